@@ -1,0 +1,47 @@
+# All set-up is done here: `make demo` and `make test` work on a fresh clone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO := runs/demo
+MINUTES ?= 2
+
+.PHONY: help demo test test-slow lint format bench clean
+.DEFAULT_GOAL := help
+
+help:  ## say what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(READY)  ## train MaskablePPO for two minutes, compare it with the heuristic, report
+	$(BIN)/python -m experiments.demo --minutes $(MINUTES) --out $(DEMO)
+
+test: $(READY)  ## the default tests, about two minutes
+	$(BIN)/python -m pytest -q -n auto -m "not slow"
+
+test-slow: $(READY)  ## the longer tests
+	$(BIN)/python -m pytest -q -n auto -m slow
+
+lint: $(READY)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## lay out the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## steps per second
+	$(BIN)/python -m experiments.throughput
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

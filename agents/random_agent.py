@@ -1,0 +1,27 @@
+"""`random`: any legal move, all alike. The floor that every agent must clear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.rules import Rules
+
+
+class RandomAgent:
+    """Plays a legal move drawn uniformly."""
+
+    mask = "legal"
+
+    def __init__(self, rules: Rules) -> None:
+        del rules  # any rule set is played alike
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw a number for each legal move, and take the highest."""
+        drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
+        moves: NDArray[np.int64] = drawn.argmax(axis=1)
+        return moves

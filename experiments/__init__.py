@@ -1,0 +1,1 @@
+"""Experiments: each runs from a clone with `python -m experiments.NAME`; `--help` tells flags."""

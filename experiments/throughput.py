@@ -1,0 +1,171 @@
+"""Steps per second: `python -m experiments.throughput` (or `make bench`).
+
+Random legal play, masks and observations written, episodes reset: the vector environment at
+several batch sizes, the single environment, and MaskablePPO end to end. Each figure is the median
+of several windows; the fastest and slowest stand beside it, as machines are noisy.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pandas as pd
+import tyro
+from numpy.typing import NDArray
+
+import four_seasons_env  # noqa: F401  registers the environments
+from experiments.compare import print_table, write_csv
+from four_seasons_env.compiled import jit
+
+_STEP = np.uint64(6364136223846793005)
+_ADD = np.uint64(1442695040888963407)
+_33, _31 = np.uint64(33), np.uint64(31)
+
+
+@dataclass
+class Throughput:
+    """Measure steps per second."""
+
+    rules: str = "four-seasons"
+    games: list[int] = field(default_factory=lambda: [1, 64, 1024, 4096])
+    """Batch sizes of the vector environment."""
+    seconds: float = 0.5
+    """Length of a window."""
+    windows: int = 5
+    ppo: bool = True
+    """Measure MaskablePPO with 1,024 games too (half a minute)."""
+    out: Path | None = None
+    """Folder for throughput.csv."""
+
+
+@jit
+def draw_legal(masks, actions, state):
+    """Draw a legal move in each game, by a linear congruential generator with a uint64 state."""
+    for i in range(masks.shape[0]):
+        legal = 0
+        for action in range(masks.shape[1]):
+            legal += masks[i, action]
+        state[0] = state[0] * _STEP + _ADD
+        left = np.int64(((state[0] >> _33) * np.uint64(legal)) >> _31)
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                if left == 0:
+                    actions[i] = action
+                    break
+                left -= 1
+
+
+def _windows(run: Throughput, steps: Callable[[], int]) -> NDArray[np.float64]:
+    """Steps per second in each window, after a first one that does not count."""
+    rates = []
+    for _ in range(run.windows + 1):
+        done, started = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - started) < run.seconds:
+            done += steps()
+        rates.append(done / elapsed)
+    return np.array(rates[1:])
+
+
+def _vector(run: Throughput, games: int, observation: str) -> NDArray[np.float64]:
+    env = gym.make_vec(
+        "FourSeasons-v0", num_envs=games, rules=run.rules, observation=observation, copy=False
+    )
+    _, infos = env.reset(seed=0)
+    actions = np.zeros(games, np.int64)
+    state = np.ones(1, np.uint64)
+    masks = infos["action_mask"]
+
+    def steps() -> int:
+        for _ in range(16):
+            draw_legal(masks, actions, state)
+            env.step(actions)
+        return 16 * games
+
+    return _windows(run, steps)
+
+
+def _single(run: Throughput, observation: str) -> NDArray[np.float64]:
+    env = gym.make("FourSeasons-v0", rules=run.rules, observation=observation)
+    state = np.ones(1, np.uint64)
+    actions = np.zeros(1, np.int64)
+    _, info = env.reset(seed=0)
+    known: dict[str, Any] = {"mask": info["action_mask"]}
+
+    def steps() -> int:
+        for _ in range(64):
+            draw_legal(known["mask"][None], actions, state)
+            _, _, terminated, truncated, info = env.step(int(actions[0]))
+            if terminated or truncated:
+                _, info = env.reset()
+            known["mask"] = info["action_mask"]
+        return 64
+
+    return _windows(run, steps)
+
+
+def _maskable_ppo(run: Throughput) -> NDArray[np.float64]:
+    from agents.maskable_ppo import make_model, read_hyperparameters
+    from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+
+    settings = read_hyperparameters()
+    env = FourSeasonsVecEnv(
+        settings.games,
+        seed=0,
+        rules=run.rules,
+        observation=settings.observation,
+        mask=settings.mask,
+    )
+    model = make_model(env, settings, 0, lambda _: settings.learning_rate)
+    rollout = settings.games * settings.n_steps
+    rates = []
+    for _ in range(4):
+        started = time.perf_counter()
+        model.learn(rollout, reset_num_timesteps=False)
+        rates.append(rollout / (time.perf_counter() - started))
+    return np.array(rates[1:])
+
+
+def throughput(run: Throughput) -> pd.DataFrame:
+    """Measure, print the table, and return it."""
+    rows = []
+
+    def add(what: str, games: int, observation: str, rates: NDArray[np.float64]) -> None:
+        rows.append(
+            {
+                "what": what,
+                "games": games,
+                "observation": observation,
+                "steps_per_second": np.median(rates),
+                "slowest": rates.min(),
+                "fastest": rates.max(),
+            }
+        )
+
+    for observation in ("tops", "cards"):
+        for games in run.games:
+            add("vector environment", games, observation, _vector(run, games, observation))
+        add("single environment", 1, observation, _single(run, observation))
+    if run.ppo:
+        from agents.maskable_ppo import read_hyperparameters
+
+        settings = read_hyperparameters()
+        add("MaskablePPO, end to end", settings.games, settings.observation, _maskable_ppo(run))
+    table = pd.DataFrame(rows)
+    cells = table.copy()
+    for column in ("games", "steps_per_second", "slowest", "fastest"):
+        cells[column] = table[column].map("{:,.0f}".format)
+    print_table(cells, f"{run.rules} on {platform.machine()}, one core unless torch takes more")
+    if run.out:
+        write_csv(run.out / "throughput.csv", table)
+    return table
+
+
+if __name__ == "__main__":
+    throughput(tyro.cli(Throughput, description=__doc__))

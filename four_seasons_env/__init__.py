@@ -1,0 +1,51 @@
+"""Four Seasons, a game of patience, as a Gymnasium environment for reinforcement learning.
+
+>>> import gymnasium as gym
+>>> import four_seasons_env
+>>> env = gym.make("FourSeasons-v0")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from four_seasons_env.registration import register_envs
+
+if TYPE_CHECKING:
+    from four_seasons_env.env import FourSeasonsEnv
+    from four_seasons_env.game import Game, IllegalMove
+    from four_seasons_env.rules import RULES, Rules
+    from four_seasons_env.vector import FourSeasonsVectorEnv
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RULES",
+    "FourSeasonsEnv",
+    "FourSeasonsVectorEnv",
+    "Game",
+    "IllegalMove",
+    "Rules",
+    "register_envs",
+]
+
+_HOMES = {
+    "FourSeasonsEnv": "env",
+    "FourSeasonsVectorEnv": "vector",
+    "Game": "game",
+    "IllegalMove": "game",
+    "RULES": "rules",
+    "Rules": "rules",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the compiled engine only when something of it is asked for: the import stays quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+register_envs()

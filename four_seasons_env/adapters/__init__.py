@@ -1,0 +1,1 @@
+"""Other ecosystems' conventions, one small module each."""

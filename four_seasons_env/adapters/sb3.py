@@ -1,0 +1,147 @@
+"""Stable-Baselines3: a `VecEnv` straight over the native batch, with action masks for sb3-contrib.
+
+>>> env = FourSeasonsVecEnv(1024, observation="cards", mask="distinct")
+>>> model = MaskablePPO("MlpPolicy", env)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from four_seasons_env.vector import FourSeasonsVectorEnv
+
+
+class FourSeasonsVecEnv(VecEnv):
+    """`FourSeasonsVectorEnv` with the conventions of Stable-Baselines3.
+
+    Infos are empty dictionaries but for the games whose episode has ended in the step, which get
+    `terminal_observation`, `TimeLimit.truncated`, `episode` (`r` return, `l` length), `is_success`
+    (won), `cards_up`, `deal` and `illegal`. Do not write into the empty ones: they are used again.
+    Masks come from `env_method("action_masks")` or `get_attr("action_masks")`, as one bool array of
+    shape (n, A) for the observations just given out.
+
+    Args:
+        num_envs: number of games.
+        seed: game i plays the training deals of ``seed + i``; None for deals at random.
+        **kwargs: arguments of `FourSeasonsEnv`.
+    """
+
+    def __init__(self, num_envs: int, seed: int | None = None, **kwargs: Any) -> None:
+        self.venv = FourSeasonsVectorEnv(num_envs, copy=False, **kwargs)
+        super().__init__(num_envs, self.venv.single_observation_space, self._discrete())
+        self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
+        if seed is not None:
+            self.seed(seed)
+
+    def _discrete(self) -> gym.spaces.Discrete:
+        space = self.venv.single_action_space
+        assert isinstance(space, gym.spaces.Discrete)
+        return space
+
+    def reset(self) -> NDArray[np.float32]:
+        """Start an episode in every game; seeds and options set before are used once."""
+        seeds = None if None in self._seeds else self._seeds
+        options: dict[str, Any] | None = None
+        if any(self._options):
+            if not all(set(each) == {"deal"} for each in self._options):
+                raise ValueError("options are {'deal': number}, for each game or none")
+            options = {"deal": [each["deal"] for each in self._options]}
+        observations, infos = self.venv.reset(seed=seeds, options=options)  # type: ignore[arg-type]
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [
+            {"deal": int(deal), "cards_up": int(up)}
+            for deal, up in zip(infos["deal"], infos["cards_up"], strict=True)
+        ]
+        return observations.copy()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Keep the actions for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Take the actions in all games; returns observations, rewards, dones and infos."""
+        observations, rewards, _, truncated, infos = self.venv.step(self._actions)
+        told = self._no_infos.copy()
+        dones = np.zeros(self.num_envs, np.bool_)
+        if "final_info" in infos:
+            final = infos["final_info"]
+            dones = infos["_final_info"]
+            for i in np.flatnonzero(dones):
+                told[i] = {
+                    "terminal_observation": infos["final_obs"][i],
+                    "TimeLimit.truncated": bool(truncated[i]),
+                    "episode": {
+                        "r": float(final["episode"]["r"][i]),
+                        "l": int(final["episode"]["l"][i]),
+                    },
+                    "is_success": bool(final["won"][i]),
+                    "cards_up": int(final["cards_up"][i]),
+                    "deal": int(final["deal"][i]),
+                    "illegal": bool(final["illegal"][i]),
+                }
+        return observations.copy(), rewards.astype(np.float32), dones, told
+
+    def close(self) -> None:
+        """Nothing is held open."""
+        self.venv.close()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal moves as a bool array of shape (n, A)."""
+        return self.venv.action_masks().copy()
+
+    def _one_each(self, value: Any, indices: VecEnvIndices) -> list[Any]:
+        return [value for _ in self._get_indices(indices)]
+
+    def _rows(self, indices: VecEnvIndices) -> Any:
+        masks = self.action_masks()
+        return masks if indices is None else masks[self._index_list(indices)]
+
+    def _index_list(self, indices: VecEnvIndices) -> list[int]:
+        chosen: Iterable[int] = self._get_indices(indices)
+        return list(chosen)
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> Any:
+        """An attribute of the environment, once for each game; `action_masks`: see the class."""
+        if attr_name == "action_masks":
+            return self._rows(indices)
+        return self._one_each(getattr(self.venv, attr_name), indices)
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Refused: the games share their settings, which are fixed when they are made."""
+        raise AttributeError(
+            f"cannot set {attr_name!r}: the games of a native batch share settings that are fixed "
+            "when it is made"
+        )
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> Any:
+        """`action_masks`; other methods are not there game by game."""
+        if method_name != "action_masks":
+            raise AttributeError(
+                f"no method {method_name!r} game by game: a native batch has action_masks"
+            )
+        return self._rows(indices)
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """True for Monitor, whose `episode` infos the batch gives itself."""
+        return self._one_each(wrapper_class is Monitor, indices)
+
+    def get_images(self) -> list[Any]:
+        """No pictures: the games render as text."""
+        return [None] * self.num_envs

@@ -1,0 +1,166 @@
+"""`FourSeasonsEnv`: the game as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.game import Game
+from four_seasons_env.moves import find_move
+from four_seasons_env.rewards import RewardFunction
+from four_seasons_env.rules import Rules
+from four_seasons_env.tables import MAX_MOVES, Tables, check_choice
+
+
+class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
+    """The patience Four Seasons, and its family, for one player who sees the table only.
+
+    ## Description
+    A cross of five piles (north, west, centre, east, south) stands between four corners for the
+    foundations. The sixth card's rank is the base from which all four foundations are built up in
+    suit, going round from King to Ace. Piles are built down regardless of suit, one card at a time;
+    a space takes any available card. The stock is dealt one by one to a single waste pile, once.
+    The game is won when all cards are on the foundations. Other rule sets of the family (`rules`)
+    change the tableau, packing, spaces or redeals: see `four_seasons_env.rules`.
+
+    ## Action Space
+    `Discrete(A)`, A = 32 for five piles: `0` deal, `1` waste to foundation, then piles to
+    foundation, waste to piles, piles to piles; the table is in `four_seasons_env.moves`. Not all
+    are legal at a time: `info["action_mask"]` and `action_masks()` tell which.
+
+    ## Observation Space
+    `Box(0, 1, (L,), float32)`: the `"tops"` of piles and waste, foundation levels, pile heights,
+    base and stock, or, with `"cards"`, all that a player with perfect memory knows (Markov). Each
+    slot is documented in `four_seasons_env.observations`.
+
+    ## Starting State
+    A shuffled deck laid out by the rules. `reset(seed=...)` starts a sequence of training deals,
+    `reset(options={"deal": 17})` lays out a deal by its number, and
+    `reset(options={"deck": "QH 3D ... 5D"})` a deck given as text, first dealt first.
+
+    ## Rewards
+    `"foundation"` (default): cards put up in this step / cards in the deck, plus 1 on winning.
+    `"win"`: 1 on winning, else 0. A callable: see `four_seasons_env.rewards`. An illegal action
+    costs 0.01 (`rewards.ILLEGAL_PENALTY`) and earns nothing else.
+
+    ## Episode End
+    Terminated when won, or lost: nothing is left but moves that only rename spaces. Truncated after
+    `max_moves` actions, as cards may shuttle for ever between two equal parents.
+
+    ## Information
+    From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero while the game
+    lives), `deal` (int), `cards_up` (int), `won` (bool), `illegal` (bool: the action was illegal,
+    and the position stayed as it was).
+
+    ## Arguments
+    - `rules`: a rule set's name or a `Rules`.
+    - `observation`: `"tops"` or `"cards"`.
+    - `reward`: `"foundation"`, `"win"` or a callable.
+    - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces:
+      those then count as illegal).
+    - `illegal`: `"stay"` (see above) or `"raise"` (an `IllegalMove`, nothing changed).
+    - `render_mode`: `None` or `"ansi"` (`render` returns text).
+    - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
+      known solutions took 320 moves, the average one 182.
+
+    ## References
+    Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*
+    (odds 1 in 10); William B. Dick, *Games of Patience* (1883).
+
+    ## Version History
+    - v0: first version.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
+
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        observation: str = "tops",
+        reward: str | RewardFunction = "foundation",
+        mask: str = "legal",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+    ) -> None:
+        self.render_mode = check_choice("render_mode", render_mode, (None, "ansi"))
+        self._tables = Tables(1, rules, observation, reward, mask, illegal, max_moves)
+        self.rules = self._tables.rules
+        self.observation_space = self._tables.observation_space
+        self.action_space = self._tables.action_space
+        self._actions = np.zeros(1, np.int64)
+        self._running = False
+
+    @property
+    def game(self) -> Game:
+        """A copy of the position, to look at and to try moves on."""
+        return Game.from_record(self._tables.games[0], self.rules)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal moves as a bool array of shape (A,), as sb3-contrib asks for them."""
+        masks: NDArray[np.bool_] = self._tables.masks[0].view(np.bool_)
+        return masks.copy()
+
+    def _info(self) -> dict[str, Any]:
+        tables = self._tables
+        episode = tables.episodes[0]
+        return {
+            "action_mask": tables.masks[0].copy(),
+            "deal": int(episode["deal"]),
+            "cards_up": int(episode["cards_up"]),
+            "won": bool(episode["won"]),
+            "illegal": bool(episode["illegal"]),
+        }
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: start the sequence of training deals that belongs to it.
+            options: `{"deal": number}` or `{"deck": text}` to play that one.
+
+        Raises:
+            ValueError: for an unknown option, a bad deal number or a deck that is not one.
+        """
+        super().reset(seed=seed)
+        tables = self._tables
+        if seed is not None:
+            tables.seed(np.array([seed], np.uint64))
+        elif not tables.seeded:
+            tables.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
+        tables.reset(options)
+        self._running = True
+        return tables.observations[0].copy(), self._info()
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Take an action.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
+            ValueError: for an action out of range.
+            IllegalMove: for an illegal action where `illegal="raise"`.
+        """
+        if not self._running:
+            raise gym.error.ResetNeeded("no episode is running: call reset() first")
+        tables = self._tables
+        self._actions[0] = find_move(self.rules, action).number
+        tables.step(self._actions)
+        self._running = not tables.done[0]
+        return (
+            tables.observations[0].copy(),
+            float(tables.rewards[0]),
+            bool(tables.terminated[0]),
+            bool(tables.truncated[0]),
+            self._info(),
+        )
+
+    def render(self) -> str | None:
+        """The position as text where `render_mode="ansi"`, else None."""
+        if self.render_mode is None:
+            return None
+        return str(self.game)

@@ -1,0 +1,251 @@
+"""`Game`: one position for people, notebooks and tests, a thin face on a GAME record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env import kernel
+from four_seasons_env.cards import CARD_TEXTS, NO_CARD, SUITS, parse_deck
+from four_seasons_env.deals import check_deal
+from four_seasons_env.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
+from four_seasons_env.rules import Rules, get_rules
+
+
+class IllegalMove(ValueError):
+    """A move that the rules do not allow in this position; the position stays as it was."""
+
+
+class Game:
+    """A game of patience, open to look at and to play on.
+
+    >>> game = Game(rules="four-seasons", deal=17)
+    >>> move = game.legal_moves()[0]
+    >>> game.play(move)  # a Move, its text or its number
+
+    Args:
+        rules: a rule set's name or a `Rules`.
+        deal: the deal's number, 0 to 2^63 - 1. Without a deal or a deck, deal 0.
+        deck: the cards as text, first dealt first, instead of a number.
+
+    Raises:
+        ValueError: for unknown rules, a bad deal number or a deck that is not one.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        deal: int | None = None,
+        deck: str | Sequence[str] | None = None,
+    ) -> None:
+        self.rules = get_rules(rules)
+        self._rule = kernel.compile_rules(self.rules)
+        self.record: NDArray[Any] = np.zeros(1, kernel.GAME)
+        """The position: a GAME array of shape (1,)."""
+        if deck is not None:
+            if deal is not None:
+                raise ValueError("give a deal or a deck, not both")
+            self.record["deck"] = NO_CARD
+            self.record["deck"][0, : self.rules.cards] = parse_deck(deck, self.rules.ranks)
+            self.record["deal"] = -1
+            kernel.lay_out_all(self.record, self._rule)
+        else:
+            number = check_deal(0 if deal is None else deal)
+            kernel.start_all(self.record, self._rule, np.array([number], np.int64))
+
+    @classmethod
+    def from_record(cls, record: Any, rules: str | Rules = "four-seasons") -> Game:
+        """A game at a copy of the position in a GAME record."""
+        game = cls.__new__(cls)
+        game.rules = get_rules(rules)
+        game._rule = kernel.compile_rules(game.rules)
+        game.record = np.zeros(1, kernel.GAME)
+        game.record[0] = record
+        return game
+
+    # --- looking at it
+
+    def _pile(self, place: int) -> list[str]:
+        texts = []
+        card = int(self.record["top"][0, place])
+        while card != NO_CARD:
+            texts.append(CARD_TEXTS[card])
+            card = int(self.record["below"][0, card])
+        return texts[::-1]
+
+    @property
+    def tableau(self) -> list[list[str]]:
+        """The piles, each a list of card texts, bottom first."""
+        return [self._pile(pile) for pile in range(self.rules.piles)]
+
+    @property
+    def waste(self) -> list[str]:
+        """The waste, bottom first."""
+        return self._pile(WASTE)
+
+    @property
+    def foundations(self) -> dict[str, list[str]]:
+        """The foundations by suit ("C", "S", "H", "D"), base card first."""
+        record = self.record[0]
+        return {
+            suit: [
+                CARD_TEXTS[4 * ((int(record["base"][s]) + level) % self.rules.ranks) + s]
+                for level in range(record["level"][s])
+            ]
+            for s, suit in enumerate(SUITS)
+        }
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """The base card of each suit: the one its foundation starts with."""
+        return {
+            suit: CARD_TEXTS[4 * int(self.record["base"][0, s]) + s] for s, suit in enumerate(SUITS)
+        }
+
+    @property
+    def stock(self) -> list[str]:
+        """The stock, next card first. The player does not see it unless it is a turned waste."""
+        record = self.record[0]
+        return [CARD_TEXTS[card] for card in record["deck"][record["dealt"] : record["deck_size"]]]
+
+    @property
+    def stock_size(self) -> int:
+        """Cards left in the stock."""
+        return int(self.record["deck_size"][0]) - int(self.record["dealt"][0])
+
+    @property
+    def redeals_left(self) -> int:
+        """How often the waste may still be turned over."""
+        return int(self.record["redeals"][0])
+
+    @property
+    def deal(self) -> int:
+        """The deal's number; -1 for a deck of one's own."""
+        return int(self.record["deal"][0])
+
+    @property
+    def moves_played(self) -> int:
+        """Moves since the opening."""
+        return int(self.record["moves"][0])
+
+    @property
+    def cards_up(self) -> int:
+        """Cards on the foundations."""
+        return int(self.record["cards_up"][0])
+
+    @property
+    def is_won(self) -> bool:
+        """Whether all cards are up."""
+        return self.cards_up == self.rules.cards
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is won, or nothing is left but moves that only rename spaces."""
+        return not self._legal(distinct=False)[1]
+
+    # --- playing
+
+    def _legal(self, distinct: bool) -> tuple[NDArray[np.int8], bool]:
+        mask = np.zeros((1, len(all_moves(self.rules))), np.int8)
+        goes_on = np.zeros(1, np.bool_)
+        kernel.legal_all(self.record, self._rule, distinct, mask, goes_on)
+        return mask[0], bool(goes_on[0])
+
+    def action_mask(self, distinct: bool = False) -> NDArray[np.int8]:
+        """The legal moves as an int8 array of shape (actions,)."""
+        return self._legal(distinct)[0]
+
+    def legal_moves(self, distinct: bool = False) -> list[Move]:
+        """The moves that the rules allow, in the order of their numbers.
+
+        Args:
+            distinct: leave out those that only rename spaces.
+        """
+        moves = all_moves(self.rules)
+        return [moves[number] for number in np.flatnonzero(self._legal(distinct)[0])]
+
+    def play(self, move: Move | str | int) -> None:
+        """Play a move, given as a `Move`, its text or its number.
+
+        Raises:
+            IllegalMove: if the rules do not allow it here, with the reason.
+            ValueError: if the rule set has no such move at all.
+        """
+        chosen = find_move(self.rules, move)
+        if not self._legal(distinct=False)[0][chosen.number]:
+            raise IllegalMove(f"{chosen} is not legal: {self._why_not(chosen)}")
+        kernel.play_all(self.record, self._rule, np.array([chosen.number], np.int64))
+
+    def _why_not(self, move: Move) -> str:
+        """Why a move that is not legal is not."""
+        if self.is_won:
+            return "the game is won"
+        if move.source == STOCK:
+            if not self.stock_size:
+                return "the stock is empty"
+            return "a space must be filled from the waste before the next deal"
+        if move.target == STOCK:
+            if self.stock_size:
+                return "the stock is not empty"
+            return "no redeal is left" if not self.redeals_left else "the waste is empty"
+        name, _, onto = move.text.partition(">")
+        if move.source > FOUNDATION - 1:
+            cards = self.foundations[SUITS[move.source - FOUNDATION]]
+        else:
+            cards = self._pile(move.source)
+        if not cards:
+            return f"there is no card at {name}"
+        card = cards[-1]
+        if move.target == FOUNDATION:
+            built = self.foundations[card[-1]]
+            if built:
+                return f"{card} does not follow {built[-1]} on its foundation"
+            return f"the foundation starts with {self.bases[card[-1]]}, not {card}"
+        host = self._pile(move.target)[-1]
+        if self.rules.runs and len(cards) > 1:
+            return f"no packed part of {name} with {card} on top fits {host} at {onto}"
+        return f"{card} does not go on {host} at {onto}"
+
+    # --- keeping it
+
+    def copy(self) -> Game:
+        """An independent game at the same position."""
+        return Game.from_record(self.record[0], self.rules)
+
+    def to_bytes(self) -> bytes:
+        """The position as bytes; the rules are not part of them."""
+        return self.record.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, rules: str | Rules = "four-seasons") -> Game:
+        """The game that `to_bytes` has kept, under the same rules.
+
+        Raises:
+            ValueError: if the data is not of a GAME record's size.
+        """
+        if len(data) != kernel.GAME.itemsize:
+            raise ValueError(
+                f"a game is {kernel.GAME.itemsize} bytes, not {len(data)}: was it kept by to_bytes?"
+            )
+        return cls.from_record(np.frombuffer(data, kernel.GAME)[0], rules)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Game):
+            return NotImplemented
+        return self.rules == other.rules and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        from four_seasons_env.rendering.text import draw
+
+        return draw(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Game {self.rules.name!r} deal {self.deal}: {self.cards_up} of {self.rules.cards} "
+            f"cards up after {self.moves_played} moves>"
+        )

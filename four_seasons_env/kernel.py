@@ -1,0 +1,497 @@
+"""The game itself, compiled: the GAME record, the opening, legal moves, play.
+
+This is the only place where a rule is enforced. A game is one small record; the functions below
+work on one record each and never allocate, so searches, environments and agents call them by the
+million. ``rule`` is a RULE record, a `Rules` made ready for them by `compile_rules`.
+
+Sources of the rules are named in `rules.py`, row by row; here the fields alone decide.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.cards import NO_CARD
+from four_seasons_env.compiled import jit
+from four_seasons_env.deals import shuffle
+from four_seasons_env.moves import FOUNDATION, STOCK, WASTE, all_moves
+from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
+
+GAME = np.dtype(
+    [
+        ("deal", "i8"),  # the deal's number, -1 for a deck of one's own
+        ("deck", "u1", (52,)),  # cards in dealing order; those from `dealt` on are the stock
+        ("below", "u1", (52,)),  # the card that each card of a pile or the waste lies on
+        ("top", "u1", (13,)),  # top card of piles 0-11 and of the waste (12)
+        ("height", "u1", (13,)),  # cards in piles 0-11 and in the waste (12)
+        ("level", "u1", (4,)),  # cards on each suit's foundation
+        ("base", "u1", (4,)),  # rank that each suit's foundation starts from
+        ("dealt", "u1"),  # cards dealt from the deck
+        ("deck_size", "u1"),  # cards in the deck: fewer after a redeal
+        ("redeals", "u1"),  # redeals left
+        ("cards_up", "u1"),  # cards on all foundations
+        ("moves", "u4"),  # moves played
+    ],
+    align=True,
+)
+"""One position. "No card" is 52. All but ``deck[dealt:]`` before a redeal is public."""
+
+_MAX_MOVES = 208  # twelve piles, a redeal and worrying back make 207
+
+RULE = np.dtype(
+    [
+        ("accepts", "u8", (13, 53)),  # [base rank, top card] -> bit set of cards that may go on it
+        ("source", "u1", (_MAX_MOVES,)),  # [move number] -> place that a card leaves
+        ("target", "u1", (_MAX_MOVES,)),  # [move number] -> place that it goes to
+        ("actions", "i8"),  # size of the action space
+        ("ranks", "i8"),
+        ("cards", "i8"),
+        ("piles", "i8"),
+        ("base_from", "i8"),  # index into BASE_FROM, likewise below
+        ("opening", "i8"),
+        ("spaces", "i8"),
+        ("redeals", "i8"),
+        ("first_waste", "i8"),
+        ("runs", "b1"),
+        ("worrying_back", "b1"),
+    ],
+    align=True,
+)
+"""A rule set, ready for the compiled functions."""
+
+BASE_SIXTH, BASE_FIRST, BASE_PER_SUIT, BASE_ACES = range(len(BASE_FROM))
+OPENING_FIXED, OPENING_AS_DEALT = range(len(OPENINGS))
+OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
+
+_ONE = np.uint64(1)
+
+
+# --- rule sets made ready ---------------------------------------------------------------------
+
+
+def _packing_table(rules: Rules) -> NDArray[np.uint64]:
+    """``accepts`` of a rule set: which cards may go on a top card; on a space (52) any may."""
+    base = np.arange(13)[:, None, None]
+    host = np.arange(52)[None, :, None]
+    card = np.arange(52)[None, None, :]
+    fits = (card >> 2) + 1 == host >> 2
+    wraps = (card >> 2 == rules.ranks - 1) & (host >> 2 == 0)
+    if rules.wrap == "never":
+        wraps = np.zeros_like(wraps)
+    elif rules.wrap == "unless_ace_base":
+        wraps = wraps & (base != 0)
+    packs = fits | wraps
+    if rules.wrap == "linear":
+        packs = packs & (host >> 2 != base)
+    if rules.build == "alternate_colour":
+        packs = packs & ((card & 2) != (host & 2))
+    elif rules.build == "none":
+        packs = np.zeros_like(packs)
+    packs = np.broadcast_to(packs, (13, 52, 52))
+    accepts = np.zeros((13, 53), np.uint64)
+    bits = np.uint64(1) << np.arange(52, dtype=np.uint64)
+    accepts[:, :52] = np.where(packs, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+    accepts[:, NO_CARD] = bits.sum(dtype=np.uint64)
+    return accepts
+
+
+@functools.cache
+def compile_rules(rules: Rules) -> NDArray[np.void]:
+    """A rule set as a read-only RULE array of shape (1,), as the batch functions take it."""
+    table = np.zeros(1, RULE)
+    rule = table[0]
+    rule["accepts"] = _packing_table(rules)
+    moves = all_moves(rules)
+    rule["source"][: len(moves)] = [move.source for move in moves]
+    rule["target"][: len(moves)] = [move.target for move in moves]
+    rule["actions"] = len(moves)
+    rule["base_from"] = BASE_FROM.index(rules.base_from)
+    rule["opening"] = OPENINGS.index(rules.opening)
+    rule["spaces"] = SPACES.index(rules.spaces)
+    for field in ("ranks", "cards", "piles", "redeals", "first_waste", "runs", "worrying_back"):
+        rule[field] = getattr(rules, field)
+    table.flags.writeable = False
+    return table
+
+
+# --- cards in place ---------------------------------------------------------------------------
+
+
+@jit
+def _take(g, place):
+    """Lift the top card of a pile or of the waste."""
+    card = g.top[place]
+    g.top[place] = g.below[card]
+    g.height[place] -= 1
+    return card
+
+
+@jit
+def _put(g, card, place):
+    """Lay a card on a pile or on the waste."""
+    g.below[card] = g.top[place]
+    g.top[place] = card
+    g.height[place] += 1
+
+
+@jit
+def _put_up(g, card):
+    """Lay a card on its foundation."""
+    g.below[card] = NO_CARD
+    g.level[card & 3] += 1
+    g.cards_up += 1
+
+
+@jit
+def _draw(g):
+    """Take the next card of the stock."""
+    card = g.deck[g.dealt]
+    g.dealt += 1
+    return card
+
+
+@jit
+def _turn(g):
+    """Turn the next card of the stock to the waste."""
+    _put(g, _draw(g), WASTE)
+
+
+@jit
+def stock_size(g):
+    """Cards left in the stock."""
+    return np.int64(g.deck_size) - np.int64(g.dealt)
+
+
+@jit
+def relative_rank(g, rule, card):
+    """A card's place in its foundation's order: 0 for the base card, up to ranks - 1."""
+    rank = np.int64(card >> 2) - np.int64(g.base[card & 3])
+    return rank + rule.ranks if rank < 0 else rank
+
+
+@jit
+def goes_up(g, rule, card):
+    """Whether a card (or no card) is the next that its foundation takes."""
+    return card != NO_CARD and relative_rank(g, rule, card) == g.level[card & 3]
+
+
+@jit
+def is_won(g, rule):
+    """Whether all cards are up."""
+    return g.cards_up == rule.cards
+
+
+@jit
+def stock_is_known(g, rule):
+    """Whether the stock is a waste turned over, which the player has seen."""
+    return g.redeals != rule.redeals
+
+
+# --- the opening ------------------------------------------------------------------------------
+
+
+@jit
+def _bring_bases_forward(g, rule):
+    """`one_per_suit`: from the last-dealt end, the first card met of each suit is dealt first."""
+    for suit in range(3, -1, -1):
+        found = rule.cards - 1
+        while g.deck[found] & 3 != suit or found < 3 - suit:
+            found -= 1
+        card = g.deck[found]
+        for i in range(found, 0, -1):
+            g.deck[i] = g.deck[i - 1]
+        g.deck[0] = card
+
+
+@jit
+def _open_foundations(g):
+    """Deal the base card: its rank is every foundation's base."""
+    card = _draw(g)
+    g.base[:] = card >> 2
+    _put_up(g, card)
+
+
+@jit
+def lay_out(g, rule):
+    """Set up the opening from ``g.deck``; ``g.deal`` is left alone."""
+    g.below[:] = NO_CARD
+    g.top[:] = NO_CARD
+    g.height[:] = 0
+    g.level[:] = 0
+    g.base[:] = 0
+    g.dealt = 0
+    g.deck_size = rule.cards
+    g.redeals = rule.redeals
+    g.cards_up = 0
+    g.moves = 0
+    if rule.base_from == BASE_PER_SUIT:
+        _bring_bases_forward(g, rule)
+        for suit in range(4):
+            card = _draw(g)
+            g.base[suit] = card >> 2
+            _put_up(g, card)
+    elif rule.base_from == BASE_FIRST:
+        _open_foundations(g)
+    pile = 0
+    while pile < rule.piles and stock_size(g) > 0:
+        card = _draw(g)
+        if rule.opening == OPENING_AS_DEALT and goes_up(g, rule, card):
+            _put_up(g, card)
+        else:
+            _put(g, card, pile)
+            pile += 1
+    if rule.base_from == BASE_SIXTH:
+        _open_foundations(g)
+    if rule.first_waste and stock_size(g) > 0:
+        _turn(g)
+
+
+@jit
+def start(g, rule, deal):
+    """Set up the opening of a deal by its number (int64)."""
+    for card in range(52):
+        g.deck[card] = card if card < rule.cards else NO_CARD
+    shuffle(g.deck, 0, rule.cards, np.uint64(deal))
+    g.deal = deal
+    lay_out(g, rule)
+
+
+@jit
+def reshuffle_unseen(g, rule, seed):
+    """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
+
+    Any order of them is as likely as any other, whatever was played (`one_per_suit` openings
+    aside, where the way the bases are found makes some orders slightly likelier).
+    """
+    if not stock_is_known(g, rule):
+        shuffle(g.deck, g.dealt, g.deck_size, seed)
+
+
+# --- legal moves ------------------------------------------------------------------------------
+
+
+@jit
+def _movable(g, rule, accepts, pile):
+    """Bit set of the cards of a pile that may be the bottom card of a move; 2^52 when empty.
+
+    Without runs that is the top card, else every card of the packed sequence at the top.
+    """
+    card = g.top[pile]
+    cards = _ONE << np.uint64(card)
+    if rule.runs and card != NO_CARD:
+        host = g.below[card]
+        while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
+            cards |= _ONE << np.uint64(host)
+            card, host = host, g.below[host]
+    return cards
+
+
+@jit
+def legal(g, rule, distinct, mask):
+    """Write a position's legal moves, and tell whether the game goes on.
+
+    Args:
+        distinct: leave out the moves that only rename spaces: a lone card to a space, and any
+            card to another space than the first.
+        mask: int8 array of shape (actions,); 1 where the rules allow the move. All 0 once won.
+
+    Returns:
+        False when the game is over: won, or nothing can be done but rename spaces.
+    """
+    mask[:] = 0
+    if is_won(g, rule):
+        return False
+    piles = rule.piles
+    accepts = rule.accepts[g.base[0]]
+    waste_card = g.top[WASTE]
+    first_space = piles
+    for pile in range(piles - 1, -1, -1):
+        if g.top[pile] == NO_CARD:
+            first_space = pile
+
+    goes_on = False
+    if stock_size(g) > 0 and not (
+        rule.spaces == BEFORE_DEALING and first_space < piles and waste_card != NO_CARD
+    ):
+        mask[0] = 1
+        goes_on = True
+    if goes_up(g, rule, waste_card):
+        mask[1] = 1
+        goes_on = True
+    for pile in range(piles):
+        if goes_up(g, rule, g.top[pile]):
+            mask[2 + pile] = 1
+            goes_on = True
+
+    waste_bit = _ONE << np.uint64(waste_card)
+    move = 2 + piles
+    for target in range(piles):
+        host = g.top[target]
+        if accepts[host] & waste_bit and (host != NO_CARD or target == first_space or not distinct):
+            mask[move] = 1
+            goes_on = True
+        move += 1
+
+    for pile in range(piles):
+        cards = _movable(g, rule, accepts, pile)
+        lone = g.height[pile] == 1
+        for target in range(piles):
+            if target == pile:
+                continue
+            host = g.top[target]
+            if accepts[host] & cards:
+                if host != NO_CARD:
+                    mask[move] = 1
+                    goes_on = True
+                elif not lone:
+                    goes_on = True
+                    if target == first_space or not distinct:
+                        mask[move] = 1
+                elif not distinct:
+                    mask[move] = 1
+            move += 1
+
+    if rule.redeals:
+        if stock_size(g) == 0 and waste_card != NO_CARD and g.redeals:
+            mask[move] = 1
+            goes_on = True
+        move += 1
+    if rule.worrying_back:
+        for suit in range(4):
+            for target in range(piles):
+                host = g.top[target]
+                if (
+                    g.level[suit]
+                    and (accepts[host] >> np.uint64(foundation_top(g, rule, suit))) & _ONE
+                    and (host != NO_CARD or target == first_space or not distinct)
+                ):
+                    mask[move] = 1
+                    goes_on = True
+                move += 1
+    return goes_on
+
+
+@jit
+def foundation_top(g, rule, suit):
+    """The top card of a suit's foundation that is not empty."""
+    rank = (np.int64(g.base[suit]) + np.int64(g.level[suit]) - 1) % rule.ranks
+    return 4 * rank + suit
+
+
+# --- play -------------------------------------------------------------------------------------
+
+
+@jit
+def _move_run(g, rule, source, target):
+    """Move the shortest packed part of a pile whose bottom card fits the target, as one."""
+    accepts = rule.accepts[g.base[0]]
+    host = g.top[target]
+    top = bottom = g.top[source]
+    cards = 1
+    while not (accepts[host] >> np.uint64(bottom)) & _ONE:
+        bottom = g.below[bottom]
+        cards += 1
+    g.top[source] = g.below[bottom]
+    g.below[bottom] = host
+    g.top[target] = top
+    g.height[source] -= cards
+    g.height[target] += cards
+
+
+@jit
+def _redeal(g):
+    """Turn the waste over to be the stock again: the card dealt first is dealt first again."""
+    g.deck[:] = NO_CARD
+    g.deck_size = g.height[WASTE]
+    g.dealt = 0
+    for i in range(g.deck_size - 1, -1, -1):
+        card = _take(g, WASTE)
+        g.below[card] = NO_CARD
+        g.deck[i] = card
+    g.redeals -= 1
+
+
+@jit
+def _refill(g, rule, from_waste):
+    """`auto_stock` and `auto_waste`: fill the spaces after a card has been moved.
+
+    With `auto_waste` the waste that this or the move has emptied gets a card from the stock.
+    """
+    auto_waste = rule.spaces == AUTO_WASTE
+    for pile in range(rule.piles):
+        if g.top[pile] == NO_CARD:
+            if auto_waste and g.top[WASTE] != NO_CARD:
+                _put(g, _take(g, WASTE), pile)
+                from_waste = True
+            elif stock_size(g) > 0:
+                _put(g, _draw(g), pile)
+        if auto_waste and from_waste and g.top[WASTE] == NO_CARD and stock_size(g) > 0:
+            _turn(g)
+
+
+@jit
+def play(g, rule, move):
+    """Play a legal move by its number. Whether it is legal is not checked: ask `legal`."""
+    source = rule.source[move]
+    target = rule.target[move]
+    g.moves += 1
+    if source == STOCK:
+        _turn(g)
+        return
+    if target == STOCK:
+        _redeal(g)
+    elif target == FOUNDATION:
+        _put_up(g, _take(g, source))
+    elif source >= FOUNDATION:
+        suit = source - FOUNDATION
+        card = foundation_top(g, rule, suit)
+        g.level[suit] -= 1
+        g.cards_up -= 1
+        _put(g, card, target)
+    elif rule.runs and source != WASTE and g.top[target] != NO_CARD:
+        _move_run(g, rule, source, target)
+    else:
+        _put(g, _take(g, source), target)
+    if rule.spaces == AUTO_STOCK or (rule.spaces == AUTO_WASTE and target != STOCK):
+        _refill(g, rule, source == WASTE)
+
+
+# --- the same for arrays of games, for Python callers -----------------------------------------
+
+
+@jit
+def start_all(games, rules, deals):
+    """`start` for each game: GAME (n,), RULE (1,), int64 (n,)."""
+    for i in range(len(games)):
+        start(games[i], rules[0], deals[i])
+
+
+@jit
+def lay_out_all(games, rules):
+    """`lay_out` for each game."""
+    for i in range(len(games)):
+        lay_out(games[i], rules[0])
+
+
+@jit
+def legal_all(games, rules, distinct, masks, goes_on):
+    """`legal` for each game into masks (n, actions) int8 and goes_on (n,) bool."""
+    for i in range(len(games)):
+        goes_on[i] = legal(games[i], rules[0], distinct, masks[i])
+
+
+@jit
+def play_all(games, rules, moves):
+    """`play` for each game; moves (n,) int64."""
+    for i in range(len(games)):
+        play(games[i], rules[0], moves[i])
+
+
+@jit
+def reshuffle_unseen_all(games, rules, seeds):
+    """`reshuffle_unseen` for each game; seeds (n,) uint64."""
+    for i in range(len(games)):
+        reshuffle_unseen(games[i], rules[0], seeds[i])

@@ -1,0 +1,153 @@
+"""Observations: what a player may know of a position, as a vector of float32 in [0, 1].
+
+Two encoders, for a rule set of R ranks, P piles and N = 4 R cards. Ranks are *relative*: 0 is the
+base card's rank, the one that its foundation takes next after it is 1, and so on up to R - 1.
+Spaces, an empty waste and cards of which nothing is known are all zeros. Neither encoder reads the
+order of a stock that the player has not seen.
+
+`tops`, what a glance at the table shows, of length (P + 1)(R + 4) + 4 (R + 1) + P + R + 3:
+
+=====================  ===============================================================
+slots                  meaning
+=====================  ===============================================================
+(P + 1) x (R + 4)      for each pile in turn, then for the waste: its top card, as a
+                       one-hot relative rank (R) and a one-hot suit (4: C, S, H, D)
+4 x (R + 1)            for each suit: foundation level 0 to R, one-hot
+P                      height of each pile / N
+R                      base rank (of clubs, where suits differ), one-hot
+1                      cards left in the stock / N
+1                      cards in the waste / N
+1                      redeals left / 2
+=====================  ===============================================================
+
+`cards`, all that a player with perfect memory knows, is `tops` followed by N x (P + 5) slots, for
+each card in the order of its suit and then its relative rank:
+
+=====================  ===============================================================
+slots                  meaning
+=====================  ===============================================================
+1                      it is in the stock (before a redeal: unseen)
+1                      it is on its foundation
+1                      it is in the waste
+P                      it is in pile 0, 1, ...
+1                      cards that lie on it / N (piles and waste)
+1                      cards to be dealt up to and with it / N (stock after a redeal)
+=====================  ===============================================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env.cards import NO_CARD
+from four_seasons_env.compiled import jit
+from four_seasons_env.kernel import relative_rank, stock_is_known, stock_size
+from four_seasons_env.moves import WASTE
+from four_seasons_env.rules import Rules, nearest
+
+OBSERVATIONS = ("tops", "cards")
+TOPS, CARDS = range(len(OBSERVATIONS))
+
+_ON = np.float32(1.0)
+
+
+def tops_length(rules: Rules) -> int:
+    """Slots of the `tops` vector."""
+    return (rules.piles + 1) * (rules.ranks + 4) + 5 * rules.ranks + rules.piles + 7
+
+
+def observation_length(rules: Rules, observation: str) -> int:
+    """Slots of an observation vector.
+
+    Raises:
+        ValueError: for an observation that there is not, with the nearest one.
+    """
+    check_observation(observation)
+    extra = rules.cards * (rules.piles + 5) if observation == "cards" else 0
+    return tops_length(rules) + extra
+
+
+def check_observation(observation: str) -> int:
+    """An observation's number for the compiled functions.
+
+    Raises:
+        ValueError: for an observation that there is not, with the nearest one.
+    """
+    if observation not in OBSERVATIONS:
+        raise ValueError(
+            f"unknown observation {observation!r}: {nearest(observation, OBSERVATIONS)}"
+        )
+    return OBSERVATIONS.index(observation)
+
+
+@jit
+def _encode_tops(g, rule, out):
+    """Write the `tops` slots into the front of a zeroed row; returns how many there are."""
+    ranks = rule.ranks
+    piles = rule.piles
+    share = np.float32(1.0 / rule.cards)
+    at = 0
+    for pile in range(piles + 1):
+        card = g.top[pile if pile < piles else WASTE]
+        if card != NO_CARD:
+            out[at + relative_rank(g, rule, card)] = _ON
+            out[at + ranks + (card & 3)] = _ON
+        at += ranks + 4
+    for suit in range(4):
+        out[at + g.level[suit]] = _ON
+        at += ranks + 1
+    for pile in range(piles):
+        out[at + pile] = g.height[pile] * share
+    at += piles
+    out[at + g.base[0]] = _ON
+    at += ranks
+    out[at] = np.float32(stock_size(g)) * share
+    out[at + 1] = g.height[WASTE] * share
+    out[at + 2] = g.redeals * np.float32(0.5)
+    return at + 3
+
+
+@jit
+def _encode_cards(g, rule, out):
+    """Write the slots of each card into a zeroed stretch of the row."""
+    ranks = rule.ranks
+    piles = rule.piles
+    share = np.float32(1.0 / rule.cards)
+    width = piles + 5
+    for place in range(piles + 1):
+        source = place if place < piles else WASTE
+        slot = 3 + place if place < piles else 2
+        card = g.top[source]
+        lying_on_it = 0
+        while card != NO_CARD:
+            at = ((card & 3) * ranks + relative_rank(g, rule, card)) * width
+            out[at + slot] = _ON
+            out[at + width - 2] = np.float32(lying_on_it) * share
+            lying_on_it += 1
+            card = g.below[card]
+    for suit in range(4):
+        for level in range(g.level[suit]):
+            out[(suit * ranks + level) * width + 1] = _ON
+    known = stock_is_known(g, rule)
+    for i in range(g.dealt, g.deck_size):
+        card = g.deck[i]
+        at = ((card & 3) * ranks + relative_rank(g, rule, card)) * width
+        out[at] = _ON
+        if known:
+            out[at + width - 1] = np.float32(i - g.dealt + 1) * share
+
+
+@jit
+def encode(g, rule, kind, out):
+    """Write a position's observation of a kind (TOPS or CARDS) into a float32 row."""
+    out[:] = 0
+    at = _encode_tops(g, rule, out)
+    if kind == CARDS:
+        _encode_cards(g, rule, out[at:])
+
+
+@jit
+def encode_all(games, rules, kind, out):
+    """`encode` for each game: GAME (n,), RULE (1,), float32 (n, length)."""
+    for i in range(len(games)):
+        encode(games[i], rules[0], kind, out[i])

@@ -1,0 +1,63 @@
+"""A position drawn as text: the cross between its four corners, or the rows of Simplicity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from four_seasons_env.cards import SUITS
+
+if TYPE_CHECKING:
+    from four_seasons_env.game import Game
+
+_CROSS = (("C", 0, "S"), (1, 2, 3), ("H", 4, "D"))
+"""Places of the cross: piles by number (top, left, centre, right, bottom), foundations by suit."""
+_WASTE_SHOWN = 12
+
+
+def _grid(piles: int) -> list[list[int | str]]:
+    if piles == 5:
+        return [list(row) for row in _CROSS]
+    width = 6 if piles > 6 else piles
+    rows: list[list[int | str]] = [list(SUITS)]
+    rows += [list(range(first, min(first + width, piles))) for first in range(0, piles, width)]
+    return rows
+
+
+def _cell(game: Game, place: int | str) -> str:
+    """One place of the table: the top card, or what an empty place waits for."""
+    if isinstance(place, int):
+        pile = game.tableau[place]
+        return f" {pile[-1]} " if pile else " -- "
+    built = game.foundations[place]
+    return f"[{built[-1]}]" if built else f"[ {place}]"
+
+
+def draw(game: Game) -> str:
+    """A position as several lines of text, without a line break at the end.
+
+    Foundations stand in brackets, ``--`` is a space. Below the table: what each foundation waits
+    for, the piles of more than one card (bottom first), the stock's size and the waste's end.
+    """
+    lines = [
+        f"{game.rules.name}, "
+        + (f"deal {game.deal}" if game.deal >= 0 else "a deck of one's own")
+        + f": {game.cards_up} of {game.rules.cards} cards up, {game.moves_played} moves"
+        + (", won" if game.is_won else ", over" if game.is_over else ""),
+        "",
+    ]
+    grid = _grid(game.rules.piles)
+    lines += ["   " + "  ".join(_cell(game, place) for place in row) for row in grid]
+    lines.append("")
+    tableau = game.tableau
+    lines += [
+        f"   T{number}: {' '.join(pile)}" for number, pile in enumerate(tableau) if len(pile) > 1
+    ]
+    stock = f"   stock: {game.stock_size}"
+    if game.redeals_left:
+        stock += f", redeals left: {game.redeals_left}"
+    waste = game.waste
+    hidden = len(waste) - _WASTE_SHOWN
+    shown = " ".join(waste[-_WASTE_SHOWN:]) or "empty"
+    lines.append(stock)
+    lines.append(f"   waste: {f'({hidden} more) ' if hidden > 0 else ''}{shown}")
+    return "\n".join(lines)

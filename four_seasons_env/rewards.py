@@ -1,0 +1,62 @@
+"""Rewards: `foundation` (the default) and `win`, or a function of one's own.
+
+A reward of one's own is called as ``reward(before, after)`` with two GAME arrays of shape (n,), the
+positions before and after a step (after: the final position where an episode has ended), and
+returns n numbers. It is called once a step for all games; n is 1 in the single environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from four_seasons_env.compiled import jit
+from four_seasons_env.rules import nearest
+
+RewardFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+REWARDS = ("foundation", "win")
+FOUNDATION, WIN = range(len(REWARDS))
+CUSTOM = -1
+
+ILLEGAL_PENALTY = 0.01
+"""Paid for an illegal action where ``illegal="stay"``: half of what a card put up earns."""
+
+
+@jit
+def _foundation(rule, put_up, won):
+    """The share of the deck put up in this step, plus 1 on winning: a won game earns about 2."""
+    return put_up / rule.cards + (1.0 if won else 0.0)
+
+
+@jit
+def _win(won):
+    """1 on winning, else 0."""
+    return 1.0 if won else 0.0
+
+
+@jit
+def reward_of(kind, rule, put_up, won):
+    """The reward of a step that put up so many cards (negative: worried back), by its kind."""
+    if kind == FOUNDATION:
+        return _foundation(rule, put_up, won)
+    if kind == WIN:
+        return _win(won)
+    return 0.0
+
+
+def check_reward(reward: str | RewardFunction) -> int:
+    """A reward's number for the compiled functions, CUSTOM for a callable.
+
+    Raises:
+        ValueError: for a reward that there is not, with the nearest one.
+    """
+    if callable(reward):
+        return CUSTOM
+    if reward not in REWARDS:
+        raise ValueError(
+            f"unknown reward {reward!r}: {nearest(reward, REWARDS)}, or a callable(before, after)"
+        )
+    return REWARDS.index(reward)

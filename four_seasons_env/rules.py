@@ -1,0 +1,171 @@
+"""The rule sets of the family: what a rule set says (`Rules`), and the table of them (`RULES`).
+
+A rule set is data. What its fields mean for a game is decided in one place, `kernel.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
+OPENINGS = ("fixed", "as_dealt")
+BUILDS = ("any_suit", "alternate_colour", "none")
+WRAPS = ("always", "unless_ace_base", "linear", "never")
+SPACES = ("optional", "before_dealing", "auto_stock", "auto_waste")
+
+_CHOICES = {
+    "base_from": BASE_FROM,
+    "opening": OPENINGS,
+    "build": BUILDS,
+    "wrap": WRAPS,
+    "spaces": SPACES,
+}
+_RANGES = {"ranks": (4, 13), "piles": (1, 12), "redeals": (0, 2), "first_waste": (0, 1)}
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint for an error message: the nearest known word, and all of them."""
+    known = list(known)
+    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}known: {', '.join(known)}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One rule set, in the terms of patience.
+
+    Raises:
+        ValueError: for a value outside a field's choices, or fields that cannot go together.
+    """
+
+    name: str = "custom"
+    ranks: int = 13
+    """Ranks a suit, 4-13; fewer than 13 make a small game of the same kind."""
+    piles: int = 5
+    """Tableau piles, 1-12."""
+    base_from: str = "sixth"
+    """Where the foundation bases come from: `sixth` (the tableau is dealt first, the next card is
+    the base), `first` (the base card first), `one_per_suit` (going through the deck from its
+    last-dealt end, the first card met of each suit), `aces` (foundations start empty)."""
+    opening: str = "fixed"
+    """`fixed`: one card to each pile. `as_dealt`: cards come one at a time, those that fit a
+    foundation go up, the others to the next pile, until every pile has a card."""
+    build: str = "any_suit"
+    """Packing in the tableau, downward: `any_suit`, `alternate_colour`, `none` (one-card cells)."""
+    wrap: str = "unless_ace_base"
+    """King on Ace in the tableau: `always`; `unless_ace_base`; `linear` (yes, but nothing goes on a
+    card of the base rank); `never`."""
+    runs: bool = False
+    """A packed sequence, or the part of it that fits, moves as one onto another card."""
+    spaces: str = "optional"
+    """How an empty pile is filled: `optional` (by the player, at any time), `before_dealing` (no
+    deal while there are a space and a waste card), `auto_stock` (at once from the stock),
+    `auto_waste` (at once from the waste, else from the stock)."""
+    redeals: int = 0
+    """How often the waste may be turned over to be the stock again, 0-2."""
+    first_waste: int = 0
+    """Cards dealt to the waste at the start, 0 or 1."""
+    worrying_back: bool = False
+    """A foundation's top card may go back to the tableau."""
+    about: str = dataclasses.field(default="", compare=False, repr=False)
+    """Where the rule set comes from, and what is uncertain about it."""
+
+    def __post_init__(self) -> None:
+        for field, choices in _CHOICES.items():
+            value = getattr(self, field)
+            if value not in choices:
+                raise ValueError(f"unknown {field} {value!r}: {nearest(value, choices)}")
+        for field, (low, high) in _RANGES.items():
+            value = getattr(self, field)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise ValueError(f"{field} must be an integer from {low} to {high}, not {value!r}")
+        for field in ("runs", "worrying_back"):
+            if not isinstance(getattr(self, field), bool):
+                raise ValueError(f"{field} must be True or False, not {getattr(self, field)!r}")
+        if self.opening == "as_dealt" and self.base_from != "first":
+            raise ValueError(
+                "opening='as_dealt' needs base_from='first': cards can go up as they come only "
+                f"once the base is known, not with base_from={self.base_from!r}"
+            )
+        if self.base_from == "one_per_suit" and self.build != "none":
+            raise ValueError(
+                "base_from='one_per_suit' gives each suit a base rank of its own, so packing rules "
+                "that speak of the base rank have no meaning: use build='none'"
+            )
+        if self.runs and self.build == "none":
+            raise ValueError("runs=True needs packed sequences, and build='none' packs nothing")
+        bases = {"one_per_suit": 4, "aces": 0}.get(self.base_from, 1)
+        opening_cards = self.piles + bases + self.first_waste
+        if opening_cards > self.cards:
+            raise ValueError(
+                f"the opening takes {opening_cards} cards, but {self.ranks} ranks make a deck of "
+                f"{self.cards}: use fewer piles or more ranks"
+            )
+
+    @property
+    def cards(self) -> int:
+        """Cards in the deck."""
+        return 4 * self.ranks
+
+    def replace(self, **changes: Any) -> Rules:
+        """A variant of one's own; its name tells what was changed unless a name is given.
+
+        >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
+        'four-seasons(piles=2,ranks=6)'
+        """
+        fields = [field.name for field in dataclasses.fields(self)]
+        for key in changes:
+            if key not in fields:
+                raise TypeError(f"unknown field {key!r}: {nearest(key, fields)}")
+        if "name" not in changes:
+            told = ",".join(f"{key}={value}" for key, value in changes.items())
+            changes["name"] = f"{self.name}({told})"
+        return dataclasses.replace(self, **changes)
+
+
+_TABLE = (
+    Rules(
+        name="four-seasons",
+        about="The later rules of the patience encyclopedia, and PySolFC's rules page. Sources "
+        "disagree on King on Ace when Aces are the base: here it is forbidden.",
+    ),
+    Rules(
+        name="pysolfc/four-seasons",
+        base_from="first",
+        wrap="always",
+        first_waste=1,
+        about="As PySolFC's code plays it (automatic dealing off), which differs from its rules "
+        "page: the base card comes first, one card starts the waste, King always goes on Ace.",
+    ),
+)
+
+RULES: dict[str, Rules] = {rules.name: rules for rules in _TABLE}
+"""The rule sets by name."""
+
+ALIASES: dict[str, str] = {
+    "corner-card": "four-seasons",
+    "vanishing-cross": "four-seasons",
+    "cross-currents": "four-seasons",
+}
+"""Other names under which a rule set is known."""
+
+
+def get_rules(rules: str | Rules) -> Rules:
+    """The rule set of a name or an alias; a `Rules` is returned as it is.
+
+    Raises:
+        ValueError: for an unknown name, with the nearest known one.
+    """
+    if isinstance(rules, Rules):
+        return rules
+    if not isinstance(rules, str):
+        raise TypeError(f"rules must be a name or a Rules, not {type(rules).__name__}")
+    name = ALIASES.get(rules, rules)
+    if name not in RULES:
+        raise ValueError(f"unknown rules {rules!r}: {nearest(rules, [*RULES, *ALIASES])}")
+    return RULES[name]

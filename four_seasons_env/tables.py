@@ -1,0 +1,202 @@
+"""`Tables`: a batch of running games with the buffers that the compiled code writes into.
+
+Both environments hold one: it checks their arguments, seeds, resets and steps. What it leaves in
+its buffers is what the environments give out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env import batch
+from four_seasons_env.cards import NO_CARD, parse_deck
+from four_seasons_env.deals import check_deal, start_streams
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.kernel import GAME, compile_rules
+from four_seasons_env.moves import all_moves
+from four_seasons_env.observations import check_observation, observation_length
+from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, RewardFunction, check_reward
+from four_seasons_env.rules import Rules, get_rules, nearest
+
+T = TypeVar("T")
+
+MASKS = ("legal", "distinct")
+ILLEGAL = ("stay", "raise")
+OPTIONS = ("deal", "deck")
+
+MAX_MOVES = 500
+"""Default length of an episode: the longest of some 300 known solutions took 320 moves."""
+
+
+def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
+    """An argument's value, if it is one of its choices.
+
+    Raises:
+        ValueError: if it is not, with the nearest one.
+    """
+    if value not in choices:
+        known = [str(choice) for choice in choices]
+        raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), known)}")
+    return value
+
+
+class Tables:
+    """Running games and their buffers.
+
+    Attributes:
+        games: GAME array of shape (n,).
+        episodes: `batch.EPISODE` array of shape (n,).
+        masks: int8 array of shape (n, A), 1 where a move is legal.
+        observations: float32 array of shape (n, L).
+        rewards: float64 array of shape (n,).
+        terminated, truncated, done: bool arrays of shape (n,).
+
+    Raises:
+        ValueError: for an argument that is unknown or out of range, naming the nearest valid one.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        rules: str | Rules,
+        observation: str,
+        reward: str | RewardFunction,
+        mask: str,
+        illegal: str,
+        max_moves: int,
+    ) -> None:
+        if not isinstance(max_moves, (int, np.integer)) or max_moves < 1:
+            raise ValueError(f"max_moves must be a positive integer, not {max_moves!r}")
+        self.rules = get_rules(rules)
+        self.rule = compile_rules(self.rules)
+        self._distinct = check_choice("mask", mask, MASKS) == "distinct"
+        self._strict = check_choice("illegal", illegal, ILLEGAL) == "raise"
+        self._observation = check_observation(observation)
+        self._reward = reward
+        self._reward_kind = check_reward(reward)
+        self._max_moves = int(max_moves)
+
+        length = observation_length(self.rules, observation)
+        actions = len(all_moves(self.rules))
+        self.observation_space = gym.spaces.Box(0.0, 1.0, (length,), np.float32)
+        self.action_space = gym.spaces.Discrete(actions)
+
+        self.games = np.zeros(count, GAME)
+        self.episodes = np.zeros(count, batch.EPISODE)
+        self.masks = np.zeros((count, actions), np.int8)
+        self.observations = np.zeros((count, length), np.float32)
+        self.rewards = np.zeros(count)
+        self.terminated = np.zeros(count, np.bool_)
+        self.truncated = np.zeros(count, np.bool_)
+        self.done = np.zeros(count, np.bool_)
+        self._all = np.ones(count, np.bool_)
+        self._streams = np.zeros(count, np.uint64)
+        self.seeded = False
+
+    def seed(self, seeds: NDArray[np.uint64]) -> None:
+        """Start the stream of training deals of each game from its seed."""
+        start_streams(seeds, self._streams)
+        self.seeded = True
+
+    def reset(self, options: dict[str, Any] | None = None) -> None:
+        """Start an episode in every game: its stream's next deal, or what the options say."""
+        options = options or {}
+        for key in options:
+            if key not in OPTIONS:
+                raise ValueError(f"unknown option {key!r}: {nearest(key, OPTIONS)}")
+        if len(options) > 1:
+            raise ValueError("give a deal or a deck, not both")
+        if not options:
+            self.deal_anew(self._all)
+            return
+        games = np.zeros(len(self.games), GAME)
+        if "deal" in options:
+            deals = options["deal"]
+            games["deal"] = (
+                check_deal(deals) if np.ndim(deals) == 0 else [check_deal(deal) for deal in deals]
+            )
+        else:
+            games["deal"] = -1
+            games["deck"] = NO_CARD
+            games["deck"][:, : self.rules.cards] = parse_deck(options["deck"], self.rules.ranks)
+        self.games[:] = games
+        batch.reset_to(
+            self.games,
+            self.rule,
+            "deal" in options,
+            self._distinct,
+            self._observation,
+            self.episodes,
+            self.masks,
+            self.observations,
+        )
+
+    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode in each chosen game with its stream's next deal."""
+        batch.reset_all(
+            self.games,
+            self.rule,
+            chosen,
+            self._streams,
+            self._distinct,
+            self._observation,
+            self.episodes,
+            self.masks,
+            self.observations,
+        )
+
+    def step(self, actions: NDArray[np.int64]) -> int:
+        """Take one action in each game; returns how many episodes ended.
+
+        Raises:
+            ValueError: for an action out of range; nothing has changed then.
+            IllegalMove: for an illegal action where `illegal="raise"`; likewise.
+        """
+        refused = batch.first_refused(actions, self.masks, self.episodes, self._strict)
+        if refused >= 0:
+            self._refuse(refused, int(actions[refused]))
+        custom = self._reward_kind == CUSTOM
+        before = self.games.copy() if custom else self.games
+        ended: int = batch.step_all(
+            self.games,
+            self.rule,
+            actions,
+            self._distinct,
+            self._observation,
+            self._reward_kind,
+            ILLEGAL_PENALTY,
+            self._max_moves,
+            self.episodes,
+            self.masks,
+            self.observations,
+            self.rewards,
+            self.terminated,
+            self.truncated,
+            self.done,
+        )
+        if custom:
+            earned = self._reward(before, self.games)  # type: ignore[operator]
+            self.rewards += earned
+            self.episodes["score"] += earned
+        return ended
+
+    def _refuse(self, index: int, action: int) -> None:
+        """Raise the error for an action that is out of range or illegal."""
+        actions = self.masks.shape[1]
+        where = f" in game {index}" if len(self.games) > 1 else ""
+        if not 0 <= action < actions:
+            raise ValueError(
+                f"action {action}{where} is out of range: {self.rules.name!r} has actions 0 to "
+                f"{actions - 1}"
+            )
+        try:
+            Game.from_record(self.games[index], self.rules).play(action)
+        except IllegalMove as error:
+            raise IllegalMove(f"action {action}{where}: {error}") from None
+        raise IllegalMove(
+            f"action {action}{where} only renames spaces, which mask='distinct' leaves out"
+        )

@@ -1,0 +1,205 @@
+"""`FourSeasonsVectorEnv`: thousands of games in one compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from four_seasons_env.batch import EPISODE, keep_finals
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game
+from four_seasons_env.rewards import RewardFunction
+from four_seasons_env.rules import Rules
+from four_seasons_env.tables import MAX_MOVES, Tables, check_choice
+
+_INFO_KEYS = ("deal", "cards_up", "won", "illegal")
+
+
+class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
+    """Many games of `FourSeasonsEnv`, stepped in one call, without Python per game.
+
+    Game ``i`` of ``reset(seed=s)`` plays the same deals and gives the same results as the single
+    environment after ``reset(seed=s + i)``. An episode that ends is followed by the next deal in
+    the same step (`AutoresetMode.SAME_STEP`): observation, mask and info are the new episode's, and
+    `infos["final_obs"]` and `infos["final_info"]` the old one's, in the rows where
+    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its
+    length `l`. The keys `final_*` are there only in a step in which an episode has ended.
+
+    Args:
+        num_envs: number of games.
+        copy: give out copies. With False, observations, rewards, masks and infos are views of
+            buffers that the next step overwrites: faster, for callers who copy anyway.
+
+    The other arguments are those of `FourSeasonsEnv`.
+
+    Raises:
+        ValueError: for an argument that is unknown or out of range.
+    """
+
+    metadata: dict[str, Any] = {
+        **FourSeasonsEnv.metadata,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "four-seasons",
+        observation: str = "tops",
+        reward: str | RewardFunction = "foundation",
+        mask: str = "legal",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        copy: bool = True,
+    ) -> None:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+            raise ValueError(f"num_envs must be a positive integer, not {num_envs!r}")
+        self.num_envs = num_envs
+        self.render_mode = check_choice("render_mode", render_mode, (None, "ansi"))
+        self._tables = Tables(num_envs, rules, observation, reward, mask, illegal, max_moves)
+        self.rules = self._tables.rules
+        self.single_observation_space = self._tables.observation_space
+        self.single_action_space = self._tables.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.copy = copy
+        self._running = False
+        self._all = np.ones(num_envs, np.bool_)
+        self._final_episodes = np.zeros(num_envs, EPISODE)
+        self._final_masks = np.zeros_like(self._tables.masks)
+        self._final_obs = np.zeros_like(self._tables.observations)
+
+    @property
+    def games(self) -> NDArray[Any]:
+        """The positions, a GAME array of shape (n,), as a read-only view."""
+        games = self._tables.games.view()
+        games.flags.writeable = False
+        return games
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal moves as a bool array of shape (n, A)."""
+        return self._give(self._tables.masks).view(np.bool_)
+
+    def _give(self, array: NDArray[Any]) -> NDArray[Any]:
+        return array.copy() if self.copy else array
+
+    def _infos(self) -> dict[str, Any]:
+        infos: dict[str, Any] = {"action_mask": self._give(self._tables.masks)}
+        for key in _INFO_KEYS:
+            infos[key] = self._give(self._tables.episodes[key])
+        for key in list(infos):
+            infos[f"_{key}"] = self._all
+        return infos
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start an episode in every game.
+
+        Args:
+            seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence.
+            options: `{"deal": number}`, `{"deal": [one number a game]}` or `{"deck": text}`; the
+                episodes that follow are training deals.
+        """
+        tables = self._tables
+        if seed is not None:
+            if isinstance(seed, (int, np.integer)):
+                super().reset(seed=int(seed))
+                seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
+            else:
+                seeds = np.array(seed, np.uint64)
+                if seeds.shape != (self.num_envs,):
+                    raise ValueError(f"{self.num_envs} games take as many seeds, not {len(seeds)}")
+            tables.seed(seeds)
+        elif not tables.seeded:
+            tables.seed(self.np_random.integers(0, 2**63, self.num_envs, np.uint64))
+        tables.reset(options)
+        self._running = True
+        return self._give(tables.observations), self._infos()
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], Any, Any, Any, dict[str, Any]]:
+        """Take one action in each game; actions is an integer array of shape (n,).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+            ValueError: for actions of a wrong shape or type, or out of range.
+            IllegalMove: for an illegal action where `illegal="raise"`; no game has moved then.
+        """
+        if not self._running:
+            raise gym.error.ResetNeeded("no episode is running: call reset() first")
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of "
+                f"shape {actions.shape}"
+            )
+        tables = self._tables
+        ended = tables.step(actions.astype(np.int64, copy=False))
+        finals: dict[str, Any] = {}
+        if ended:
+            keep_finals(
+                tables.done,
+                tables.episodes,
+                tables.masks,
+                tables.observations,
+                self._final_episodes,
+                self._final_masks,
+                self._final_obs,
+            )
+            tables.deal_anew(tables.done)
+            finals = self._finals()
+        infos = self._infos()
+        infos |= finals
+        return (
+            self._give(tables.observations),
+            self._give(tables.rewards),
+            self._give(tables.terminated),
+            self._give(tables.truncated),
+            infos,
+        )
+
+    def _finals(self) -> dict[str, Any]:
+        """The infos of the episodes that ended in this step; rows of others are zeros."""
+        done = self._tables.done.copy()
+
+        def ended_only(array: NDArray[Any]) -> NDArray[Any]:
+            rows = np.zeros_like(array)
+            rows[done] = array[done]
+            return rows
+
+        info: dict[str, Any] = {"action_mask": ended_only(self._final_masks)}
+        episodes = self._final_episodes
+        for key in _INFO_KEYS:
+            info[key] = ended_only(episodes[key])
+        info["episode"] = {
+            "r": ended_only(episodes["score"]),
+            "l": ended_only(episodes["steps"]),
+            "_r": done,
+            "_l": done,
+        }
+        for key in list(info):
+            info[f"_{key}"] = done
+        return {
+            "final_obs": ended_only(self._final_obs),
+            "_final_obs": done,
+            "final_info": info,
+            "_final_info": done,
+        }
+
+    def render(self) -> tuple[str, ...] | None:
+        """The positions as texts where `render_mode="ansi"`, else None."""
+        if self.render_mode is None:
+            return None
+        return tuple(str(Game.from_record(record, self.rules)) for record in self._tables.games)

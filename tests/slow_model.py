@@ -1,0 +1,276 @@
+"""A slow, plain model of the Four Seasons family: the referee for the compiled engine.
+
+Written from RULES.md alone and sharing no code with the engine, so that a slip in one of the two
+shows as a disagreement. Cards are texts ("6H", "TC"), piles are lists of them, bottom first.
+Nothing is cached or clever: after each move everything is worked out again from the cards.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+RANKS = "A23456789TJQK"
+SUITS = "CSHD"
+RED_SUITS = "HD"
+
+
+class SlowGame:
+    """One game, laid out from `deck` (first dealt first) and played by move texts.
+
+    Moves: "deal", "redeal", "W>F", "W>T2", "T0>F", "T0>T3", and "F:H>T3" for worrying back.
+    `rules` is any object with the fields of RULES.md, "Fields of a rule set".
+    """
+
+    tableau: list[list[str]]  # one list a pile, T0 first; bottom first
+    waste: list[str]  # bottom first
+    foundations: dict[str, list[str]]  # suit -> its cards, base first
+    stock: list[str]  # next card to be dealt first
+    redeals_left: int
+
+    def __init__(self, rules: Any, deck: list[str]) -> None:
+        """Lay out the opening; ValueError unless the deck holds each card of the game once."""
+        self.rules = rules
+        self.ranks = RANKS[: rules.ranks]
+        if sorted(deck) != sorted(rank + suit for rank in self.ranks for suit in SUITS):
+            raise ValueError(f"a deck holds each of {len(self.ranks) * 4} cards once, got {deck}")
+        self.tableau = [[] for _ in range(rules.piles)]
+        self.waste = []
+        self.foundations = {suit: [] for suit in SUITS}
+        self.stock = list(deck)
+        self.redeals_left = rules.redeals
+        self.bases: dict[str, str] = {}  # suit -> rank its foundation starts from
+        self._lay_out()
+
+    # What a player may do
+
+    @property
+    def is_won(self) -> bool:
+        """Every card is on the foundations."""
+        return all(len(cards) == len(self.ranks) for cards in self.foundations.values())
+
+    @property
+    def is_over(self) -> bool:
+        """Won, or nothing left but moves that only rename spaces."""
+        return self.is_won or not self.distinct_moves()
+
+    def legal_moves(self) -> set[str]:
+        """Every move that the rules allow, also the pointless ones; none once the game is won."""
+        if self.is_won:
+            return set()
+        moves = set()
+        if self._may_deal():
+            moves.add("deal")
+        if self._may_redeal():
+            moves.add("redeal")
+        piles = [f"T{number}" for number in range(len(self.tableau))]
+        for source in ["W", *piles]:
+            for target in ["F", *piles]:
+                if self._cards_that_move(source, target):
+                    moves.add(f"{source}>{target}")
+        if self.rules.worrying_back:
+            for suit in SUITS:
+                for target in piles:
+                    if self._cards_that_move(f"F:{suit}", target):
+                        moves.add(f"F:{suit}>{target}")
+        return moves
+
+    def distinct_moves(self) -> set[str]:
+        """The legal moves, with all spaces taken for one and the same.
+
+        Of the moves to a space only the one to the lowest-numbered space is kept, and a pile's
+        only card moved to a space is no move at all.
+        """
+        spaces = [f"T{number}" for number, pile in enumerate(self.tableau) if not pile]
+        moves = set()
+        for text in self.legal_moves():
+            source, _, target = text.partition(">")
+            if target in spaces:
+                is_lone_card = source.startswith("T") and len(self._cards_at(source)) == 1
+                if target != spaces[0] or is_lone_card:
+                    continue
+            moves.add(text)
+        return moves
+
+    def play(self, text: str) -> None:
+        """Make a move; ValueError if it is not legal.
+
+        Forced refills follow a move of cards, and the redeal that gives `auto_stock` a stock again.
+        """
+        legal = self.legal_moves()
+        if text not in legal:
+            raise ValueError(f"illegal move {text!r}: legal are {sorted(legal)}")
+        if text == "deal":
+            self.waste.append(self.stock.pop(0))
+        elif text == "redeal":
+            self.stock = self.waste
+            self.waste = []
+            self.redeals_left -= 1
+            if self.rules.spaces == "auto_stock":
+                self._refill()
+        else:
+            source, target = text.split(">")
+            cards = self._cards_that_move(source, target)
+            had_waste = bool(self.waste)
+            del self._cards_at(source)[-len(cards) :]
+            if target == "F":
+                self.foundations[cards[0][1]].append(cards[0])
+            else:
+                self._cards_at(target).extend(cards)
+            self._refill()
+            emptied = had_waste and not self.waste
+            if self.rules.spaces == "auto_waste" and emptied and self.stock:
+                self.waste.append(self.stock.pop(0))
+
+    # The opening
+
+    def _lay_out(self) -> None:
+        """Set the bases, fill the piles, start the waste (RULES.md, `base_from`, `opening`)."""
+        base_from = self.rules.base_from
+        if base_from == "one_per_suit":
+            self._take_bases_from_the_end()
+        elif base_from == "aces":
+            self.bases = dict.fromkeys(SUITS, "A")
+        elif base_from == "first":
+            self._deal_base()
+        if self.rules.opening == "as_dealt":
+            self._deal_piles_as_dealt()
+        else:
+            for pile in self.tableau:
+                pile.append(self.stock.pop(0))
+        if base_from == "sixth":
+            self._deal_base()
+        for _ in range(self.rules.first_waste):
+            if self.stock:
+                self.waste.append(self.stock.pop(0))
+
+    def _deal_base(self) -> None:
+        """The next card opens its foundation, and its rank is the base of all four."""
+        card = self.stock.pop(0)
+        self.foundations[card[1]].append(card)
+        self.bases = dict.fromkeys(SUITS, card[0])
+
+    def _take_bases_from_the_end(self) -> None:
+        """From the last-dealt end, the first card met of each suit (PySolFC's `corners`)."""
+        for card in reversed(self.stock.copy()):
+            rank, suit = card[0], card[1]
+            if suit not in self.bases:
+                self.bases[suit] = rank
+                self.foundations[suit].append(card)
+                self.stock.remove(card)
+
+    def _deal_piles_as_dealt(self) -> None:
+        """The 1883 way: a card that can go up must, any other fills the next empty pile.
+
+        Pile cards stay where they are until the cross is full (Disagreements, 7).
+        """
+        while self.stock and not all(self.tableau):
+            card = self.stock.pop(0)
+            if self._goes_up(card):
+                self.foundations[card[1]].append(card)
+            else:
+                next(pile for pile in self.tableau if not pile).append(card)
+
+    # Turning stock and waste
+
+    def _may_deal(self) -> bool:
+        """Any time while there is stock, but `before_dealing` wants the waste in the space first.
+
+        With the waste empty one may deal, as the dealt card can go to the space
+        (Disagreements, 3 and 4).
+        """
+        waste_must_fill_a_space = not all(self.tableau) and bool(self.waste)
+        if self.rules.spaces == "before_dealing" and waste_must_fill_a_space:
+            return False
+        return bool(self.stock)
+
+    def _may_redeal(self) -> bool:
+        """Stock out, waste not, and a redeal left (RULES.md, Terms)."""
+        return not self.stock and bool(self.waste) and self.redeals_left > 0
+
+    # Moving cards
+
+    def _cards_at(self, place: str) -> list[str]:
+        """The cards of "W", "T3" or "F:H"."""
+        if place == "W":
+            return self.waste
+        if place.startswith("F:"):
+            return self.foundations[place[2:]]
+        return self.tableau[int(place[1:])]
+
+    def _cards_that_move(self, source: str, target: str) -> list[str]:
+        """The cards that the move would take, bottom first; none if the rules forbid it.
+
+        One card moves, but with `runs` a pile gives the shortest part of its packed sequence that
+        fits on another card. A space takes an uppermost card only (Disagreements, 6).
+        """
+        cards = self._cards_at(source)
+        if not cards or source == target:
+            return []
+        if target == "F":
+            return cards[-1:] if self._goes_up(cards[-1]) else []
+        onto = self._cards_at(target)
+        if not onto:
+            return cards[-1:] if self._player_may_fill_spaces() else []
+        longest = len(cards) if self.rules.runs and source.startswith("T") else 1
+        for length in range(1, longest + 1):
+            part = cards[-length:]
+            if self._is_packed(part) and self._packs(part[0], onto[-1]):
+                return part
+        return []
+
+    def _goes_up(self, card: str) -> bool:
+        """Foundations start from their base, then run up in suit, Ace after King."""
+        rank, suit = card[0], card[1]
+        built = self.foundations[suit]
+        if not built:
+            return rank == self.bases[suit]
+        if len(built) == len(self.ranks):
+            return False
+        last = self.ranks.index(built[-1][0])
+        return self.ranks.index(rank) == (last + 1) % len(self.ranks)
+
+    def _packs(self, card: str, onto: str) -> bool:
+        """May `card` lie on the tableau card `onto` (RULES.md, `build`)?"""
+        if self.rules.build == "none":
+            return False
+        same_colour = (card[1] in RED_SUITS) == (onto[1] in RED_SUITS)
+        if self.rules.build == "alternate_colour" and same_colour:
+            return False
+        if self.rules.wrap == "linear" and onto[0] == self.bases[onto[1]]:
+            return False
+        if onto[0] == "A":
+            return card[0] == self.ranks[-1] and self._takes_a_king(onto)
+        return self.ranks.index(card[0]) + 1 == self.ranks.index(onto[0])
+
+    def _takes_a_king(self, ace: str) -> bool:
+        """King on Ace: the rule sets differ (RULES.md, `wrap`, and Disagreements, 1)."""
+        if self.rules.wrap == "unless_ace_base":
+            return self.bases[ace[1]] != "A"
+        return self.rules.wrap in ("always", "linear")
+
+    def _is_packed(self, cards: list[str]) -> bool:
+        """Does each card lie properly on the one below it?"""
+        return all(self._packs(upper, lower) for lower, upper in pairwise(cards))
+
+    # Spaces
+
+    def _player_may_fill_spaces(self) -> bool:
+        """Always, but where spaces are refilled at once only when their source is out."""
+        if self.rules.spaces == "auto_stock":
+            return not self.stock
+        if self.rules.spaces == "auto_waste":
+            return not self.stock and not self.waste
+        return True
+
+    def _refill(self) -> None:
+        """Forced filling after a move of cards (RULES.md, `spaces`; PySolFC's `fillStack`).
+
+        `auto_stock` fills spaces from the stock, `auto_waste` from the waste, else from the stock.
+        """
+        if self.rules.spaces not in ("auto_stock", "auto_waste"):
+            return
+        for pile in self.tableau:
+            if not pile:
+                if self.rules.spaces == "auto_waste" and self.waste:
+                    pile.append(self.waste.pop())
+                elif self.stock:
+                    pile.append(self.stock.pop(0))
