@@ -48,7 +48,7 @@ FEATURES = {
 
 _DEAL = len(FEATURES) - 1
 _ONE = np.uint64(1)
-_WEIGHTS = Path(__file__).with_name("heuristic.json")
+WEIGHTS = Path(__file__).with_name("heuristic.json")
 
 
 @jit
@@ -153,6 +153,8 @@ def _choose(g, rule, mask, weights, scratch, w, f):
         if source == STOCK or rule.target[move] == STOCK:
             turn = move
             continue
+        if source >= FOUNDATION and stock_size(g) == 0:
+            continue  # worrying back could go round with the last resort
         scratch[0] = g
         play(scratch[0], rule, move)
         gain = _value(scratch[0], rule, unseen, w, f) - here
@@ -175,9 +177,9 @@ def _choose_all(games, rules, masks, weights, scratch, work, actions):
 
 
 @functools.cache
-def read_weights() -> NDArray[np.float64]:
+def read_weights(path: Path = WEIGHTS) -> NDArray[np.float64]:
     """The tuned weights, float64 of shape (2, features): with the stock full, and out."""
-    table = json.loads(_WEIGHTS.read_text())["weights"]
+    table = json.loads(path.read_text())["weights"]
     return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
 
 

@@ -27,7 +27,7 @@ from experiments.plots import plot_cards_up, plot_win_rates
 from experiments.summary import RESULT_COLUMNS, as_markdown, as_text, summarise
 from four_seasons_env.deals import parse_deals
 from four_seasons_env.files import write_atomically
-from four_seasons_env.rules import get_rules
+from four_seasons_env.rules import RULES, get_rules
 
 BLOCK = 1000
 """Deals that are played side by side, in one task. Part of what makes a result repeatable."""
@@ -41,7 +41,8 @@ class Compare:
     """Folder of the results; what it holds of the same comparison is kept."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name; one with weights may carry their path, as in maskable_ppo:runs/x/best."""
-    rules: str = "four-seasons"
+    rules: list[str] = field(default_factory=lambda: ["four-seasons"])
+    """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     seed: int = 0
@@ -50,9 +51,14 @@ class Compare:
     """Processes side by side; -1: one a core."""
 
 
-def _part(run: Compare, agent: str, block: range) -> Path:
-    folder = agent.replace("/", "_").replace(":", "_")
-    return run.out / "parts" / folder / f"{block[0]}-{block[-1]}.csv"
+Task = tuple[str, str, range]
+"""What is played and kept as one: a rule set, an agent, a block of deals."""
+
+
+def _part(run: Compare, task: Task) -> Path:
+    rules, agent, block = task
+    folders = [name.replace("/", "_").replace(":", "_") for name in (rules, agent)]
+    return run.out.joinpath("parts", *folders, f"{block[0]}-{block[-1]}.csv")
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
@@ -62,15 +68,16 @@ def write_csv(path: Path, table: pd.DataFrame) -> None:
     write_atomically(path, text.getvalue().encode())
 
 
-def _play_block(run: Compare, name: str, block: range) -> None:
-    """One task: an agent plays a block of deals, and its result file is written."""
-    rules = get_rules(run.rules)
+def _play_block(run: Compare, task: Task) -> None:
+    """An agent plays a block of deals, and its result file is written."""
+    rules_name, name, block = task
+    rules = get_rules(rules_name)
     agent = make_agent(name, rules)
     played = play_deals(agent, rules, block, seed=run.seed)
     played["agent"] = name
     played["rules"] = rules.name
     played["train_seed"] = getattr(agent, "train_seed", None)
-    write_csv(_part(run, name, block), played[list(RESULT_COLUMNS)])
+    write_csv(_part(run, task), played[list(RESULT_COLUMNS)])
 
 
 def _blocks(deals: range) -> list[range]:
@@ -81,9 +88,9 @@ def _claim(run: Compare) -> None:
     """Make sure that the folder is for this comparison.
 
     Raises:
-        ValueError: if it holds results of other rules or another seed.
+        ValueError: if it holds results of another seed.
     """
-    about = {"rules": get_rules(run.rules).name, "seed": run.seed}
+    about = {"seed": run.seed}
     path = run.out / "compare.json"
     if path.is_file():
         found = json.loads(path.read_text())
@@ -94,30 +101,43 @@ def _claim(run: Compare) -> None:
 
 def play_all(run: Compare) -> pd.DataFrame:
     """Play what has not been played yet, and return all results, a row for each agent and deal."""
-    for name in run.agents:
-        make_agent(name, run.rules)  # say what is wrong before anything is played
+    rule_sets = (
+        list(RULES) if run.rules == ["all"] else [get_rules(name).name for name in run.rules]
+    )
+    for rules in rule_sets:
+        for name in run.agents:
+            make_agent(name, rules)  # say what is wrong before anything is played
     blocks = _blocks(parse_deals(run.deals))
     _claim(run)
-    tasks = [(name, block) for name in run.agents for block in blocks]
-    todo = [task for task in tasks if not _part(run, *task).is_file()]
+    tasks = [(rules, name, block) for rules in rule_sets for name in run.agents for block in blocks]
+    todo = [task for task in tasks if not _part(run, task).is_file()]
     with Progress() as bar:
-        task = bar.add_task("playing", total=len(tasks), completed=len(tasks) - len(todo))
+        playing = bar.add_task("playing", total=len(tasks), completed=len(tasks) - len(todo))
         parallel = Parallel(n_jobs=run.n_jobs, return_as="generator_unordered")
-        for _ in parallel(delayed(_play_block)(run, *each) for each in todo):
-            bar.advance(task)
-    results = pd.concat([pd.read_csv(_part(run, *task)) for task in tasks], ignore_index=True)
+        for _ in parallel(delayed(_play_block)(run, task) for task in todo):
+            bar.advance(playing)
+    results = pd.concat([pd.read_csv(_part(run, task)) for task in tasks], ignore_index=True)
     write_csv(run.out / "results.csv", results)
     return results
 
 
-def print_table(cells: pd.DataFrame, title: str, console: Console | None = None) -> None:
-    """Print a table of text."""
+def print_table(cells: pd.DataFrame, title: str) -> None:
+    """Print a table of text; names are folded where the terminal is narrow, numbers never."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
     table = Table(title=title)
-    for column in cells.columns:
-        table.add_column(column, justify="left" if column in ("agent", "rules") else "right")
+    for i, column in enumerate(cells.columns):
+        is_name = column in ("agent", "rules", "what") or i == 0
+        table.add_column(
+            column,
+            justify="left" if is_name else "right",
+            no_wrap=not is_name,
+            overflow="fold" if is_name else "ellipsis",
+        )
     for row in cells.itertuples(index=False):
         table.add_row(*row)
-    (console or Console()).print(table)
+    console.print(table)
 
 
 def compare(run: Compare) -> None:
@@ -126,11 +146,13 @@ def compare(run: Compare) -> None:
     summary = summarise(results)
     write_csv(run.out / "summary.csv", summary)
     cells = as_text(summary)
-    title = f"{get_rules(run.rules).name}, deals {run.deals}"
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
-    plot_win_rates(summary, title, run.out / "win_rates.png")
-    plot_cards_up(results, title, run.out / "cards_up.png")
-    print_table(cells, title)
+    for rules, played in results.groupby("rules", sort=False):
+        title = f"{rules}, deals {run.deals}"
+        name = str(rules).replace("/", "_")
+        plot_win_rates(summary[summary["rules"] == rules], title, run.out / f"win_rates-{name}.png")
+        plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
+    print_table(cells, f"deals {run.deals}")
     print(f"kept in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 

@@ -39,7 +39,7 @@ def demo(run: Demo) -> None:
     console.rule("2 of 3: it is compared on held-out deals")
     trained = f"maskable_ppo:{learned / 'best'}"
     agents = ["random", "heuristic", trained, "maskable_ppo"]
-    compare(Compare(out=compared, agents=agents, rules=run.rules))
+    compare(Compare(out=compared, agents=agents, rules=[run.rules]))
     console.rule("3 of 3: the report")
     page = report(Report([compared, learned], folder / "report.html"))
     console.print(f"table:          {compared / 'table.md'}")

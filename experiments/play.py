@@ -50,14 +50,14 @@ def play_deals(
     rng = np.random.default_rng([seed, int(numbers[0]) if len(numbers) else 0])
     seconds = np.zeros(len(games))
     alive = np.arange(len(games))
-    masks = np.zeros((len(games), len(all_moves(rules))), np.int8)
+    words, masks = kernel.new_masks(len(games), rules)
     distinct = agent.mask == "distinct"
 
     for _ in range(max_moves + 1):
         shown = games[alive]
         legal = masks[: len(alive)]
         goes_on = np.zeros(len(alive), np.bool_)
-        kernel.legal_all(shown, rule, distinct, legal, goes_on)
+        kernel.legal_all(shown, rule, distinct, words[: len(alive)], goes_on)
         if not goes_on.all():
             alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
         if not len(alive) or _ == max_moves:

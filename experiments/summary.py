@@ -74,8 +74,9 @@ def _against(played: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float]:
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary as cells of text, for a table that people read."""
 
-    def percent(value: float) -> str:
-        return f"{100 * value:.2f}%"
+    def won(row: pd.Series) -> str:
+        rate, low, high = (100 * row[name] for name in ("win_rate", "win_low", "win_high"))
+        return f"{rate:.2f} [{low:.2f}, {high:.2f}]"
 
     def difference(row: pd.Series) -> str:
         if pd.isna(row.get("win_difference")):
@@ -94,17 +95,12 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     cells = pd.DataFrame(
         {
             "agent": summary["agent"],
-            "deals": summary["deals"].map("{:,}".format),
-            "won": summary["win_rate"].map(percent),
-            "95% interval": [
-                f"{percent(low)} to {percent(high)}"
-                for low, high in zip(summary["win_low"], summary["win_high"], strict=True)
-            ],
-            f"points to {BASELINE} [95%]": summary.apply(difference, axis=1),
+            "won % [95%]": summary.apply(won, axis=1),
+            f"- {BASELINE} [95%]": summary.apply(difference, axis=1),
             "McNemar p": summary.apply(p_value, axis=1),
             "cards up": summary["cards_up"].map("{:.1f}".format),
             "moves": summary["moves"].map("{:.0f}".format),
-            "ms a move": summary["ms_per_move"].map("{:.3f}".format),
+            "ms/move": summary["ms_per_move"].map("{:.3f}".format),
         }
     )
     if summary["rules"].nunique() > 1:

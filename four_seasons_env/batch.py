@@ -11,7 +11,7 @@ import numpy as np
 from four_seasons_env.compiled import jit
 from four_seasons_env.deals import next_deal
 from four_seasons_env.kernel import is_won, lay_out, legal, play, start
-from four_seasons_env.observations import encode
+from four_seasons_env.observations import encode, refresh
 from four_seasons_env.rewards import reward_of
 
 EPISODE = np.dtype(
@@ -30,7 +30,7 @@ EPISODE = np.dtype(
 
 
 @jit
-def _begin(g, rule, distinct, kind, episode, mask, observation):
+def _begin(g, rule, distinct, kind, episode, words, shown, observation):
     """Start an episode's books at a fresh opening; write its mask and observation."""
     episode.deal = g.deal
     episode.steps = 0
@@ -38,22 +38,22 @@ def _begin(g, rule, distinct, kind, episode, mask, observation):
     episode.cards_up = g.cards_up
     episode.won = is_won(g, rule)
     episode.illegal = False
-    episode.over = not legal(g, rule, distinct, mask)
-    encode(g, rule, kind, observation)
+    episode.over = not legal(g, rule, distinct, words)
+    encode(g, rule, kind, shown, observation)
 
 
 @jit
-def reset_all(games, rules, chosen, streams, distinct, kind, episodes, masks, observations):
+def reset_all(games, rules, chosen, streams, distinct, kind, episodes, words, shown, observations):
     """Deal each chosen game anew, with the next deal of its stream."""
     rule = rules[0]
     for i in range(len(games)):
         if chosen[i]:
             start(games[i], rule, next_deal(streams, i))
-            _begin(games[i], rule, distinct, kind, episodes[i], masks[i], observations[i])
+            _begin(games[i], rule, distinct, kind, episodes[i], words[i], shown[i], observations[i])
 
 
 @jit
-def reset_to(games, rules, by_number, distinct, kind, episodes, masks, observations):
+def reset_to(games, rules, by_number, distinct, kind, episodes, words, shown, observations):
     """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
     rule = rules[0]
     for i in range(len(games)):
@@ -61,7 +61,7 @@ def reset_to(games, rules, by_number, distinct, kind, episodes, masks, observati
             start(games[i], rule, games[i].deal)
         else:
             lay_out(games[i], rule)
-        _begin(games[i], rule, distinct, kind, episodes[i], masks[i], observations[i])
+        _begin(games[i], rule, distinct, kind, episodes[i], words[i], shown[i], observations[i])
 
 
 @jit
@@ -87,7 +87,9 @@ def step_all(
     penalty,
     max_moves,
     episodes,
+    words,
     masks,
+    shown,
     observations,
     rewards,
     terminated,
@@ -107,17 +109,16 @@ def step_all(
     for i in range(len(games)):
         g = games[i]
         episode = episodes[i]
-        mask = masks[i]
         before = np.int64(g.cards_up)
         reward = 0.0
         episode.illegal = False
         episode.steps += 1
         if not episode.over:
-            if mask[actions[i]]:
+            if masks[i, actions[i]]:
                 play(g, rule, actions[i])
-                episode.over = not legal(g, rule, distinct, mask)
+                episode.over = not legal(g, rule, distinct, words[i])
                 episode.cards_up = g.cards_up
-                encode(g, rule, kind, observations[i])
+                refresh(g, rule, kind, shown[i], observations[i])
             else:
                 episode.illegal = True
                 reward = -penalty

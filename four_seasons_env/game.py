@@ -149,10 +149,10 @@ class Game:
     # --- playing
 
     def _legal(self, distinct: bool) -> tuple[NDArray[np.int8], bool]:
-        mask = np.zeros((1, len(all_moves(self.rules))), np.int8)
+        words, masks = kernel.new_masks(1, self.rules)
         goes_on = np.zeros(1, np.bool_)
-        kernel.legal_all(self.record, self._rule, distinct, mask, goes_on)
-        return mask[0], bool(goes_on[0])
+        kernel.legal_all(self.record, self._rule, distinct, words, goes_on)
+        return masks[0], bool(goes_on[0])
 
     def action_mask(self, distinct: bool = False) -> NDArray[np.int8]:
         """The legal moves as an int8 array of shape (actions,)."""

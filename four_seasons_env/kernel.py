@@ -44,6 +44,8 @@ _MAX_MOVES = 208  # twelve piles, a redeal and worrying back make 207
 RULE = np.dtype(
     [
         ("accepts", "u8", (13, 53)),  # [base rank, top card] -> bit set of cards that may go on it
+        ("wants", "u1", (13, 53)),  # [base rank, top card] -> key of the cards that may go on it
+        ("key", "u1", (53,)),  # [card] -> what `wants` compares: all that matters for packing
         ("source", "u1", (_MAX_MOVES,)),  # [move number] -> place that a card leaves
         ("target", "u1", (_MAX_MOVES,)),  # [move number] -> place that it goes to
         ("actions", "i8"),  # size of the action space
@@ -66,7 +68,12 @@ BASE_SIXTH, BASE_FIRST, BASE_PER_SUIT, BASE_ACES = range(len(BASE_FROM))
 OPENING_FIXED, OPENING_AS_DEALT = range(len(OPENINGS))
 OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
 
-_ONE = np.uint64(1)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_7, _8 = np.uint64(7), np.uint64(8)
+_EACH = np.uint64(0x0101010101010101)  # one in each byte
+_LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
+_NO_KEY = 0xFE  # of no card: nothing wants it
+_WANTS_NONE = 0xFF
 
 
 # --- rule sets made ready ---------------------------------------------------------------------
@@ -98,12 +105,34 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
     return accepts
 
 
+def _packing_keys(
+    rules: Rules, accepts: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """``wants`` and ``key``: the packing table once more, as one number to compare for equality.
+
+    Packing looks at a card's rank, and at its colour where that matters: its key. A top card takes
+    all cards of one key, or none.
+    """
+    card = np.arange(52)
+    key = np.full(53, _NO_KEY, np.uint8)
+    by_colour = rules.build == "alternate_colour"
+    key[:52] = 2 * (card >> 2) + ((card & 2) >> 1) if by_colour else card >> 2
+    wants = np.full((13, 53), _WANTS_NONE, np.uint8)
+    for base, host in np.argwhere(accepts[:, :NO_CARD]):
+        taken = (accepts[base, host] >> card.astype(np.uint64)) & _ONE == 1
+        (wanted,) = set(key[:52][taken])
+        assert (taken == (key[:52] == wanted)).all()
+        wants[base, host] = wanted
+    return wants, key
+
+
 @functools.cache
 def compile_rules(rules: Rules) -> NDArray[np.void]:
     """A rule set as a read-only RULE array of shape (1,), as the batch functions take it."""
     table = np.zeros(1, RULE)
     rule = table[0]
     rule["accepts"] = _packing_table(rules)
+    rule["wants"], rule["key"] = _packing_keys(rules, rule["accepts"])
     moves = all_moves(rules)
     rule["source"][: len(moves)] = [move.source for move in moves]
     rule["target"][: len(moves)] = [move.target for move in moves]
@@ -274,104 +303,150 @@ def reshuffle_unseen(g, rule, seed):
 
 
 @jit
-def _movable(g, rule, accepts, pile):
-    """Bit set of the cards of a pile that may be the bottom card of a move; 2^52 when empty.
+def _takers(wanted, key):
+    """Which of eight piles take a card: byte j is 1 where byte j of ``wanted`` is the card's key.
 
-    Without runs that is the top card, else every card of the packed sequence at the top.
+    The usual trick to find the zero bytes of a word, here of the difference.
     """
-    card = g.top[pile]
-    cards = _ONE << np.uint64(card)
-    if rule.runs and card != NO_CARD:
-        host = g.below[card]
-        while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
-            cards |= _ONE << np.uint64(host)
-            card, host = host, g.below[host]
+    differ = wanted ^ (np.uint64(key) * _EACH)
+    return ~(((differ & _LOW) + _LOW) | differ | _LOW) >> _7
+
+
+@jit
+def _run_takers(g, rule, wanted, card):
+    """`_takers` of any card of the packed sequence that the top card of a pile ends."""
+    accepts = rule.accepts[g.base[0]]
+    takers = _takers(wanted, rule.key[card])
+    host = g.below[card]
+    while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
+        takers |= _takers(wanted, rule.key[host])
+        card, host = host, g.below[host]
+    return takers
+
+
+@jit
+def _next_up(g, rule):
+    """Bit set of the cards that the foundations take next."""
+    cards = np.uint64(0)
+    for suit in range(4):
+        level = np.int64(g.level[suit])
+        if level < rule.ranks:
+            rank = g.base[suit] + level
+            rank -= rule.ranks if rank >= rule.ranks else 0
+            cards |= _ONE << np.uint64(4 * rank + suit)
     return cards
 
 
 @jit
-def legal(g, rule, distinct, mask):
+def _write(words, at, flags, count):
+    """Write so many bytes, 0 or 1 each, into a zeroed row of words, from byte ``at`` on."""
+    word = at >> 3
+    shift = 8 * (at & 7)
+    words[word] |= flags << np.uint64(shift)
+    if shift + 8 * count > 64:
+        words[word + 1] |= flags >> np.uint64(64 - shift)
+
+
+@jit
+def legal(g, rule, distinct, words):
     """Write a position's legal moves, and tell whether the game goes on.
+
+    The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
+    and which piles are spaces. One comparison tells which of them take a card, and what it says is
+    written as it is: a branch that depends on the cards costs more than the work that it saves.
 
     Args:
         distinct: leave out the moves that only rename spaces: a lone card to a space, and any
             card to another space than the first.
-        mask: int8 array of shape (actions,); 1 where the rules allow the move. All 0 once won.
+        words: a row of `new_masks`: a byte for each move, 1 where the rules allow it. All 0 once
+            won.
 
     Returns:
         False when the game is over: won, or nothing can be done but rename spaces.
     """
-    mask[:] = 0
+    words[:] = 0
     if is_won(g, rule):
         return False
     piles = rule.piles
-    accepts = rule.accepts[g.base[0]]
+    wants = rule.wants[g.base[0]]
     waste_card = g.top[WASTE]
-    first_space = piles
-    for pile in range(piles - 1, -1, -1):
-        if g.top[pile] == NO_CARD:
-            first_space = pile
+    has_waste = waste_card != NO_CARD
+    next_up = _next_up(g, rule)
+    waste_up = (next_up >> np.uint64(waste_card)) & _ONE
+    useful = waste_up
+    has_space = False
+    for first in range(0, piles, 8):
+        last = min(first + 8, piles)
+        wanted = ~_ZERO
+        spaces = _ZERO
+        up = _ZERO
+        for pile in range(last - 1, first - 1, -1):
+            top = g.top[pile]
+            wanted = (wanted << _8) | np.uint64(wants[top])
+            spaces = (spaces << _8) | np.uint64(top == NO_CARD)
+            up = (up << _8) | ((next_up >> np.uint64(top)) & _ONE)
+        if distinct:
+            spaces = _ZERO if has_space else spaces & (~spaces + _ONE)  # the first space only
+        has_space = has_space or spaces != _ZERO
+        targets = _takers(wanted, rule.key[waste_card]) | (spaces if has_waste else _ZERO)
+        _write(words, 2 + first, up, last - first)
+        _write(words, 2 + piles + first, targets, last - first)
+        useful |= up | targets
+        useful |= _write_tableau_moves(g, rule, distinct, words, first, last, wanted, spaces)
+        if rule.worrying_back:
+            useful |= _write_moves_back(g, rule, words, first, last, wanted, spaces)
 
-    goes_on = False
-    if stock_size(g) > 0 and not (
-        rule.spaces == BEFORE_DEALING and first_space < piles and waste_card != NO_CARD
-    ):
-        mask[0] = 1
-        goes_on = True
-    if goes_up(g, rule, waste_card):
-        mask[1] = 1
-        goes_on = True
-    for pile in range(piles):
-        if goes_up(g, rule, g.top[pile]):
-            mask[2 + pile] = 1
-            goes_on = True
-
-    waste_bit = _ONE << np.uint64(waste_card)
-    move = 2 + piles
-    for target in range(piles):
-        host = g.top[target]
-        if accepts[host] & waste_bit and (host != NO_CARD or target == first_space or not distinct):
-            mask[move] = 1
-            goes_on = True
-        move += 1
-
-    for pile in range(piles):
-        cards = _movable(g, rule, accepts, pile)
-        lone = g.height[pile] == 1
-        for target in range(piles):
-            if target == pile:
-                continue
-            host = g.top[target]
-            if accepts[host] & cards:
-                if host != NO_CARD:
-                    mask[move] = 1
-                    goes_on = True
-                elif not lone:
-                    goes_on = True
-                    if target == first_space or not distinct:
-                        mask[move] = 1
-                elif not distinct:
-                    mask[move] = 1
-            move += 1
-
+    stock = stock_size(g)
+    may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
+    words[0] |= np.uint64(may_deal) | (waste_up << _8)
+    may_redeal = stock == 0 and has_waste and g.redeals > 0
     if rule.redeals:
-        if stock_size(g) == 0 and waste_card != NO_CARD and g.redeals:
-            mask[move] = 1
-            goes_on = True
-        move += 1
-    if rule.worrying_back:
-        for suit in range(4):
-            for target in range(piles):
-                host = g.top[target]
-                if (
-                    g.level[suit]
-                    and (accepts[host] >> np.uint64(foundation_top(g, rule, suit))) & _ONE
-                    and (host != NO_CARD or target == first_space or not distinct)
-                ):
-                    mask[move] = 1
-                    goes_on = True
-                move += 1
-    return goes_on
+        _write(words, 2 + piles + piles * piles, np.uint64(may_redeal), 1)
+    return may_deal or may_redeal or useful != _ZERO
+
+
+@jit
+def _write_tableau_moves(g, rule, distinct, words, first, last, wanted, spaces):
+    """Write the moves from every pile to piles first to last - 1; see `legal`.
+
+    Returns:
+        A word that is not 0 where one of them does more than rename spaces.
+    """
+    piles = rule.piles
+    useful = _ZERO
+    for source in range(piles):
+        card = g.top[source]
+        if rule.runs and card != NO_CARD:
+            targets = _run_takers(g, rule, wanted, card)
+        else:
+            targets = _takers(wanted, rule.key[card])
+        height = g.height[source]
+        useful |= targets | (spaces if height > 1 else _ZERO)
+        targets |= spaces if height > (1 if distinct else 0) else _ZERO
+        row = 2 + 2 * piles + source * (piles - 1)
+        if source < first:
+            _write(words, row + first - 1, targets, last - first)
+        elif source >= last:
+            _write(words, row + first, targets, last - first)
+        else:  # leave out the byte of the pile itself
+            before = (_ONE << np.uint64(8 * (source - first))) - _ONE
+            targets = (targets & before) | ((targets >> _8) & ~before)
+            _write(words, row + first, targets, last - first - 1)
+    return useful
+
+
+@jit
+def _write_moves_back(g, rule, words, first, last, wanted, spaces):
+    """Write the moves from the foundations back to piles first to last - 1; see `legal`."""
+    useful = _ZERO
+    row = 2 + rule.piles + rule.piles * rule.piles + (rule.redeals > 0)
+    for suit in range(4):
+        if g.level[suit]:
+            card = foundation_top(g, rule, suit)
+            targets = _takers(wanted, rule.key[card]) | spaces
+            _write(words, row + suit * rule.piles + first, targets, last - first)
+            useful |= targets
+    return useful
 
 
 @jit
@@ -476,11 +551,22 @@ def lay_out_all(games, rules):
         lay_out(games[i], rules[0])
 
 
+def new_masks(count: int, rules: Rules) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
+    """Zeroed masks of so many games, twice: as the words that `legal` writes, and as int8.
+
+    Returns:
+        uint64 of shape (count, words) and, over the same memory, int8 of shape (count, actions).
+    """
+    actions = len(all_moves(rules))
+    words = np.zeros((count, -(-actions // 8)), "<u8")
+    return words, words.view(np.int8)[:, :actions]
+
+
 @jit
-def legal_all(games, rules, distinct, masks, goes_on):
-    """`legal` for each game into masks (n, actions) int8 and goes_on (n,) bool."""
+def legal_all(games, rules, distinct, words, goes_on):
+    """`legal` for each game into words of `new_masks` and goes_on (n,) bool."""
     for i in range(len(games)):
-        goes_on[i] = legal(games[i], rules[0], distinct, masks[i])
+        goes_on[i] = legal(games[i], rules[0], distinct, words[i])
 
 
 @jit

@@ -49,6 +49,7 @@ OBSERVATIONS = ("tops", "cards")
 TOPS, CARDS = range(len(OBSERVATIONS))
 
 _ON = np.float32(1.0)
+_OFF = np.float32(0.0)
 
 
 def tops_length(rules: Rules) -> int:
@@ -80,30 +81,50 @@ def check_observation(observation: str) -> int:
     return OBSERVATIONS.index(observation)
 
 
+SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
+"""What the one-hot slots of a row show now; a row is brought up to date by what has changed."""
+
+_NO_LEVEL = 255
+
+
 @jit
-def _encode_tops(g, rule, out):
-    """Write the `tops` slots into the front of a zeroed row; returns how many there are."""
+def _show_card(g, rule, at, card, value, out):
+    """Set the rank and suit slots of a card to a value."""
+    out[at + relative_rank(g, rule, card)] = value
+    out[at + rule.ranks + (card & 3)] = value
+
+
+@jit
+def _refresh_tops(g, rule, shown, out):
+    """Bring the `tops` slots up to date; returns how many there are."""
     ranks = rule.ranks
     piles = rule.piles
     share = np.float32(1.0 / rule.cards)
     at = 0
-    for pile in range(piles + 1):
-        card = g.top[pile if pile < piles else WASTE]
-        if card != NO_CARD:
-            out[at + relative_rank(g, rule, card)] = _ON
-            out[at + ranks + (card & 3)] = _ON
+    for place in range(piles + 1):
+        pile = place if place < piles else WASTE
+        card = g.top[pile]
+        if card != shown.top[pile]:
+            if shown.top[pile] != NO_CARD:
+                _show_card(g, rule, at, shown.top[pile], _OFF, out)
+            if card != NO_CARD:
+                _show_card(g, rule, at, card, _ON, out)
+            shown.top[pile] = card
         at += ranks + 4
     for suit in range(4):
-        out[at + g.level[suit]] = _ON
+        level = g.level[suit]
+        if level != shown.level[suit]:
+            if shown.level[suit] != _NO_LEVEL:
+                out[at + shown.level[suit]] = _OFF
+            out[at + level] = _ON
+            shown.level[suit] = level
         at += ranks + 1
     for pile in range(piles):
-        out[at + pile] = g.height[pile] * share
-    at += piles
-    out[at + g.base[0]] = _ON
-    at += ranks
+        out[at + pile] = np.float32(g.height[pile]) * share
+    at += piles + ranks
     out[at] = np.float32(stock_size(g)) * share
-    out[at + 1] = g.height[WASTE] * share
-    out[at + 2] = g.redeals * np.float32(0.5)
+    out[at + 1] = np.float32(g.height[WASTE]) * share
+    out[at + 2] = np.float32(g.redeals) * np.float32(0.5)
     return at + 3
 
 
@@ -138,10 +159,25 @@ def _encode_cards(g, rule, out):
 
 
 @jit
-def encode(g, rule, kind, out):
-    """Write a position's observation of a kind (TOPS or CARDS) into a float32 row."""
-    out[:] = 0
-    at = _encode_tops(g, rule, out)
+def refresh(g, rule, kind, shown, out):
+    """Bring a row that `encode` has written up to date after moves of the same game."""
+    at = _refresh_tops(g, rule, shown, out)
+    if kind == CARDS:
+        out[at:] = _OFF
+        _encode_cards(g, rule, out[at:])
+
+
+@jit
+def encode(g, rule, kind, shown, out):
+    """Write a position's observation of a kind (TOPS or CARDS) into a float32 row.
+
+    ``shown``, a SHOWN record, is written too: `refresh` needs it.
+    """
+    out[:] = _OFF
+    shown.top[:] = NO_CARD
+    shown.level[:] = _NO_LEVEL
+    at = _refresh_tops(g, rule, shown, out)
+    out[at - 3 - rule.ranks + g.base[0]] = _ON
     if kind == CARDS:
         _encode_cards(g, rule, out[at:])
 
@@ -149,5 +185,6 @@ def encode(g, rule, kind, out):
 @jit
 def encode_all(games, rules, kind, out):
     """`encode` for each game: GAME (n,), RULE (1,), float32 (n, length)."""
+    shown = np.empty(1, SHOWN)
     for i in range(len(games)):
-        encode(games[i], rules[0], kind, out[i])
+        encode(games[i], rules[0], kind, shown[0], out[i])

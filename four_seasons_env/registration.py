@@ -6,6 +6,12 @@ import gymnasium as gym
 
 ENVS = {
     "FourSeasons-v0": "four-seasons",
+    "FourSeasons1883-v0": "four-seasons-1883",
+    "Czarina-v0": "czarina",
+    "Corners-v0": "corners",
+    "Simplicity-v0": "simplicity",
+    "Florentine-v0": "florentine",
+    "KingsInTheCorner-v0": "kings-in-the-corner",
 }
 """Environment id -> rule set."""
 

@@ -128,6 +128,9 @@ class Rules:
         return dataclasses.replace(self, **changes)
 
 
+_PYSOLFC = Rules(base_from="first", wrap="always", first_waste=1)
+"""What PySolFC's games share: the base card comes first, and one card starts the waste."""
+
 _TABLE = (
     Rules(
         name="four-seasons",
@@ -135,12 +138,98 @@ _TABLE = (
         "disagree on King on Ace when Aces are the base: here it is forbidden.",
     ),
     Rules(
-        name="pysolfc/four-seasons",
+        name="four-seasons-1883",
+        base_from="first",
+        opening="as_dealt",
+        wrap="always",
+        runs=True,
+        spaces="before_dealing",
+        about="William B. Dick's book of 1883, as the encyclopedia reports it. While the cross is "
+        "laid out, cards that fit go up at once and depots are not refilled. A run, or the part of "
+        "it that fits, moves onto another card; a space takes an uppermost card only.",
+    ),
+    Rules(
+        name="solitaire-till-dawn",
+        wrap="always",
+        about="The rules page of Solitaire Till Dawn (semicolon.com): as `four-seasons`, but King "
+        "goes on Ace whatever the base.",
+    ),
+    Rules(
+        name="fsolitaire",
+        spaces="before_dealing",
+        about="The rules page of fsolitaire.com: spaces are filled from the waste before the next "
+        'card is dealt. The page speaks of "King on Ace and Ace on King", which contradicts '
+        "building down: here King on Ace only.",
+    ),
+    Rules(
+        name="czarina",
+        spaces="auto_stock",
+        about="The encyclopedia's variation Czarina: a space is filled at once from the stock. "
+        "Once the stock is out the player may fill it with any available card.",
+    ),
+    Rules(
+        name="corners",
+        build="none",
+        spaces="auto_stock",
+        about="The encyclopedia's variation Corners: the cross is a reserve of one-card cells, "
+        "filled at once from the stock.",
+    ),
+    Rules(
+        name="simplicity",
+        piles=12,
+        build="alternate_colour",
+        about="The encyclopedia's variation Simplicity: two rows of six piles built down in "
+        "alternate colours; the thirteenth card is the base.",
+    ),
+    Rules(
+        name="florentine",
         base_from="first",
         wrap="always",
-        first_waste=1,
+        redeals=1,
+        about="After PySolFC: the base card comes first, and the waste is turned over once. "
+        "Sources disagree on whether the centre pile may be built on; the plain form is in use.",
+    ),
+    Rules(
+        name="kings-in-the-corner",
+        base_from="aces",
+        wrap="never",
+        about="Reconstructed from a single rules page, which leaves open whether foundations "
+        "follow suit and whether King goes on Ace: here they follow suit, from the Ace, and it "
+        "does not.",
+    ),
+    _PYSOLFC.replace(
+        name="pysolfc/four-seasons",
         about="As PySolFC's code plays it (automatic dealing off), which differs from its rules "
         "page: the base card comes first, one card starts the waste, King always goes on Ace.",
+    ),
+    _PYSOLFC.replace(
+        name="pysolfc/czarina",
+        spaces="auto_waste",
+        about="As PySolFC's code plays it: spaces are filled from the waste, and the waste does "
+        "not stay empty while there is stock.",
+    ),
+    _PYSOLFC.replace(
+        name="pysolfc/florentine",
+        redeals=1,
+        about="As PySolFC's code plays it: its Four Seasons with one redeal.",
+    ),
+    _PYSOLFC.replace(
+        name="pysolfc/corners",
+        base_from="one_per_suit",
+        build="none",
+        spaces="auto_waste",
+        redeals=2,
+        about="As PySolFC's code plays it: each suit has a base of its own, found from the deck's "
+        "last-dealt end, and the waste is turned over twice. Where a cell empties while the waste "
+        "is empty after a redeal, it is filled from the stock.",
+    ),
+    _PYSOLFC.replace(
+        name="pysolfc/simplicity",
+        piles=12,
+        build="alternate_colour",
+        worrying_back=True,
+        about="As PySolFC's code plays it: a foundation's top card may go back to a pile that "
+        "takes it, or to a space, even the base card.",
     ),
 )
 

@@ -16,9 +16,9 @@ from four_seasons_env import batch
 from four_seasons_env.cards import NO_CARD, parse_deck
 from four_seasons_env.deals import check_deal, start_streams
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.kernel import GAME, compile_rules
+from four_seasons_env.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.moves import all_moves
-from four_seasons_env.observations import check_observation, observation_length
+from four_seasons_env.observations import SHOWN, check_observation, observation_length
 from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules, nearest
 
@@ -87,7 +87,8 @@ class Tables:
 
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, batch.EPISODE)
-        self.masks = np.zeros((count, actions), np.int8)
+        self._words, self.masks = new_masks(count, self.rules)
+        self._shown = np.zeros(count, SHOWN)
         self.observations = np.zeros((count, length), np.float32)
         self.rewards = np.zeros(count)
         self.terminated = np.zeros(count, np.bool_)
@@ -131,7 +132,8 @@ class Tables:
             self._distinct,
             self._observation,
             self.episodes,
-            self.masks,
+            self._words,
+            self._shown,
             self.observations,
         )
 
@@ -145,7 +147,8 @@ class Tables:
             self._distinct,
             self._observation,
             self.episodes,
-            self.masks,
+            self._words,
+            self._shown,
             self.observations,
         )
 
@@ -171,7 +174,9 @@ class Tables:
             ILLEGAL_PENALTY,
             self._max_moves,
             self.episodes,
+            self._words,
             self.masks,
+            self._shown,
             self.observations,
             self.rewards,
             self.terminated,

@@ -1,0 +1,162 @@
+"""Write the README's results and docs/family.md from result files.
+
+After `python -m experiments.compare --out runs/y`:
+
+    python -m experiments.pages --results runs/y             # agents on one rule set -> README
+    python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
+
+The folders' `summary.csv` are kept in docs/results; without a folder the pages are made anew from
+there. No figure on them is typed by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import tyro
+
+from experiments.compare import write_csv
+from experiments.plots import plot_win_rates
+from experiments.summary import as_markdown, as_text
+from four_seasons_env.files import write_atomically
+from four_seasons_env.moves import all_moves
+from four_seasons_env.observations import observation_length
+from four_seasons_env.registration import ENVS
+from four_seasons_env.rules import ALIASES, RULES, Rules
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+FAMILY = ROOT / "docs" / "family.md"
+RESULTS = ROOT / "docs" / "results"
+START, END = "<!-- results -->\n", "<!-- /results -->"
+
+_DEFAULTS = Rules()
+_FIELDS = (
+    "piles",
+    "base_from",
+    "opening",
+    "build",
+    "wrap",
+    "runs",
+    "spaces",
+    "redeals",
+    "first_waste",
+    "worrying_back",
+)
+
+
+@dataclass
+class Pages:
+    """Bring README and docs up to date."""
+
+    results: Path | None = None
+    """Folder of a comparison of agents on the test deals of `four-seasons`."""
+    family: Path | None = None
+    """Folder of a comparison of agents on the test deals of all rule sets."""
+
+
+def with_results(readme: str, summary: pd.DataFrame) -> str:
+    """The README's text with the table of a summary between its marks."""
+    before, start, rest = readme.partition(START)
+    _, end, after = rest.partition(END)
+    if not (start and end):
+        raise ValueError(f"the README lacks the marks {START.strip()} and {END}")
+    deals = int(summary["deals"].max())
+    told = (
+        f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
+        "Points are percentage points more than the heuristic, deal by deal.\n\n"
+        f"{as_markdown(as_text(summary))}\n![games won](docs/results/win_rates.png)\n\n"
+    )
+    return before + START + told + END + after
+
+
+def _row(rules: Rules) -> list[str]:
+    """A rule set's line in the table of the family."""
+    differing = [
+        f"{name} `{getattr(rules, name)}`"
+        for name in _FIELDS
+        if getattr(rules, name) != getattr(_DEFAULTS, name)
+    ]
+    lengths = [observation_length(rules, observation) for observation in ("tops", "cards")]
+    return [
+        f"`{rules.name}`",
+        ", ".join(differing) or "the default",
+        str(len(all_moves(rules))),
+        f"{lengths[0]:,} / {lengths[1]:,}",
+    ]
+
+
+def family_page(summary: pd.DataFrame) -> str:
+    """The page on the family, from the table of rule sets and a summary over all of them."""
+    rates = {
+        (row["rules"], row["agent"]): f"{row['win_rate']:.2%} ({row['win_low']:.2%} to "
+        f"{row['win_high']:.2%})"
+        for _, row in summary.iterrows()
+    }
+    agents = list(dict.fromkeys(summary["agent"]))
+    header = ["rules", "differs from the default in", "actions", "`tops` / `cards`"]
+    cells = pd.DataFrame(
+        [
+            [*_row(rules), *(rates.get((name, agent), "-") for agent in agents)]
+            for name, rules in RULES.items()
+        ],
+        columns=[*header, *(f"{agent} wins" for agent in agents)],
+    )
+    ids = {rules: env_id for env_id, rules in ENVS.items()}
+    defaults = ", ".join(f"{name} `{getattr(_DEFAULTS, name)}`" for name in _FIELDS)
+    lines = [
+        "# The family",
+        "",
+        "Every rule set is a row of `four_seasons_env.rules.RULES`; the fields are explained "
+        "there, and `kernel.py` alone says what they mean for a game. "
+        f"The default, `four-seasons`, has {defaults}.",
+        "",
+        f"Win rates are on {int(summary['deals'].max()):,} test deals, with 95% Wilson intervals.",
+        "",
+        as_markdown(cells),
+        "## Sources",
+        "",
+    ]
+    for name, rules in RULES.items():
+        made = f" (`gym.make({ids[name]!r})`)" if name in ids else ""
+        lines += [f"**`{name}`**{made}: {rules.about}", ""]
+    told = ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items())
+    lines += [
+        f"Other names: {told}. A game in full of each rule set stands in tests/golden.",
+        "",
+        "## Layouts",
+        "",
+        "Five piles form a cross, dealt top, left, centre, right, bottom (T0 to T4), with the "
+        "foundations in the corners:",
+        "",
+        "    [C]  T0  [S]",
+        "     T1  T2  T3",
+        "    [H]  T4  [D]",
+        "",
+        "Simplicity has two rows of six piles, T0 to T5 and T6 to T11.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_pages(run: Pages) -> None:
+    """Take in new results, if any, and write both pages."""
+    if run.results:
+        summary = pd.read_csv(run.results / "summary.csv")
+        write_csv(RESULTS / "four-seasons.csv", summary)
+        title = f"Four Seasons, {int(summary['deals'].max()):,} test deals"
+        plot_win_rates(summary, title, RESULTS / "win_rates.png")
+    if run.family:
+        write_csv(RESULTS / "family.csv", pd.read_csv(run.family / "summary.csv"))
+    readme = with_results(README.read_text(), pd.read_csv(RESULTS / "four-seasons.csv"))
+    write_atomically(README, readme.encode())
+    write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
+
+
+if __name__ == "__main__":
+    try:
+        write_pages(tyro.cli(Pages, description=__doc__))
+    except (ValueError, FileNotFoundError) as error:
+        sys.exit(f"error: {error}")
