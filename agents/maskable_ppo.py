@@ -17,7 +17,7 @@ import torch
 import yaml
 from numpy.typing import NDArray
 
-from agents.policy_files import Card, load_policy, rules_fields
+from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields
 from four_seasons_env.kernel import compile_rules
 from four_seasons_env.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
@@ -53,18 +53,28 @@ class Hyperparameters:
     activation: str = "relu"
 
 
+_DEFAULTS = Hyperparameters()
+
+
 def read_hyperparameters(path: Path | None = None) -> Hyperparameters:
     """The hyperparameters of a YAML file; without one, of `maskable_ppo.yaml` beside this file.
 
     Raises:
-        ValueError: for a key that there is not, with the nearest one.
+        ValueError: for a key that there is not, with the nearest one, or a value of a wrong kind.
     """
     values = yaml.safe_load((path or HERE / "maskable_ppo.yaml").read_text())
     known = [each.name for each in dataclasses.fields(Hyperparameters)]
     for key in values:
         if key not in known:
             raise ValueError(f"unknown hyperparameter {key!r}: {nearest(key, known)}")
-    return Hyperparameters(**values)
+    settings = Hyperparameters(**values)
+    for each in dataclasses.fields(Hyperparameters):
+        value, default = getattr(settings, each.name), getattr(_DEFAULTS, each.name)
+        number = isinstance(default, float) and isinstance(value, int)
+        if isinstance(value, bool) or not (isinstance(value, type(default)) or number):
+            kind = type(default).__name__
+            raise ValueError(f"{each.name} must be a {kind}, not {value!r}")
+    return settings
 
 
 def make_model(
@@ -139,7 +149,12 @@ class PolicyAgent:
             linear = torch.nn.Linear(fan_in, fan_out)
             last = i == len(card.layers)
             name = "action_net" if last else f"mlp_extractor.policy_net.{2 * i}"
-            linear.load_state_dict({part: weights[f"{name}.{part}"] for part in ("weight", "bias")})
+            try:
+                linear.load_state_dict(
+                    {part: weights[f"{name}.{part}"] for part in ("weight", "bias")}
+                )
+            except (KeyError, RuntimeError) as error:
+                raise PolicyFileError(f"weights do not fit their card at {name}: {error}") from None
             layers += [linear] if last else [linear, ACTIVATIONS[card.activation]()]
         self._network = torch.nn.Sequential(*layers)
 

@@ -96,7 +96,7 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         {
             "agent": summary["agent"],
             "won % [95%]": summary.apply(won, axis=1),
-            f"- {BASELINE} [95%]": summary.apply(difference, axis=1),
+            f"vs {BASELINE} [95%]": summary.apply(difference, axis=1),
             "McNemar p": summary.apply(p_value, axis=1),
             "cards up": summary["cards_up"].map("{:.1f}".format),
             "moves": summary["moves"].map("{:.0f}".format),

@@ -24,6 +24,9 @@ import four_seasons_env  # noqa: F401  registers the environments
 from experiments.compare import print_table, write_csv
 from four_seasons_env.compiled import jit
 
+_OURS = "MaskablePPO, end to end"
+_RULER = "MaskablePPO, an environment that costs nothing"
+
 _STEP = np.uint64(6364136223846793005)
 _ADD = np.uint64(1442695040888963407)
 _33, _31 = np.uint64(33), np.uint64(31)
@@ -34,8 +37,10 @@ class Throughput:
     """Measure steps per second."""
 
     rules: str = "four-seasons"
-    games: list[int] = field(default_factory=lambda: [1, 64, 1024, 4096])
+    games: list[int] = field(default_factory=lambda: [1, 64, 1024, 4096, 16384])
     """Batch sizes of the vector environment."""
+    threads: list[int] = field(default_factory=lambda: [1, 2])
+    """Threads that the vector environment shares its games over."""
     seconds: float = 0.5
     """Length of a window."""
     windows: int = 5
@@ -73,9 +78,14 @@ def _windows(run: Throughput, steps: Callable[[], int]) -> NDArray[np.float64]:
     return np.array(rates[1:])
 
 
-def _vector(run: Throughput, games: int, observation: str) -> NDArray[np.float64]:
+def _vector(run: Throughput, games: int, threads: int, observation: str) -> NDArray[np.float64]:
     env = gym.make_vec(
-        "FourSeasons-v0", num_envs=games, rules=run.rules, observation=observation, copy=False
+        "FourSeasons-v0",
+        num_envs=games,
+        rules=run.rules,
+        observation=observation,
+        copy=False,
+        num_threads=threads,
     )
     _, infos = env.reset(seed=0)
     actions = np.zeros(games, np.int64)
@@ -110,37 +120,53 @@ def _single(run: Throughput, observation: str) -> NDArray[np.float64]:
     return _windows(run, steps)
 
 
-def _maskable_ppo(run: Throughput) -> NDArray[np.float64]:
-    from agents.maskable_ppo import make_model, read_hyperparameters
+def _maskable_ppo(run: Throughput) -> dict[str, NDArray[np.float64]]:
+    """Moves per second of a training, with our environment and with one that costs nothing.
+
+    The two take turns, so that a machine that slows down slows both.
+    """
+    from agents.maskable_ppo import make_model
+    from experiments.ruler import ZeroCostVecEnv
     from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 
-    settings = read_hyperparameters()
-    env = FourSeasonsVecEnv(
-        settings.games,
-        seed=0,
-        rules=run.rules,
-        observation=settings.observation,
-        mask=settings.mask,
-    )
-    model = make_model(env, settings, 0, lambda _: settings.learning_rate)
-    rollout = settings.games * settings.n_steps
-    rates = []
-    for _ in range(4):
-        started = time.perf_counter()
-        model.learn(rollout, reset_num_timesteps=False)
-        rates.append(rollout / (time.perf_counter() - started))
-    return np.array(rates[1:])
+    settings = _settings()
+    models = {}
+    for name, kind in {_OURS: FourSeasonsVecEnv, _RULER: ZeroCostVecEnv}.items():
+        env = kind(
+            settings.games,
+            seed=0,
+            rules=run.rules,
+            observation=settings.observation,
+            mask=settings.mask,
+        )
+        models[name] = make_model(env, settings, 0, lambda _: settings.learning_rate)
+    rates: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(run.windows + 1):
+        for name, model in models.items():
+            started = time.perf_counter()
+            model.learn(settings.games * settings.n_steps, reset_num_timesteps=False)
+            rates[name].append(settings.games * settings.n_steps / (time.perf_counter() - started))
+    return {name: np.array(each[1:]) for name, each in rates.items()}
+
+
+def _settings() -> Any:
+    from agents.maskable_ppo import read_hyperparameters
+
+    return read_hyperparameters()
 
 
 def throughput(run: Throughput) -> pd.DataFrame:
     """Measure, print the table, and return it."""
     rows = []
 
-    def add(what: str, games: int, observation: str, rates: NDArray[np.float64]) -> None:
+    def add(
+        what: str, games: int, threads: int, observation: str, rates: NDArray[np.float64]
+    ) -> None:
         rows.append(
             {
                 "what": what,
                 "games": games,
+                "threads": threads,
                 "observation": observation,
                 "steps_per_second": np.median(rates),
                 "slowest": rates.min(),
@@ -149,19 +175,26 @@ def throughput(run: Throughput) -> pd.DataFrame:
         )
 
     for observation in ("tops", "cards"):
-        for games in run.games:
-            add("vector environment", games, observation, _vector(run, games, observation))
-        add("single environment", 1, observation, _single(run, observation))
+        add("single environment", 1, 1, observation, _single(run, observation))
+        for threads in run.threads:
+            for games in run.games:
+                rates = _vector(run, games, threads, observation)
+                add("vector environment", games, threads, observation, rates)
     if run.ppo:
-        from agents.maskable_ppo import read_hyperparameters
+        import torch
 
-        settings = read_hyperparameters()
-        add("MaskablePPO, end to end", settings.games, settings.observation, _maskable_ppo(run))
+        settings = _settings()
+        for what, rates in _maskable_ppo(run).items():
+            add(what, settings.games, torch.get_num_threads(), settings.observation, rates)
     table = pd.DataFrame(rows)
-    cells = table.copy()
+    cells = table.astype({"threads": str})
     for column in ("games", "steps_per_second", "slowest", "fastest"):
         cells[column] = table[column].map("{:,.0f}".format)
-    print_table(cells, f"{run.rules} on {platform.machine()}, one core unless torch takes more")
+    print_table(cells, f"{run.rules} on {platform.machine()}: moves per second")
+    if run.ppo:
+        medians = table.set_index("what")["steps_per_second"]
+        share = medians[_OURS] / medians[_RULER]
+        print(f"MaskablePPO reaches {share:.1%} of its rate with an environment that costs nothing")
     if run.out:
         write_csv(run.out / "throughput.csv", table)
     return table

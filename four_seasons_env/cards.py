@@ -27,7 +27,7 @@ def card_text(code: int) -> str:
 
 def card_code(text: str) -> int:
     """The code of a card's text; case does not matter, and "10H" is read as "TH"."""
-    code = _CODES.get(text.upper().replace("10", "T"))
+    code = _CODES.get(str(text).upper().replace("10", "T"))
     if code is None:
         raise DeckError(
             f"unknown card {text!r}: a card is a rank of {RANKS} and a suit of {SUITS}, as in '6H'"

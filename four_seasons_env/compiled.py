@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,3 +34,17 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         cache_file._source_stamp = (cache_file._source_stamp, _ENGINE_DIGEST)
     compiled: Callable[..., Any] = dispatcher
     return compiled
+
+
+def announce(function: Callable[..., Any]) -> None:
+    """Tell the user, on stderr, if a compiled function is about to be compiled for the first time.
+
+    Args:
+        function: one made by `jit`; whether it has been compiled stands for the whole engine.
+    """
+    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if cache_file is None or getattr(function, "signatures", None) or cache_file._load_index():
+        return
+    print(
+        "four_seasons_env: compiling the engine, this once (some ten seconds) ...", file=sys.stderr
+    )

@@ -82,6 +82,21 @@ def check_deal(deal: int) -> int:
     return number
 
 
+def check_seed(seed: int) -> int:
+    """A seed as an int.
+
+    Raises:
+        ValueError: if it is not an integer from 0 to 2^64 - 1.
+    """
+    try:
+        number = int(seed.__index__())
+    except AttributeError:
+        raise ValueError(f"a seed is an integer, not {seed!r}") from None
+    if not 0 <= number < 2**64:
+        raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {number}")
+    return number
+
+
 def parse_deals(text: str) -> range:
     """The deals of a text such as "0-9999" (both ends belong to it) or "17".
 

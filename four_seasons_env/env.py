@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.deals import check_seed
 from four_seasons_env.game import Game
 from four_seasons_env.moves import find_move
 from four_seasons_env.rewards import RewardFunction
@@ -96,7 +97,12 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
 
     @property
     def game(self) -> Game:
-        """A copy of the position, to look at and to try moves on."""
+        """A copy of the position, to look at and to try moves on.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._tables.check_started()
         return Game.from_record(self._tables.games[0], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -127,13 +133,16 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
         Raises:
             ValueError: for an unknown option, a bad deal number or a deck that is not one.
         """
-        super().reset(seed=seed)
         tables = self._tables
+        asked = tables.read_options(options)
+        if seed is not None:
+            seed = check_seed(seed)
+        super().reset(seed=seed)
         if seed is not None:
             tables.seed(np.array([seed], np.uint64))
         elif not tables.seeded:
             tables.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
-        tables.reset(options)
+        tables.reset(asked)
         self._running = True
         return tables.observations[0].copy(), self._info()
 

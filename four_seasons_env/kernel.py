@@ -70,6 +70,7 @@ OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _7, _8 = np.uint64(7), np.uint64(8)
+_BYTE = np.uint64(0xFF)
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
 _NO_KEY = 0xFE  # of no card: nothing wants it
@@ -420,18 +421,17 @@ def _write_tableau_moves(g, rule, distinct, words, first, last, wanted, spaces):
             targets = _run_takers(g, rule, wanted, card)
         else:
             targets = _takers(wanted, rule.key[card])
+        own = _BYTE << np.uint64(8 * (source - first)) if first <= source < last else _ZERO
         height = g.height[source]
-        useful |= targets | (spaces if height > 1 else _ZERO)
+        useful |= (targets | (spaces if height > 1 else _ZERO)) & ~own
         targets |= spaces if height > (1 if distinct else 0) else _ZERO
-        row = 2 + 2 * piles + source * (piles - 1)
-        if source < first:
-            _write(words, row + first - 1, targets, last - first)
-        elif source >= last:
-            _write(words, row + first, targets, last - first)
-        else:  # leave out the byte of the pile itself
-            before = (_ONE << np.uint64(8 * (source - first))) - _ONE
+        row = 2 + 2 * piles + source * (piles - 1) + first
+        if own:  # a pile has no move to itself: the bytes after its own move up
+            before = (own & (~own + _ONE)) - _ONE
             targets = (targets & before) | ((targets >> _8) & ~before)
-            _write(words, row + first, targets, last - first - 1)
+            _write(words, row, targets, last - first - 1)
+        else:
+            _write(words, row - (source < first), targets, last - first)
     return useful
 
 

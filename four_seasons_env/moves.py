@@ -83,6 +83,8 @@ def find_move(rules: Rules, move: Move | str | int) -> Move:
         TypeError: for anything else.
     """
     moves = all_moves(rules)
+    if isinstance(move, Move):
+        move = move.text  # its number may be another's in this action space
     if isinstance(move, str):
         known = _by_text(rules)
         if move not in known:

@@ -17,7 +17,7 @@ ENVS = {
 
 
 def register_envs() -> None:
-    """Register each id once; Gymnasium calls this too, through its plugin entry point."""
+    """Register each id once; `gym.make("four_seasons_env:ID")` imports this package itself."""
     for env_id, rules in ENVS.items():
         if env_id not in gym.registry:
             gym.register(

@@ -6,6 +6,9 @@ its buffers is what the environments give out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import gymnasium as gym
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env import batch
 from four_seasons_env.cards import NO_CARD, parse_deck
+from four_seasons_env.compiled import announce
 from four_seasons_env.deals import check_deal, start_streams
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.kernel import GAME, compile_rules, new_masks
@@ -44,6 +48,17 @@ def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
     return value
 
 
+def check_positive(name: str, value: Any) -> int:
+    """An argument that counts something.
+
+    Raises:
+        ValueError: if it is not a positive integer.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, not {value!r}")
+    return int(value)
+
+
 class Tables:
     """Running games and their buffers.
 
@@ -68,9 +83,13 @@ class Tables:
         mask: str,
         illegal: str,
         max_moves: int,
+        threads: int = 1,
     ) -> None:
-        if not isinstance(max_moves, (int, np.integer)) or max_moves < 1:
-            raise ValueError(f"max_moves must be a positive integer, not {max_moves!r}")
+        check_positive("max_moves", max_moves)
+        check_positive("num_threads", threads)
+        announce(batch.reset_all)
+        self._threads = min(int(threads), count)
+        self._pool: ThreadPoolExecutor | None = None
         self.rules = get_rules(rules)
         self.rule = compile_rules(self.rules)
         self._distinct = check_choice("mask", mask, MASKS) == "distinct"
@@ -97,38 +116,55 @@ class Tables:
         self._all = np.ones(count, np.bool_)
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
+        self._started = False
 
     def seed(self, seeds: NDArray[np.uint64]) -> None:
         """Start the stream of training deals of each game from its seed."""
         start_streams(seeds, self._streams)
         self.seeded = True
 
-    def reset(self, options: dict[str, Any] | None = None) -> None:
-        """Start an episode in every game: its stream's next deal, or what the options say."""
-        options = options or {}
+    def read_options(self, options: dict[str, Any] | None) -> NDArray[Any] | None:
+        """The games that reset options ask for, as GAME records whose deal or deck is set.
+
+        Returns:
+            None without options: then each game's stream says what is dealt.
+
+        Raises:
+            ValueError: for an unknown option, a bad deal or a deck that is not one.
+        """
+        if not options:
+            return None
         for key in options:
             if key not in OPTIONS:
                 raise ValueError(f"unknown option {key!r}: {nearest(key, OPTIONS)}")
         if len(options) > 1:
             raise ValueError("give a deal or a deck, not both")
-        if not options:
-            self.deal_anew(self._all)
-            return
-        games = np.zeros(len(self.games), GAME)
+        asked = np.zeros(len(self.games), GAME)
         if "deal" in options:
             deals = options["deal"]
-            games["deal"] = (
+            if np.ndim(deals) > 0 and len(deals) != len(asked):
+                raise ValueError(f"{len(asked)} games take as many deals, not {len(deals)}")
+            asked["deal"] = (
                 check_deal(deals) if np.ndim(deals) == 0 else [check_deal(deal) for deal in deals]
             )
         else:
-            games["deal"] = -1
-            games["deck"] = NO_CARD
-            games["deck"][:, : self.rules.cards] = parse_deck(options["deck"], self.rules.ranks)
-        self.games[:] = games
-        batch.reset_to(
+            asked["deal"] = -1
+            asked["deck"] = NO_CARD
+            asked["deck"][:, : self.rules.cards] = parse_deck(options["deck"], self.rules.ranks)
+        return asked
+
+    def reset(self, asked: NDArray[Any] | None = None) -> None:
+        """Start an episode in every game: as `read_options` has it, or the next training deal."""
+        self._started = True
+        if asked is None:
+            self.deal_anew(self._all)
+            return
+        self.games[:] = asked
+        self._run(
+            batch.reset_to,
             self.games,
             self.rule,
-            "deal" in options,
+            bool(asked["deal"][0] >= 0),
             self._distinct,
             self._observation,
             self.episodes,
@@ -137,9 +173,19 @@ class Tables:
             self.observations,
         )
 
+    def check_started(self) -> None:
+        """Refuse to go on before the first reset.
+
+        Raises:
+            gymnasium.error.ResetNeeded: if there has been none.
+        """
+        if not self._started:
+            raise gym.error.ResetNeeded("no episode has been started: call reset() first")
+
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-        batch.reset_all(
+        self._run(
+            batch.reset_all,
             self.games,
             self.rule,
             chosen,
@@ -164,7 +210,8 @@ class Tables:
             self._refuse(refused, int(actions[refused]))
         custom = self._reward_kind == CUSTOM
         before = self.games.copy() if custom else self.games
-        ended: int = batch.step_all(
+        ended = self._run(
+            batch.step_all,
             self.games,
             self.rule,
             actions,
@@ -185,9 +232,49 @@ class Tables:
         )
         if custom:
             earned = self._reward(before, self.games)  # type: ignore[operator]
+            earned = np.where(self.episodes["illegal"], 0.0, earned)
             self.rewards += earned
             self.episodes["score"] += earned
         return ended
+
+    def keep_finals(self, *finals: NDArray[Any]) -> None:
+        """Copy episodes, masks and observations of the ended games; see `batch.keep_finals`."""
+        self._run(
+            batch.keep_finals, self.done, self.episodes, self.masks, self.observations, *finals
+        )
+
+    def _run(self, function: Callable[..., Any], *arguments: Any) -> int:
+        """Call a compiled function, with several threads on a stretch of the games each.
+
+        Games do not know of each other, so the results are those of one thread.
+
+        Returns:
+            The sum of what the calls return, if that is a number.
+        """
+        if self._threads == 1:
+            return function(*arguments) or 0
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads)
+        edges = np.linspace(0, len(self.games), self._threads + 1).astype(int)
+
+        def on(stretch: slice) -> Any:
+            return function(
+                *(
+                    each[stretch]
+                    if isinstance(each, np.ndarray) and each is not self.rule
+                    else each
+                    for each in arguments
+                )
+            )
+
+        stretches = [slice(first, last) for first, last in pairwise(edges)]
+        return sum(counted or 0 for counted in self._pool.map(on, stretches))
+
+    def close(self) -> None:
+        """End the threads, if there are any."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
     def _refuse(self, index: int, action: int) -> None:
         """Raise the error for an action that is out of range or illegal."""

@@ -11,12 +11,13 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from four_seasons_env.batch import EPISODE, keep_finals
+from four_seasons_env.batch import EPISODE
+from four_seasons_env.deals import check_seed
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES, Tables, check_choice
+from four_seasons_env.tables import MAX_MOVES, Tables, check_choice, check_positive
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -35,6 +36,8 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         num_envs: number of games.
         copy: give out copies. With False, observations, rewards, masks and infos are views of
             buffers that the next step overwrites: faster, for callers who copy anyway.
+        num_threads: threads that share the games; the results do not depend on it. Pays from some
+            thousand games on.
 
     The other arguments are those of `FourSeasonsEnv`.
 
@@ -58,19 +61,19 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
         copy: bool = True,
+        num_threads: int = 1,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise ValueError(f"num_envs must be a positive integer, not {num_envs!r}")
-        self.num_envs = num_envs
+        self.num_envs = check_positive("num_envs", num_envs)
         self.render_mode = check_choice("render_mode", render_mode, (None, "ansi"))
-        self._tables = Tables(num_envs, rules, observation, reward, mask, illegal, max_moves)
+        self._tables = Tables(
+            num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads
+        )
         self.rules = self._tables.rules
         self.single_observation_space = self._tables.observation_space
         self.single_action_space = self._tables.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
-        self._running = False
         self._all = np.ones(num_envs, np.bool_)
         self._final_episodes = np.zeros(num_envs, EPISODE)
         self._final_masks = np.zeros_like(self._tables.masks)
@@ -79,6 +82,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
     @property
     def games(self) -> NDArray[Any]:
         """The positions, a GAME array of shape (n,), as a read-only view."""
+        self._tables.check_started()
         games = self._tables.games.view()
         games.flags.writeable = False
         return games
@@ -95,13 +99,13 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         for key in _INFO_KEYS:
             infos[key] = self._give(self._tables.episodes[key])
         for key in list(infos):
-            infos[f"_{key}"] = self._all
+            infos[f"_{key}"] = self._give(self._all)
         return infos
 
     def reset(
         self,
         *,
-        seed: int | Sequence[int] | None = None,
+        seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Start an episode in every game.
@@ -112,19 +116,20 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
                 episodes that follow are training deals.
         """
         tables = self._tables
+        asked = tables.read_options(options)
         if seed is not None:
-            if isinstance(seed, (int, np.integer)):
-                super().reset(seed=int(seed))
-                seeds = np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
-            else:
-                seeds = np.array(seed, np.uint64)
-                if seeds.shape != (self.num_envs,):
+            if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+                seeds = np.array([check_seed(each) for each in seed], np.uint64)
+                if len(seeds) != self.num_envs:
                     raise ValueError(f"{self.num_envs} games take as many seeds, not {len(seeds)}")
+            else:
+                first = check_seed(seed)
+                super().reset(seed=first)
+                seeds = np.uint64(first) + np.arange(self.num_envs, dtype=np.uint64)
             tables.seed(seeds)
         elif not tables.seeded:
             tables.seed(self.np_random.integers(0, 2**63, self.num_envs, np.uint64))
-        tables.reset(options)
-        self._running = True
+        tables.reset(asked)
         return self._give(tables.observations), self._infos()
 
     def step(
@@ -137,8 +142,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
             ValueError: for actions of a wrong shape or type, or out of range.
             IllegalMove: for an illegal action where `illegal="raise"`; no game has moved then.
         """
-        if not self._running:
-            raise gym.error.ResetNeeded("no episode is running: call reset() first")
+        self._tables.check_started()
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
@@ -149,15 +153,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         ended = tables.step(actions.astype(np.int64, copy=False))
         finals: dict[str, Any] = {}
         if ended:
-            keep_finals(
-                tables.done,
-                tables.episodes,
-                tables.masks,
-                tables.observations,
-                self._final_episodes,
-                self._final_masks,
-                self._final_obs,
-            )
+            tables.keep_finals(self._final_episodes, self._final_masks, self._final_obs)
             tables.deal_anew(tables.done)
             finals = self._finals()
         infos = self._infos()
@@ -198,8 +194,17 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
             "_final_info": done,
         }
 
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads."""
+        self._tables.close()
+
     def render(self) -> tuple[str, ...] | None:
-        """The positions as texts where `render_mode="ansi"`, else None."""
+        """The positions as texts where `render_mode="ansi"`, else None.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._tables.check_started()
         if self.render_mode is None:
             return None
         return tuple(str(Game.from_record(record, self.rules)) for record in self._tables.games)

@@ -35,8 +35,8 @@ def _cell(game: Game, place: int | str) -> str:
 def draw(game: Game) -> str:
     """A position as several lines of text, without a line break at the end.
 
-    Foundations stand in brackets, ``--`` is a space. Below the table: what each foundation waits
-    for, the piles of more than one card (bottom first), the stock's size and the waste's end.
+    Foundations stand in brackets, ``--`` is a space. Below the table: the piles of more than one
+    card (bottom first), the stock's size and the end of the waste.
     """
     lines = [
         f"{game.rules.name}, "

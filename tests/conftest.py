@@ -1,0 +1,33 @@
+"""Settings of the suite: hypothesis draws the same examples in every run."""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+torch.set_num_threads(1)  # the tests themselves run side by side
+
+settings.register_profile(
+    "suite",
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("suite")
+
+
+@pytest.fixture
+def watchdog() -> Iterator[None]:
+    """Stop a test that hangs."""
+
+    def bark(*_: object) -> None:
+        raise TimeoutError("hangs")
+
+    signal.signal(signal.SIGALRM, bark)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,270 @@
+"""What the tests share: decks, rule sets, random play, and fleets of single environments."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.utils.env_checker import data_equivalence
+from hypothesis import strategies as st
+
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game
+from four_seasons_env.kernel import compile_rules
+from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
+from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, Rules
+
+ROOT = Path(__file__).parent.parent
+RANKS = "A23456789TJQK"
+SUITS = "CSHD"
+
+# --- decks --------------------------------------------------------------------------------------
+
+_64_BITS = 2**64 - 1
+GAMMA = 0x9E3779B97F4A7C15
+
+
+def mix(z: int) -> int:
+    """SplitMix64's output function, in plain Python."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _64_BITS
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _64_BITS
+    return z ^ (z >> 31)
+
+
+def splitmix64(state: int) -> Iterator[int]:
+    while True:
+        state = (state + GAMMA) & _64_BITS
+        yield mix(state)
+
+
+def cards_in_order(ranks: int = 13) -> list[str]:
+    return [rank + suit for rank in RANKS[:ranks] for suit in SUITS]
+
+
+def numbered_deck(deal: int, ranks: int = 13) -> list[str]:
+    """Deal n by its definition (docs/deals.md), sharing no code with the package."""
+    deck = cards_in_order(ranks)
+    numbers = splitmix64(deal)
+    for i in range(len(deck) - 1, 0, -1):
+        j = ((next(numbers) >> 32) * (i + 1)) >> 32
+        deck[i], deck[j] = deck[j], deck[i]
+    return deck
+
+
+def training_deals(seed: int, count: int) -> list[int]:
+    """The deals that follow `reset(seed=seed)`, by the definition in docs/deals.md."""
+    stream = splitmix64(mix((~seed * GAMMA) & _64_BITS))
+    return [2**32 + (number >> 2) for number in islice(stream, count)]
+
+
+def deck_with(start: str, ranks: int = 13, end: str = "") -> list[str]:
+    """A deck that begins, and if need be ends, with these cards; the others in order between."""
+    first, last = start.split(), end.split()
+    return first + [c for c in cards_in_order(ranks) if c not in first + last] + last
+
+
+# --- rule sets ----------------------------------------------------------------------------------
+
+
+_FIELDS = ("piles", "base_from", "build", "wrap", "runs", "spaces", "redeals", "first_waste")
+
+
+def _row(*values: Any, **more: Any) -> dict[str, Any]:
+    return dict(zip(_FIELDS, values, strict=True)) | more
+
+
+# fmt: off
+ROWS = {
+    "four-seasons": _row(5, "sixth", "any_suit", "unless_ace_base", False, "optional", 0, 0),
+    "four-seasons-1883": _row(
+        5, "first", "any_suit", "always", True, "before_dealing", 0, 0, opening="as_dealt"),
+    "solitaire-till-dawn": _row(5, "sixth", "any_suit", "always", False, "optional", 0, 0),
+    "fsolitaire": _row(5, "sixth", "any_suit", "unless_ace_base", False, "before_dealing", 0, 0),
+    "czarina": _row(5, "sixth", "any_suit", "unless_ace_base", False, "auto_stock", 0, 0),
+    "corners": _row(5, "sixth", "none", "unless_ace_base", False, "auto_stock", 0, 0),
+    "simplicity": _row(
+        12, "sixth", "alternate_colour", "unless_ace_base", False, "optional", 0, 0),
+    "florentine": _row(5, "first", "any_suit", "always", False, "optional", 1, 0),
+    "kings-in-the-corner": _row(5, "aces", "any_suit", "never", False, "optional", 0, 0),
+    "pysolfc/four-seasons": _row(5, "first", "any_suit", "always", False, "optional", 0, 1),
+    "pysolfc/czarina": _row(5, "first", "any_suit", "always", False, "auto_waste", 0, 1),
+    "pysolfc/florentine": _row(5, "first", "any_suit", "always", False, "optional", 1, 1),
+    "pysolfc/corners": _row(5, "one_per_suit", "none", "always", False, "auto_waste", 2, 1),
+    "pysolfc/simplicity": _row(
+        12, "first", "alternate_colour", "always", False, "optional", 0, 1, worrying_back=True),
+}
+"""The table of rule sets, row by row as its sources have it."""
+# fmt: on
+
+LINEAR = Rules(**ROWS["four-seasons"] | {"wrap": "linear", "name": "linear"})
+
+
+def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:
+    """A small game of a row's kind: its episodes end soon, and it is won now and then."""
+    return Rules(**ROWS[name] | {"name": f"small {name}", "ranks": ranks, "piles": piles})
+
+
+@st.composite
+def rule_sets(draw: st.DrawFn, max_ranks: int = 13) -> Rules:
+    """Any rule set that is valid."""
+    base_from = draw(st.sampled_from(BASE_FROM))
+    ranks = draw(st.integers(4, max_ranks))
+    build = "none" if base_from == "one_per_suit" else draw(st.sampled_from(BUILDS))
+    return Rules(
+        ranks=ranks,
+        piles=draw(st.integers(1, min(12, 4 * ranks - 5))),
+        base_from=base_from,
+        opening=draw(st.sampled_from(OPENINGS)) if base_from == "first" else "fixed",
+        build=build,
+        wrap=draw(st.sampled_from(WRAPS)),
+        runs=build != "none" and draw(st.booleans()),
+        spaces=draw(st.sampled_from(SPACES)),
+        redeals=draw(st.integers(0, 2)),
+        first_waste=draw(st.integers(0, 1)),
+        worrying_back=draw(st.booleans()),
+    )
+
+
+def decks(rules: Rules) -> st.SearchStrategy[list[str]]:
+    return st.permutations(cards_in_order(rules.ranks))
+
+
+# --- play ---------------------------------------------------------------------------------------
+
+
+def biased_choice(moves: Sequence[Any], rng: random.Random) -> Any:
+    """A move at random, mostly one to a foundation if there is one, so that games get far."""
+    up = [move for move in moves if str(move).endswith(">F")]
+    return rng.choice(up if up and rng.random() < 0.8 else moves)
+
+
+@st.composite
+def positions(draw: st.DrawFn, max_ranks: int = 13, max_moves: int = 60) -> Game:
+    """A position of any rule set, some moves after the opening."""
+    rules = draw(rule_sets(max_ranks))
+    game = Game(rules, deck=draw(decks(rules)))
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    for _ in range(draw(st.integers(0, max_moves))):
+        if game.is_over:
+            break
+        game.play(biased_choice(game.legal_moves(), rng))
+    return game
+
+
+def board(game: Game) -> dict[str, Any]:
+    """All that makes up a position, in card texts."""
+    return {
+        "tableau": game.tableau,
+        "waste": game.waste,
+        "foundations": game.foundations,
+        "stock": game.stock,
+        "redeals left": game.redeals_left,
+    }
+
+
+def all_cards(game: Game) -> list[str]:
+    piles = [*game.tableau, game.waste, *game.foundations.values(), game.stock]
+    return [card for pile in piles for card in pile]
+
+
+def texts(moves: Sequence[Any]) -> set[str]:
+    return {str(move) for move in moves}
+
+
+def observe(game: Game, kind: str) -> np.ndarray:
+    """A position's observation of a kind ("tops", "cards"), float32 of shape (L,)."""
+    out = np.full((1, observation_length(game.rules, kind)), np.nan, np.float32)
+    encode_all(game.record, compile_rules(game.rules), OBSERVATIONS.index(kind), out)
+    return out[0]
+
+
+def winning_moves(game: Game) -> list[str]:
+    """A way to win a tiny game, found by searching all of it depth first."""
+    seen: set[bytes] = set()
+    line: list[str] = []
+
+    def search(here: Game) -> bool:
+        if here.is_won:
+            return True
+        key = repr(board(here)).encode()
+        if key in seen:
+            return False
+        seen.add(key)
+        moves = here.legal_moves(distinct=True)
+        for move in sorted(moves, key=lambda move: not str(move).endswith(">F")):
+            after = here.copy()
+            after.play(move)
+            line.append(str(move))
+            if search(after):
+                return True
+            line.pop()
+        return False
+
+    assert search(game), "this game cannot be won"
+    return line
+
+
+# --- environments -------------------------------------------------------------------------------
+
+
+def legal_action(env: FourSeasonsEnv, rng: random.Random) -> int:
+    """A legal action, biased like `biased_choice`."""
+    moves = env.game.legal_moves()
+    mask = env.action_masks()
+    return int(biased_choice([move for move in moves if mask[move.number]], rng))
+
+
+def mixed_action(env: FourSeasonsEnv, rng: random.Random) -> int:
+    """Mostly a legal action, now and then any."""
+    if rng.random() < 0.15:
+        return rng.randrange(int(env.action_space.n))
+    return legal_action(env, rng)
+
+
+class Fleet:
+    """Single environments side by side, each reset by itself when its episode ends."""
+
+    def __init__(self, count: int, seed: int, **kwargs: Any) -> None:
+        self.envs = [FourSeasonsEnv(**kwargs) for _ in range(count)]
+        resets = [env.reset(seed=seed + i) for i, env in enumerate(self.envs)]
+        self.observations = [obs for obs, _ in resets]
+        self.infos = [info for _, info in resets]
+        self.returns = [0.0] * count
+        self.lengths = [0] * count
+
+    def actions(
+        self, rng: random.Random, choose: Callable[[FourSeasonsEnv, random.Random], int]
+    ) -> np.ndarray:
+        return np.array([choose(env, rng) for env in self.envs], np.int64)
+
+    def step(self, actions: np.ndarray) -> list[dict[str, Any]]:
+        """What each environment answers; ended episodes with their last words in "final"."""
+        answers = []
+        for i, (env, action) in enumerate(zip(self.envs, actions, strict=True)):
+            obs, reward, terminated, truncated, info = env.step(int(action))
+            self.returns[i] += reward
+            self.lengths[i] += 1
+            answer = {"reward": reward, "terminated": terminated, "truncated": truncated}
+            if terminated or truncated:
+                answer["final"] = {
+                    "observation": obs,
+                    "info": info,
+                    "r": self.returns[i],
+                    "l": self.lengths[i],
+                }
+                self.returns[i], self.lengths[i] = 0.0, 0
+                obs, info = env.reset()
+            self.observations[i], self.infos[i] = obs, info
+            answers.append(answer)
+        return answers
+
+    @property
+    def masks(self) -> np.ndarray:
+        return np.stack([env.action_masks() for env in self.envs])
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two nested structures of arrays and numbers are the same, dtypes included."""
+    return bool(data_equivalence(one, two, exact=True))

@@ -1,0 +1,164 @@
+import random
+from itertools import pairwise
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.monitor import Monitor
+
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.game import Game
+from tests.helpers import Fleet, mixed_action, observe, same, small
+
+GAMES = 4
+SETTINGS = [
+    {"rules": small("four-seasons"), "max_moves": 25},
+    {"rules": small("pysolfc/corners"), "observation": "cards", "mask": "distinct"},
+    {"rules": "czarina", "reward": "win", "max_moves": 15},
+]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    SETTINGS,
+    ids=lambda settings: str(getattr(settings["rules"], "name", settings["rules"])),
+)
+def test_games_are_those_of_single_environments(settings):
+    rng = random.Random(0)
+    fleet = Fleet(GAMES, seed=50, **settings)
+    env = FourSeasonsVecEnv(GAMES, seed=50, **settings)
+    assert same(env.reset(), np.stack(fleet.observations))
+    assert [info["deal"] for info in env.reset_infos] == [info["deal"] for info in fleet.infos]
+    ended = []
+    for _ in range(120):
+        assert same(env.action_masks(), fleet.masks)
+        actions = fleet.actions(rng, mixed_action)
+        answers = fleet.step(actions)
+        observations, rewards, dones, infos = env.step(actions)
+        assert same(observations, np.stack(fleet.observations))
+        assert rewards.dtype == np.float32
+        assert rewards.tolist() == [np.float32(answer["reward"]) for answer in answers]
+        assert dones.tolist() == ["final" in answer for answer in answers]
+        for answer, info in zip(answers, infos, strict=True):
+            if "final" not in answer:
+                assert info == {}
+                continue
+            final = answer["final"]
+            ended.append(info["TimeLimit.truncated"])
+            assert same(info["terminal_observation"], final["observation"])
+            assert info["TimeLimit.truncated"] == answer["truncated"]
+            assert info["episode"] == {"r": final["r"], "l": final["l"]}
+            assert info["is_success"] == final["info"]["won"]
+            for key in ("cards_up", "deal", "illegal"):
+                assert info[key] == final["info"][key]
+    assert len(ended) >= GAMES
+    if "max_moves" in settings:
+        assert any(ended)
+
+
+def random_steps(env: FourSeasonsVecEnv, steps: int) -> list:
+    rng = np.random.default_rng(0)
+    answers = []
+    for _ in range(steps):
+        masks = env.action_masks()
+        answers.append(env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)))
+    return answers
+
+
+def test_what_is_given_out_is_not_overwritten():
+    runs = []
+    for _ in range(2):
+        env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
+        start, masks = env.reset(), env.action_masks()
+        kept = start.copy(), masks.copy()
+        runs.append([start, masks, *random_steps(env, 60)])
+        assert same((start, masks), kept)
+    # Looked at only now, after all steps, what was given out is still what it was.
+    assert same(runs[0], runs[1])
+    observations = [answer[0] for answer in runs[0][2:]]
+    assert all((a != b).any() for a, b in pairwise(observations))
+
+
+def test_masks_are_told_in_every_way_that_is_asked():
+    env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
+    env.reset()
+    for _ in range(60):
+        random_steps(env, 1)
+        masks = env.action_masks()
+        assert masks.dtype == np.bool_
+        assert masks.any(axis=1).all()
+        assert same(env.get_attr("action_masks"), masks)
+        assert same(env.env_method("action_masks"), masks)
+        assert same(get_action_masks(env), masks)
+        assert same(env.env_method("action_masks", indices=[2, 0]), masks[[2, 0]])
+        assert same(env.env_method("action_masks", indices=1), masks[[1]])
+        assert same(env.get_attr("action_masks", indices=[1]), masks[[1]])
+
+
+def test_attributes_and_methods():
+    env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
+    assert is_masking_supported(env)
+    assert env.get_attr("rules") == [SETTINGS[0]["rules"]] * 3
+    assert env.get_attr("rules", indices=[0, 2]) == [SETTINGS[0]["rules"]] * 2
+    assert not env.has_attr("nonsense")
+    with pytest.raises(AttributeError, match="no method 'render_all'"):
+        env.env_method("render_all")
+    with pytest.raises(AttributeError, match="cannot set 'rules'"):
+        env.set_attr("rules", "czarina")
+    assert env.env_is_wrapped(Monitor) == [True] * 3
+    assert env.env_is_wrapped(gym.Wrapper, indices=[0]) == [False]
+    assert env.get_images() == [None] * 3
+    env.close()
+
+
+def test_seeds_and_options_are_used_once():
+    env = FourSeasonsVecEnv(2, **SETTINGS[0])
+    env.seed(5)
+    first = env.reset()
+    second = env.reset()
+    assert not same(first, second)
+    env.seed(5)
+    assert same(env.reset(), first)
+    env.set_options({"deal": 17})
+    expected = observe(Game(SETTINGS[0]["rules"], deal=17), "tops")
+    assert (env.reset() == expected).all()
+    env.set_options([{"deal": 3}, {"deal": 17}])
+    env.reset()
+    assert [info["deal"] for info in env.reset_infos] == [3, 17]
+    env.reset()
+    assert not {3, 17} & {info["deal"] for info in env.reset_infos}
+
+
+@pytest.mark.parametrize(
+    "options", [{"dael": 1}, {"deck": "AC"}, [{"deal": 1}, {}], [{}, {"deal": 1}], {"deal": -1}]
+)
+def test_wrong_options_are_refused(options):
+    env = FourSeasonsVecEnv(2, seed=1, **SETTINGS[0])
+    before = env.reset()
+    env.set_options(options)
+    with pytest.raises(ValueError, match="deal"):
+        env.reset()
+    assert same(env.venv.reset(seed=1)[0], before)
+
+
+def test_maskable_ppo_learns_and_is_evaluated_on_legal_moves_alone():
+    settings = SETTINGS[0] | {"illegal": "raise", "reward": "foundation"}
+    env = FourSeasonsVecEnv(4, seed=1, **settings)
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=0, device="cpu"
+    )
+    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
+    model.learn(256)
+    assert model.num_timesteps == 256
+    assert any((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
+    assert model.ep_info_buffer
+    evaluation = FourSeasonsVecEnv(3, seed=9, **settings)
+    rewards, lengths = evaluate_policy(
+        model, evaluation, n_eval_episodes=6, return_episode_rewards=True
+    )
+    assert len(rewards) == len(lengths) == 6
+    assert all(0 <= reward <= 2 for reward in rewards)
+    assert all(1 <= length <= settings["max_moves"] for length in lengths)

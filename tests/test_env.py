@@ -1,0 +1,536 @@
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import stable_baselines3.common.env_checker as sb3_checker
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from hypothesis import given
+from hypothesis import strategies as st
+
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.registration import ENVS
+from four_seasons_env.rewards import ILLEGAL_PENALTY
+from four_seasons_env.rules import RULES, Rules
+from tests.helpers import (
+    ROOT,
+    biased_choice,
+    cards_in_order,
+    deck_with,
+    decks,
+    legal_action,
+    mixed_action,
+    observe,
+    rule_sets,
+    same,
+    small,
+    training_deals,
+    winning_moves,
+)
+
+SMALL = Rules(name="small", ranks=4, piles=3)
+IN_ORDER = "AS AH AD AC 2C 2S 2H 2D 3C 3S 3H 3D 4C 4S 4H 4D"
+WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
+
+
+# --- what Gymnasium and Stable-Baselines3 ask of an environment ---------------------------------
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        *[(env_id, {}) for env_id in ENVS],
+        ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "render_mode": "ansi"}),
+        ("Czarina-v0", {"reward": "win", "max_moves": 20}),
+        ("FourSeasons-v0", {"rules": SMALL, "observation": "cards"}),
+        ("FourSeasons-v0", {"rules": "pysolfc/simplicity", "mask": "distinct"}),
+        ("FourSeasons-v0", {"rules": small("pysolfc/corners")}),
+    ],
+)
+def test_gymnasium_is_content(env_id, kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped)
+
+
+@pytest.mark.parametrize(
+    "kwargs",
+    [{}, {"observation": "cards", "mask": "distinct"}, {"rules": SMALL, "render_mode": "ansi"}],
+)
+def test_stable_baselines3_is_content(kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sb3_checker.check_env(FourSeasonsEnv(**kwargs))
+
+
+def test_each_id_has_its_rules():
+    for env_id, rules in ENVS.items():
+        assert gym.make(env_id).unwrapped.rules is RULES[rules]
+
+
+def run_python(code: str, **environment: str) -> str:
+    """What a fresh interpreter prints that runs the code in a folder of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=300,
+    ).stdout
+
+
+PLAY = """
+import gymnasium as gym, hashlib, json
+env = gym.make("four_seasons_env:FourSeasons-v0", observation="cards")
+seen = hashlib.sha256()
+observation, info = env.reset(seed=7)
+for step in range(300):
+    legal = info["action_mask"].nonzero()[0]
+    observation, reward, terminated, truncated, info = env.step(int(legal[step % len(legal)]))
+    seen.update(observation.tobytes() + info["action_mask"].tobytes() + str(reward).encode())
+    if terminated or truncated:
+        observation, info = env.reset()
+        seen.update(str(info["deal"]).encode())
+print(json.dumps([seen.hexdigest(), info["deal"]]))
+"""
+
+
+def test_every_process_plays_alike():
+    one, two = (json.loads(run_python(PLAY, PYTHONHASHSEED=seed)) for seed in ("1", "2"))
+    assert one == two
+    assert one[1] in training_deals(7, 300)
+
+
+def test_ids_are_known_without_importing_the_package():
+    """Gymnasium imports the module that an id names."""
+    make = "import gymnasium as gym; print(type(gym.{}.unwrapped).__name__)"
+    assert run_python(make.format("make('four_seasons_env:Czarina-v0')")) == "FourSeasonsEnv\n"
+    vector = run_python(make.format("make_vec('four_seasons_env:Czarina-v0', num_envs=2)"))
+    assert vector == "FourSeasonsVectorEnv\n"
+
+
+# --- episodes -----------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_an_episode_ends_and_the_mask_lives_as_long_as_it(data):
+    rules = data.draw(rule_sets(max_ranks=8))
+    max_moves = data.draw(st.integers(1, 80))
+    mask = data.draw(st.sampled_from(["legal", "distinct"]))
+    env = FourSeasonsEnv(rules, mask=mask, max_moves=max_moves)
+    _, info = env.reset(options={"deck": data.draw(decks(rules))})
+    rng = random.Random(data.draw(st.integers(0, 2**32)))
+    terminated = truncated = False
+    steps = 0
+    while not (terminated or truncated):
+        legal = env.game.legal_moves(distinct=mask == "distinct")
+        assert info["action_mask"].dtype == np.int8
+        assert env.observation_space.contains(observe(env.game, "tops"))
+        assert np.flatnonzero(info["action_mask"]).tolist() == [m.number for m in legal]
+        assert legal or steps == 0, "nothing to play, and the game has not ended"
+        action = biased_choice(legal, rng).number if legal else 0
+        observation, _, terminated, truncated, info = env.step(action)
+        steps += 1
+        assert (observation == observe(env.game, "tops")).all()
+        assert terminated == env.game.is_over
+        assert truncated == (steps == max_moves and not terminated)
+        assert steps <= max_moves
+    assert info["won"] == env.game.is_won
+    assert info["cards_up"] == env.game.cards_up
+
+
+def test_actions_are_spaces_of_the_documented_size():
+    assert FourSeasonsEnv().action_space == gym.spaces.Discrete(32)
+    for kind in ("tops", "cards"):
+        env = FourSeasonsEnv(observation=kind)
+        observation, info = env.reset(seed=3)
+        assert env.observation_space.contains(observation)
+        assert (observation == observe(Game(deal=info["deal"]), kind)).all()
+
+
+def test_a_step_is_a_move():
+    env, game = FourSeasonsEnv("czarina"), Game("czarina", deal=17)
+    env.reset(options={"deal": 17})
+    rng = random.Random(0)
+    for _ in range(60):
+        move = biased_choice(game.legal_moves(), rng)
+        game.play(move)
+        env.step(rng.choice([move, str(move), move.number, np.int64(move.number)]))
+        assert env.game == game
+
+
+def test_the_game_handed_out_is_a_copy():
+    env = FourSeasonsEnv()
+    env.reset(seed=1)
+    before = env.game
+    env.game.play("deal")
+    assert env.game == before
+
+
+def test_what_is_given_out_is_not_overwritten():
+    env = FourSeasonsEnv(SMALL)
+    observation, info = env.reset(options={"deck": IN_ORDER})
+    masks = env.action_masks()
+    given = [observation, info["action_mask"], masks]
+    kept = [array.copy() for array in given]
+    observation[0] += 0.5
+    masks[:] = True
+    info["action_mask"][:] = 1
+    changed = [array.copy() for array in given]
+    after, _, _, _, info_after = env.step("T0>F")
+    for array, copy in zip(given, changed, strict=True):
+        assert (array == copy).all()
+    twin = FourSeasonsEnv(SMALL)
+    twin.reset(options={"deck": IN_ORDER})
+    answer = twin.step("T0>F")
+    assert same((after, info_after), (answer[0], answer[4]))
+    assert (kept[0] != after).any()
+
+
+# --- seeds --------------------------------------------------------------------------------------
+
+
+def trajectory(env: FourSeasonsEnv, steps: int = 120, **reset) -> list:
+    """All that an environment answers to random actions that are drawn alike each time."""
+    rng = random.Random(5)
+    answers = [env.reset(**reset)]
+    for _ in range(steps):
+        answers.append(env.step(mixed_action(env, rng)))
+        if answers[-1][2] or answers[-1][3]:
+            answers.append(env.reset())
+    return answers
+
+
+def test_the_same_seed_plays_the_same():
+    env = FourSeasonsEnv(small("four-seasons"), max_moves=25)
+    first = trajectory(env, seed=7)
+    assert same(first, trajectory(env, seed=7))
+    assert same(first, trajectory(FourSeasonsEnv(small("four-seasons"), max_moves=25), seed=7))
+    assert len({answer[1]["deal"] for answer in first if len(answer) == 2}) > 3
+
+
+def test_other_seeds_play_others():
+    env = FourSeasonsEnv()
+    deals = {env.reset(seed=seed)[1]["deal"] for seed in range(200)}
+    assert len(deals) == 200
+    assert len({env.reset()[1]["deal"] for _ in range(200)} | deals) == 400
+    fresh = {FourSeasonsEnv().reset()[1]["deal"] for _ in range(3)}
+    assert len(fresh) == 3
+
+
+def test_a_deal_or_deck_asked_for_takes_none_of_the_seeds_deals():
+    env, twin = FourSeasonsEnv(), FourSeasonsEnv()
+    env.reset(seed=7, options={"deal": 17})
+    env.reset(options={"deck": " ".join(cards_in_order())})
+    assert env.reset()[1]["deal"] == twin.reset(seed=7)[1]["deal"]
+
+
+def test_a_deal_or_deck_is_what_was_asked_for():
+    env = FourSeasonsEnv("corners")
+    observation, info = env.reset(options={"deal": 17})
+    assert env.game == Game("corners", deal=17)
+    assert info["deal"] == 17
+    assert (observation == observe(env.game, "tops")).all()
+    deck = deck_with("2S 8H 4S JD 6H 2C 9C TD")
+    for form in (deck, " ".join(deck)):
+        _, info = env.reset(options={"deck": form})
+        assert env.game == Game("corners", deck=deck)
+        assert info["deal"] == -1
+
+
+# --- rewards ------------------------------------------------------------------------------------
+
+
+def play_through(env: FourSeasonsEnv, moves: list[str]) -> tuple[list[float], dict]:
+    """The rewards of a whole game, which must end with the last move."""
+    rewards = []
+    for move in moves:
+        _, reward, terminated, truncated, info = env.step(move)
+        rewards.append(reward)
+        assert terminated == (len(rewards) == len(moves))
+        assert not truncated
+    return rewards, info
+
+
+def test_a_won_game_pays_each_card_and_one_for_winning():
+    env = FourSeasonsEnv(SMALL)
+    env.reset(options={"deck": IN_ORDER})
+    rewards, info = play_through(env, WINNING)
+    assert info["won"]
+    assert info["cards_up"] == 16
+    assert not info["action_mask"].any()
+    for move, reward in zip(WINNING[:-1], rewards, strict=False):
+        assert reward == (1 / 16 if move.endswith(">F") else 0)
+    assert rewards[-1] == 1 + 1 / 16
+    assert sum(rewards) == pytest.approx(15 / 16 + 1)
+
+
+def test_win_pays_for_winning_alone():
+    env = FourSeasonsEnv(SMALL, reward="win")
+    env.reset(options={"deck": IN_ORDER})
+    rewards, _ = play_through(env, WINNING)
+    assert rewards == [0.0] * 26 + [1.0]
+
+
+@pytest.mark.parametrize("deal", [3, 4, 5])
+def test_games_won_by_search_pay_the_same(deal):
+    game = Game(SMALL, deal=deal)
+    env = FourSeasonsEnv(SMALL)
+    env.reset(options={"deal": deal})
+    rewards, info = play_through(env, winning_moves(game))
+    assert info["won"]
+    assert sum(rewards) == pytest.approx((16 - game.cards_up) / 16 + 1)
+
+
+def test_a_lost_game_pays_its_cards():
+    env = FourSeasonsEnv(Rules(ranks=4, piles=1, build="none"))
+    env.reset(options={"deck": "3D AC 2C 2S AS 4S 3S 2H AH 4H 3H 4C 3C 2D AD 4D"})
+    rewards, info = play_through(env, ["deal", "W>F"] + ["deal"] * 13)
+    assert not info["won"]
+    assert info["cards_up"] == 2
+    assert rewards == [0, 1 / 16] + [0] * 13
+
+
+def test_worrying_back_costs_what_the_card_paid():
+    env = FourSeasonsEnv(Rules(piles=2, worrying_back=True))
+    env.reset(options={"deck": deck_with("3H 5S 2C")})
+    assert env.step("F:C>T0")[1] == -1 / 52
+    assert env.step("T0>F")[1] == 1 / 52
+
+
+def test_a_reward_of_ones_own():
+    calls = []
+
+    def stock_dealt(before, after):
+        calls.append((before["dealt"].copy(), after["dealt"].copy()))
+        return (after["dealt"].astype(float) - before["dealt"]) * 2
+
+    env = FourSeasonsEnv(SMALL, reward=stock_dealt)
+    env.reset(options={"deck": IN_ORDER})
+    assert env.step("T0>F")[1] == 0
+    assert env.step("deal")[1] == 2
+    assert [(b.tolist(), a.tolist()) for b, a in calls] == [([4], [4]), ([4], [5])]
+
+
+# --- illegal actions ----------------------------------------------------------------------------
+
+
+def test_an_illegal_action_stays_and_pays():
+    env = FourSeasonsEnv("four-seasons")
+    observation, info = env.reset(seed=2)
+    before = env.game
+    assert not info["illegal"]
+    answer = env.step("W>F")  # there is no waste yet
+    assert same(answer[0], observation)
+    assert answer[1] == -ILLEGAL_PENALTY
+    assert ILLEGAL_PENALTY > 0
+    assert answer[2:4] == (False, False)
+    assert answer[4].pop("illegal") is True
+    del info["illegal"]
+    assert same(answer[4], info)
+    assert env.game == before
+    assert env.step("deal")[4]["illegal"] is False
+
+
+def test_an_illegal_action_earns_nothing_else():
+    env = FourSeasonsEnv(reward=lambda before, after: np.ones(len(after)))
+    env.reset(seed=2)
+    assert env.step("W>F")[1] == -ILLEGAL_PENALTY  # there is no waste yet
+    assert env.step("deal")[1] == 1
+
+
+def test_an_illegal_action_counts_to_max_moves():
+    env = FourSeasonsEnv(max_moves=3)
+    env.reset(seed=2)
+    ends = [env.step("W>F")[2:4] for _ in range(3)]
+    assert ends == [(False, False), (False, False), (False, True)]
+
+
+def test_an_illegal_action_raises_where_asked_to():
+    env = FourSeasonsEnv(illegal="raise", max_moves=1)
+    _, info = env.reset(seed=2)
+    before = env.game
+    with pytest.raises(IllegalMove, match="action 1: W>F is not legal: there is no card at W"):
+        env.step("W>F")
+    assert env.game == before
+    assert same(env.action_masks(), info["action_mask"].astype(bool))
+    assert env.step("deal")[3]  # the refused action was not counted
+
+
+def test_distinct_takes_renaming_spaces_for_illegal():
+    #   --  --  JD      two spaces: T0 is as good as T1
+    deck = deck_with("2S 2H JD 2C 9C")
+    rules = Rules(piles=3)
+    for mask in ("legal", "distinct"):
+        env = FourSeasonsEnv(rules, mask=mask, illegal="raise")
+        env.reset(options={"deck": deck})
+        for move in ("T0>F", "T1>F", "deal"):
+            env.step(move)
+        if mask == "legal":
+            assert env.step("W>T1")[4]["illegal"] is False
+            continue
+        for move in ("W>T1", "T2>T0"):
+            with pytest.raises(IllegalMove, match="only renames spaces"):
+                env.step(move)
+        assert env.step("W>T0")[4]["illegal"] is False
+        lenient = FourSeasonsEnv(rules, mask=mask)
+        lenient.reset(options={"deck": deck})
+        for move in ("T0>F", "T1>F", "deal"):
+            lenient.step(move)
+        assert lenient.step("T2>T0")[4]["illegal"] is True
+
+
+# --- wrong input changes nothing ----------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*initialised with render_mode")
+@pytest.mark.parametrize(
+    ("kwargs", "reason"),
+    [
+        ({"rules": "czarena"}, "unknown rules 'czarena': did you mean 'czarina'"),
+        ({"observation": "top"}, "unknown observation 'top': did you mean 'tops'"),
+        ({"reward": "foundations"}, "unknown reward 'foundations': did you mean 'foundation'"),
+        ({"mask": "distinctive"}, "unknown mask 'distinctive': did you mean 'distinct'"),
+        ({"illegal": "rise"}, "unknown illegal 'rise': did you mean 'raise'"),
+        ({"render_mode": "ascii"}, "unknown render_mode 'ascii': did you mean 'ansi'"),
+        ({"render_mode": "human"}, "unknown render_mode 'human': known: None, ansi"),
+        ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
+        ({"max_moves": -3}, "max_moves must be a positive integer"),
+        ({"max_moves": 10.0}, "max_moves must be a positive integer, not 10.0"),
+        ({"max_moves": None}, "max_moves must be a positive integer, not None"),
+        ({"mask": None}, "unknown mask None"),
+        ({"reward": 1}, "unknown reward 1"),
+    ],
+)
+def test_wrong_arguments(kwargs, reason):
+    with pytest.raises(ValueError, match=reason):
+        FourSeasonsEnv(**kwargs)
+    with pytest.raises(ValueError, match=reason):
+        gym.make("FourSeasons-v0", **kwargs)
+
+
+WRONG_ACTIONS = [-1, 32, 10**30, 1.0, np.float32(2), None, "T0>T0", "T9>F", [0], np.array([0, 1])]
+WRONG_OPTIONS = [
+    {"dael": 17},
+    {"deal": 17, "deck": " ".join(cards_in_order())},
+    {"deal": -1},
+    {"deal": 2**63},
+    {"deal": 1.5},
+    {"deal": "17"},
+    {"deal": None},
+    {"deck": " ".join(cards_in_order()[:-1])},
+    {"deck": [*cards_in_order()[:-1], "AC"]},
+    {"deck": [*cards_in_order()[:-1], "XX"]},
+]
+
+
+def twins(**kwargs) -> tuple[FourSeasonsEnv, FourSeasonsEnv]:
+    """Two environments at the same place of the same episode."""
+    pair = FourSeasonsEnv(**kwargs), FourSeasonsEnv(**kwargs)
+    for env in pair:
+        env.reset(seed=11)
+        env.step("deal")
+    return pair
+
+
+def assert_unharmed(env: FourSeasonsEnv, twin: FourSeasonsEnv) -> None:
+    """Whether both go on alike, through the end of the episode into the next deals."""
+    assert env.game == twin.game
+    assert same(env.action_masks(), twin.action_masks())
+    assert env.np_random.bit_generator.state == twin.np_random.bit_generator.state
+    one, two = random.Random(1), random.Random(1)
+    for _ in range(10):
+        assert same(env.step(legal_action(env, one)), twin.step(legal_action(twin, two)))
+    assert same(env.reset(), twin.reset())
+    assert same(env.reset(), twin.reset())
+
+
+@pytest.mark.parametrize("action", WRONG_ACTIONS, ids=repr)
+def test_a_wrong_action_changes_nothing(action):
+    env, twin = twins()
+    with pytest.raises((ValueError, TypeError)):
+        env.step(action)
+    assert_unharmed(env, twin)
+
+
+@pytest.mark.parametrize("options", WRONG_OPTIONS, ids=lambda options: repr(options)[:25])
+def test_a_wrong_option_changes_nothing(options):
+    env, twin = twins()
+    with pytest.raises(ValueError, match=r"deal|deck|card"):
+        env.reset(options=options)
+    assert_unharmed(env, twin)
+
+
+@pytest.mark.parametrize("options", WRONG_OPTIONS[:3], ids=lambda options: repr(options)[:25])
+def test_a_wrong_option_beside_a_seed_changes_nothing(options):
+    env, twin = twins()
+    with pytest.raises(ValueError, match=r"deal|deck|card"):
+        env.reset(seed=99, options=options)
+    assert_unharmed(env, twin)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", 2**64])
+def test_a_wrong_seed_changes_nothing(seed):
+    env, twin = twins()
+    with pytest.raises((ValueError, TypeError, gym.error.Error)):
+        env.reset(seed=seed)
+    assert_unharmed(env, twin)
+
+
+def test_an_unknown_option_gets_the_nearest():
+    env = FourSeasonsEnv()
+    with pytest.raises(ValueError, match="unknown option 'deals': did you mean 'deal'"):
+        env.reset(options={"deals": 17})
+
+
+def test_no_step_before_reset_or_after_the_end():
+    env = FourSeasonsEnv(max_moves=2)
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    with contextlib.suppress(ValueError):
+        env.reset(options={"deal": -1})
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    env.reset(seed=1)
+    env.step(0)
+    env.step(0)
+    before, mask = env.game, env.action_masks()
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+        env.step(0)
+    assert env.game == before
+    assert same(env.action_masks(), mask)
+    env.reset()
+    env.step(0)
+
+
+@pytest.mark.usefixtures("watchdog")
+def test_before_the_first_reset_there_is_no_game_to_look_at():
+    """It is refused or drawn empty, but it does not hang."""
+    for look in (lambda env: env.game.tableau, lambda env: env.render()):
+        with contextlib.suppress(ResetNeeded):
+            assert look(FourSeasonsEnv(render_mode="ansi")) is not None
+
+
+def test_a_deck_that_is_over_at_the_opening_ends_at_the_first_step():
+    """As in 1883 all sixteen cards go up while the cross is laid out."""
+    rules = Rules(ranks=4, piles=1, base_from="first", opening="as_dealt")
+    for illegal in ("stay", "raise"):
+        env = FourSeasonsEnv(rules, illegal=illegal)
+        _, info = env.reset(options={"deck": " ".join(cards_in_order(4))})
+        assert info["won"]
+        assert not info["action_mask"].any()
+        _, reward, terminated, truncated, info = env.step(0)
+        assert (reward, terminated, truncated) == (1.0, True, False)
+        assert not info["illegal"]
+        with pytest.raises(ResetNeeded):
+            env.step(0)

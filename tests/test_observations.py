@@ -1,0 +1,230 @@
+"""The encoders against their documented tables, and against what a player may know."""
+
+import random
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from four_seasons_env.game import Game
+from four_seasons_env.observations import OBSERVATIONS, observation_length
+from four_seasons_env.rules import RULES, Rules
+from tests.helpers import (
+    RANKS,
+    SUITS,
+    biased_choice,
+    deck_with,
+    numbered_deck,
+    observe,
+    positions,
+)
+
+
+def one_hot(index: int | None, length: int) -> list[float]:
+    return [float(i == index) for i in range(length)]
+
+
+def tops_by_the_table(game: Game) -> list[float]:
+    """The table of `tops` in the docstring of observations.py, in plain Python."""
+    ranks, cards = game.rules.ranks, game.rules.cards
+    slots = []
+    for pile in [*game.tableau, game.waste]:
+        card = pile[-1] if pile else None
+        slots += one_hot(card and relative_rank(game, card), ranks)
+        slots += one_hot(card and SUITS.index(card[1]), 4)
+    for suit in SUITS:
+        slots += one_hot(len(game.foundations[suit]), ranks + 1)
+    slots += [len(pile) / cards for pile in game.tableau]
+    slots += one_hot(RANKS.index(game.bases["C"][0]), ranks)
+    return [*slots, game.stock_size / cards, len(game.waste) / cards, game.redeals_left / 2]
+
+
+def relative_rank(game: Game, card: str) -> int:
+    """Steps up from the base card of the card's suit."""
+    return (RANKS.index(card[0]) - RANKS.index(game.bases[card[1]][0])) % game.rules.ranks
+
+
+def cards_by_the_table(game: Game) -> list[float]:
+    """The table of `cards`, likewise."""
+    ranks, cards = game.rules.ranks, game.rules.cards
+    stock_is_known = game.redeals_left < game.rules.redeals
+    slots = tops_by_the_table(game)
+    for suit in SUITS:
+        base = RANKS.index(game.bases[suit][0])
+        for step in range(ranks):
+            card = RANKS[(base + step) % ranks] + suit
+            piles = [pile for pile in [game.waste, *game.tableau] if card in pile]
+            slots.append(float(card in game.stock))
+            slots.append(float(card in game.foundations[suit]))
+            slots += [float(card in pile) for pile in [game.waste, *game.tableau]]
+            slots.append((len(piles[0]) - piles[0].index(card) - 1) / cards if piles else 0.0)
+            known = stock_is_known and card in game.stock
+            slots.append((game.stock.index(card) + 1) / cards if known else 0.0)
+    return slots
+
+
+@given(positions())
+def test_every_slot_is_as_documented(game):
+    np.testing.assert_allclose(observe(game, "tops"), tops_by_the_table(game), atol=1e-6)
+    np.testing.assert_allclose(observe(game, "cards"), cards_by_the_table(game), atol=1e-6)
+
+
+@given(positions())
+def test_lengths_and_values(game):
+    ranks, piles, cards = game.rules.ranks, game.rules.piles, game.rules.cards
+    tops = (piles + 1) * (ranks + 4) + 4 * (ranks + 1) + piles + ranks + 3
+    assert observation_length(game.rules, "tops") == tops
+    assert observation_length(game.rules, "cards") == tops + cards * (piles + 5)
+    for kind in OBSERVATIONS:
+        seen = observe(game, kind)
+        assert seen.dtype == np.float32
+        assert ((seen >= 0) & (seen <= 1)).all()
+
+
+def test_a_position_slot_by_slot():
+    """Four ranks, base 2: relative ranks 2, 3, 4, A are 0, 1, 2, 3."""
+    rules = Rules(ranks=4, piles=2, redeals=2)
+    game = Game(rules, deck=deck_with("3H AD 2S 4C", 4))
+    game.play("deal")
+    #   3H  AD      [2S]        waste: 4C       stock: 12
+    assert game.waste == ["4C"]
+    expected = [
+        *(0, 1, 0, 0), *(0, 0, 1, 0),  # 3H
+        *(0, 0, 0, 1), *(0, 0, 0, 1),  # AD
+        *(0, 0, 1, 0), *(1, 0, 0, 0),  # 4C on the waste
+        *(1, 0, 0, 0, 0), *(0, 1, 0, 0, 0), *(1, 0, 0, 0, 0), *(1, 0, 0, 0, 0),  # levels
+        *(1 / 16, 1 / 16),  # heights
+        *(0, 1, 0, 0),  # base: 2
+        *(12 / 16, 1 / 16, 1.0),  # stock, waste, redeals
+    ]  # fmt: skip
+    np.testing.assert_allclose(observe(game, "tops"), expected)
+    cards = observe(game, "cards")[len(expected) :].reshape(4, 4, 7)
+    unseen, up, waste, t0, t1 = np.eye(7)[:5]
+    np.testing.assert_allclose(cards[0], [unseen, unseen, waste, unseen])  # 2C 3C 4C AC
+    np.testing.assert_allclose(cards[1], [up, unseen, unseen, unseen])  # 2S 3S 4S AS
+    np.testing.assert_allclose(cards[2], [unseen, t0, unseen, unseen])  # 2H 3H 4H AH
+    np.testing.assert_allclose(cards[3], [unseen, unseen, unseen, t1])  # 2D 3D 4D AD
+
+
+# --- hidden is hidden ---------------------------------------------------------------------------
+
+
+@given(positions(), st.randoms(use_true_random=False))
+def test_the_order_of_the_unseen_stock_shows_nowhere(game, rng):
+    assume(game.redeals_left == game.rules.redeals)
+    other = game.copy()
+    record = other.record[0]
+    hidden = record["deck"][record["dealt"] : record["deck_size"]].tolist()
+    rng.shuffle(hidden)
+    record["deck"][record["dealt"] : record["deck_size"]] = hidden
+    for kind in OBSERVATIONS:
+        assert (observe(other, kind) == observe(game, kind)).all()
+    for distinct in (False, True):
+        assert (other.action_mask(distinct) == game.action_mask(distinct)).all()
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) - {"pysolfc/corners"}))
+def test_decks_with_the_same_beginning_look_the_same(name):
+    """Play is the same too, until the first card that differs is dealt."""
+    deck = numbered_deck(5)
+    tail = deck[26:]
+    random.Random(0).shuffle(tail)
+    one, two = Game(name, deck=deck), Game(name, deck=deck[:26] + tail)
+    rng = random.Random(1)
+    for _ in range(300):
+        for kind in OBSERVATIONS:
+            assert (observe(one, kind) == observe(two, kind)).all()
+        assert (one.action_mask() == two.action_mask()).all()
+        if one.is_over or 52 - one.stock_size >= 25:  # the last card may draw another after it
+            break
+        move = biased_choice(one.legal_moves(), rng)
+        one.play(move)
+        two.play(move)
+
+
+def test_a_turned_waste_is_seen_in_its_order():
+    rules = Rules(redeals=1)
+    game = Game(rules, deal=17)
+    while game.stock_size:
+        game.play("deal")
+    game.play("redeal")
+    other = game.copy()
+    record = other.record[0]
+    record["deck"][[0, 1]] = record["deck"][[1, 0]]
+    assert (observe(other, "cards") != observe(game, "cards")).any()
+    # A glance at the table does not show what a face-down stock was: that takes memory.
+    assert (observe(other, "tops") == observe(game, "tops")).all()
+
+
+@given(positions(max_ranks=5, max_moves=25), st.data())
+def test_cards_tells_all_that_is_public(game, data):
+    """Positions that differ in public matters differ in `cards`."""
+    if game.is_over:
+        return
+    after = game.copy()
+    after.play(data.draw(st.sampled_from(game.legal_moves())))
+    assert (observe(after, "cards") != observe(game, "cards")).any()
+
+
+# --- what is alike looks alike ------------------------------------------------------------------
+
+
+def split_tops(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """`tops` without the base's one-hot, and that one-hot."""
+    ranks, piles = game.rules.ranks, game.rules.piles
+    start = (piles + 1) * (ranks + 4) + 4 * (ranks + 1) + piles
+    seen = observe(game, "tops")
+    return np.delete(seen, np.s_[start : start + ranks]), seen[start : start + ranks]
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(1, 12), st.integers(4, 13), st.integers(0, 2**32))
+def test_only_ranks_relative_to_the_base_matter(deal, shift, ranks, seed):
+    """Shifting all ranks of a deck, round the corner, makes the same game."""
+    rules = Rules(ranks=ranks, wrap="always", base_from="sixth")
+    deck = numbered_deck(deal, ranks)
+    shifted = [RANKS[(RANKS.index(card[0]) + shift) % ranks] + card[1] for card in deck]
+    one, two = Game(rules, deck=deck), Game(rules, deck=shifted)
+    rng = random.Random(seed)
+    for _ in range(40):
+        (seen, base), (seen_shifted, base_shifted) = split_tops(one), split_tops(two)
+        assert (seen == seen_shifted).all()
+        assert (np.roll(base, shift) == base_shifted).all()
+        assert (one.action_mask() == two.action_mask()).all()
+        if one.is_over:
+            break
+        move = biased_choice(one.legal_moves(), rng)
+        one.play(move)
+        two.play(move)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4)))[1::4])
+def test_suits_are_alike(order):
+    """Renaming suits permutes their slots and changes nothing else."""
+    renamed = {suit: SUITS[to] for suit, to in zip(SUITS, order, strict=True)}
+    deck = numbered_deck(17)
+    one = Game(deck=deck)
+    two = Game(deck=[card[0] + renamed[card[1]] for card in deck])
+    rng = random.Random(3)
+    piles, ranks = one.rules.piles, one.rules.ranks
+    for _ in range(80):
+        a, b = observe(one, "tops"), observe(two, "tops")
+        tops = (piles + 1) * (ranks + 4)
+        levels = tops + 4 * (ranks + 1)
+        a_tops, b_tops = (x[:tops].reshape(piles + 1, ranks + 4) for x in (a, b))
+        a_levels, b_levels = (x[tops:levels].reshape(4, ranks + 1) for x in (a, b))
+        assert (a_tops[:, :ranks] == b_tops[:, :ranks]).all()
+        assert (a_tops[:, ranks:] == b_tops[:, ranks:][:, order]).all()
+        assert (a_levels == b_levels[list(order)]).all()
+        assert (a[levels:] == b[levels:]).all()
+        if one.is_over:
+            break
+        move = biased_choice(one.legal_moves(), rng)
+        one.play(move)
+        two.play(move)
+
+
+def test_unknown_observation_gets_the_nearest():
+    with pytest.raises(ValueError, match="unknown observation 'card': did you mean 'cards'"):
+        observation_length(RULES["czarina"], "card")

@@ -1,0 +1,98 @@
+import dataclasses
+
+import pytest
+from hypothesis import given
+
+from four_seasons_env.registration import ENVS
+from four_seasons_env.rules import ALIASES, RULES, Rules, get_rules
+from tests.helpers import ROWS, rule_sets
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_is_what_its_source_says(name):
+    assert RULES[name] == Rules(name=name, **ROWS[name])
+
+
+def test_the_table_is_complete():
+    assert set(RULES) == set(ROWS)
+    assert all(rules.ranks == 13 and rules.about for rules in RULES.values())
+
+
+def test_names_aliases_and_rules_are_found():
+    assert get_rules("czarina") is RULES["czarina"]
+    for alias in ("corner-card", "vanishing-cross", "cross-currents"):
+        assert alias in ALIASES
+        assert get_rules(alias) is RULES["four-seasons"]
+    own = Rules(ranks=6)
+    assert get_rules(own) is own
+    assert set(ENVS.values()) <= set(RULES)
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(ValueError, match="unknown rules 'czarena': did you mean 'czarina'"):
+        get_rules("czarena")
+    with pytest.raises(ValueError, match="unknown rules 'xyzzy': known: four-seasons"):
+        get_rules("xyzzy")
+    with pytest.raises(TypeError, match="a name or a Rules, not int"):
+        get_rules(5)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"ranks": 3}, "ranks must be an integer from 4 to 13, not 3"),
+        ({"ranks": 14}, "from 4 to 13"),
+        ({"ranks": 6.0}, "integer"),
+        ({"ranks": True}, "integer"),
+        ({"piles": 0}, "piles must be an integer from 1 to 12, not 0"),
+        ({"piles": 13}, "from 1 to 12"),
+        ({"redeals": -1}, "from 0 to 2"),
+        ({"redeals": 3}, "from 0 to 2"),
+        ({"first_waste": 2}, "from 0 to 1"),
+        ({"base_from": "sixht"}, "unknown base_from 'sixht': did you mean 'sixth'"),
+        ({"opening": "as-dealt"}, "did you mean 'as_dealt'"),
+        ({"build": "any"}, "unknown build 'any'"),
+        ({"build": None}, "unknown build None"),
+        ({"wrap": "allways"}, "did you mean 'always'"),
+        ({"spaces": "auto"}, "unknown spaces 'auto'"),
+        ({"runs": 1}, "runs must be True or False, not 1"),
+        ({"worrying_back": None}, "worrying_back must be True or False"),
+        ({"opening": "as_dealt"}, "as_dealt.* needs base_from='first'"),
+        ({"base_from": "one_per_suit"}, "use build='none'"),
+        ({"runs": True, "build": "none"}, "packs nothing"),
+        (
+            {
+                "ranks": 4,
+                "piles": 12,
+                "base_from": "one_per_suit",
+                "build": "none",
+                "first_waste": 1,
+            },
+            "the opening takes 17 cards, but 4 ranks make a deck of 16",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_reason(fields, reason):
+    with pytest.raises(ValueError, match=reason):
+        Rules(**fields)
+    with pytest.raises(ValueError, match=reason):
+        RULES["four-seasons"].replace(**fields)
+
+
+def test_replace_tells_what_was_changed():
+    variant = RULES["four-seasons"].replace(piles=2, ranks=6)
+    assert (variant.piles, variant.ranks, variant.cards) == (2, 6, 24)
+    assert variant.name == "four-seasons(piles=2,ranks=6)"
+    assert variant.replace(name="mine").name == "mine"
+    with pytest.raises(TypeError, match="unknown field 'pile': did you mean 'piles'"):
+        variant.replace(pile=3)
+
+
+@given(rule_sets())
+def test_rules_are_values(rules):
+    twin = Rules(**dataclasses.asdict(rules))
+    assert twin == rules
+    assert hash(twin) == hash(rules)
+    assert dataclasses.replace(rules, about="another source") == rules
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        rules.piles = 3

@@ -1,0 +1,413 @@
+"""The vector environment against single environments, game by game."""
+
+import random
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.registration import ENVS
+from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import (
+    Fleet,
+    cards_in_order,
+    legal_action,
+    mixed_action,
+    observe,
+    same,
+    small,
+)
+
+GAMES = 5
+KEYS = ("deal", "cards_up", "won", "illegal")
+
+
+def waste_grown(before, after):
+    """A reward of one's own, of the positions before and after."""
+    return after["height"][:, 12].astype(float) - before["height"][:, 12]
+
+
+SETTINGS = [
+    {"rules": "four-seasons", "max_moves": 40},
+    {"rules": small("four-seasons")},
+    {"rules": small("four-seasons"), "observation": "cards", "mask": "distinct"},
+    {"rules": small("four-seasons-1883", piles=1), "reward": "win"},
+    {"rules": small("pysolfc/corners"), "observation": "cards", "max_moves": 30},
+    {"rules": small("pysolfc/simplicity", piles=4), "mask": "distinct", "max_moves": 25},
+    {"rules": small("czarina", ranks=4), "reward": waste_grown, "max_moves": 12},
+    {"rules": RULES["florentine"].replace(ranks=4, piles=12), "observation": "cards"},
+    {"rules": "simplicity", "max_moves": 1},
+]
+
+
+def name_of(settings: dict) -> str:
+    values = [getattr(value, "__name__", value) for value in settings.values()]
+    return ", ".join(str(getattr(value, "name", value)) for value in values)
+
+
+def assert_same_rows(infos: dict, expected: list[dict], observations, fleet: Fleet) -> None:
+    assert same(observations, np.stack(fleet.observations))
+    assert same(infos["action_mask"], np.stack([info["action_mask"] for info in expected]))
+    for key in KEYS:
+        assert infos[key].tolist() == [info[key] for info in expected]
+        assert infos[f"_{key}"].all()
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("settings", SETTINGS, ids=name_of)
+def test_games_are_those_of_single_environments(settings, copy):
+    rng = random.Random(0)
+    fleet = Fleet(GAMES, seed=100, **settings)
+    env = FourSeasonsVectorEnv(GAMES, copy=copy, **settings)
+    observations, infos = env.reset(seed=100)
+    assert_same_rows(infos, fleet.infos, observations, fleet)
+    ended = 0
+    for _ in range(150):
+        actions = fleet.actions(rng, mixed_action)
+        answers = fleet.step(actions)
+        observations, rewards, terminated, truncated, infos = env.step(actions)
+        assert rewards.tolist() == [answer["reward"] for answer in answers]
+        assert terminated.tolist() == [answer["terminated"] for answer in answers]
+        assert truncated.tolist() == [answer["truncated"] for answer in answers]
+        assert_same_rows(infos, fleet.infos, observations, fleet)
+        assert same(env.action_masks(), fleet.masks)
+        done = ["final" in answer for answer in answers]
+        assert ("final_info" in infos) == ("final_obs" in infos) == any(done)
+        if any(done):
+            assert_same_finals(infos, answers, done)
+        ended += sum(done)
+    assert ended >= GAMES
+
+
+def assert_same_finals(infos: dict, answers: list[dict], done: list[bool]) -> None:
+    assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == done
+    final = infos["final_info"]
+    for key in [*KEYS, "action_mask", "episode"]:
+        assert final[f"_{key}"].tolist() == done
+    assert not infos["final_obs"][~np.array(done)].any()
+    for i in np.flatnonzero(done):
+        expected = answers[i]["final"]
+        assert same(infos["final_obs"][i], expected["observation"])
+        assert same(final["action_mask"][i], expected["info"]["action_mask"])
+        assert final["episode"]["r"][i] == expected["r"]
+        assert final["episode"]["l"][i] == expected["l"]
+        for key in KEYS:
+            assert final[key][i] == expected["info"][key]
+
+
+def test_gymnasiums_own_vector_environment_agrees():
+    """SyncVectorEnv over single environments, with episode statistics, is the same to a user."""
+    settings = {"rules": small("four-seasons"), "max_moves": 20}
+    native = FourSeasonsVectorEnv(3, **settings)
+    sync = gym.vector.SyncVectorEnv(
+        [lambda: FourSeasonsEnv(**settings)] * 3, autoreset_mode=AutoresetMode.SAME_STEP
+    )
+    assert native.observation_space == sync.observation_space
+    assert native.action_space == sync.action_space
+    assert native.metadata["autoreset_mode"] == sync.metadata["autoreset_mode"]
+    one, two = native.reset(seed=3), sync.reset(seed=3)
+    assert same(one[0], two[0])
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        mask = one[-1]["action_mask"]
+        assert (mask == np.stack(list(two[-1]["action_mask"]))).all()
+        actions = np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
+        one, two = native.step(actions), sync.step(actions)
+        for i in range(4):
+            assert (one[i] == two[i]).all()
+        assert ("final_obs" in one[4]) == ("final_obs" in two[4])
+        if "final_obs" in one[4]:
+            for i in np.flatnonzero(one[4]["_final_obs"]):
+                assert same(one[4]["final_obs"][i], two[4]["final_obs"][i])
+
+
+@pytest.mark.parametrize("env_id", ENVS)
+def test_gym_make_vec(env_id):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make_vec(env_id, num_envs=4, observation="cards")
+    assert isinstance(env.unwrapped, FourSeasonsVectorEnv)
+    assert env.unwrapped.rules is RULES[ENVS[env_id]]
+    observations, infos = env.reset(seed=0)
+    assert env.observation_space.contains(observations)
+    assert infos["action_mask"].shape == (4, env.single_action_space.n)
+    env.step(infos["action_mask"].argmax(axis=1))
+    env.close()
+
+
+def test_gymnasiums_statistics_wrapper_agrees_with_the_native_ones():
+    env = gym.wrappers.vector.RecordEpisodeStatistics(
+        FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=10)
+    )
+    _, infos = env.reset(seed=1)
+    ended = 0
+    for _ in range(30):
+        _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
+        for i in np.flatnonzero(terminated | truncated):
+            ended += 1
+            native = infos["final_info"]["episode"]
+            assert infos["episode"]["r"][i] == pytest.approx(native["r"][i])
+            assert infos["episode"]["l"][i] == native["l"][i]
+    assert ended >= 9
+
+
+def play(env: FourSeasonsVectorEnv, steps: int, rng: np.random.Generator) -> list:
+    """What an environment answers to legal actions drawn at random."""
+    answers = []
+    for _ in range(steps):
+        masks = env.action_masks()
+        actions = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
+        answers.append(env.step(actions))
+    return answers
+
+
+def test_the_same_seed_plays_the_same():
+    settings = {"rules": small("four-seasons"), "max_moves": 30}
+    env = FourSeasonsVectorEnv(4, **settings)
+    runs = []
+    for env_again in (env, env, FourSeasonsVectorEnv(4, **settings)):
+        start = env_again.reset(seed=5)
+        runs.append((start, play(env_again, 60, np.random.default_rng(2))))
+    assert same(runs[0], runs[1])
+    assert same(runs[0], runs[2])
+    other = env.reset(seed=6)
+    assert not same(other, runs[0][0])
+
+
+def test_game_i_has_the_seed_plus_i():
+    env = FourSeasonsVectorEnv(4)
+    _, infos = env.reset(seed=5)
+    _, by_list = env.reset(seed=[8, 7, 6, 5])
+    assert infos["deal"].tolist() == by_list["deal"].tolist()[::-1]
+    assert len(set(infos["deal"])) == 4
+    _, unseeded = FourSeasonsVectorEnv(4).reset()
+    assert not set(unseeded["deal"]) & set(infos["deal"])
+
+
+def test_deals_and_decks_are_what_was_asked_for():
+    env = FourSeasonsVectorEnv(3, "czarina")
+    observations, infos = env.reset(seed=1, options={"deal": [17, 5, 17]})
+    assert infos["deal"].tolist() == [17, 5, 17]
+    for row, deal in zip(observations, [17, 5, 17], strict=True):
+        assert (row == observe(Game("czarina", deal=deal), "tops")).all()
+    assert env.reset(options={"deal": 4})[1]["deal"].tolist() == [4, 4, 4]
+    deck = cards_in_order()[::-1]
+    observations, infos = env.reset(options={"deck": deck})
+    assert infos["deal"].tolist() == [-1] * 3
+    assert (observations == observe(Game("czarina", deck=deck), "tops")).all()
+
+
+def test_after_the_deals_asked_for_come_training_deals():
+    env = FourSeasonsVectorEnv(2, max_moves=1)
+    env.reset(seed=1, options={"deal": 17})
+    _, _, _, _, infos = env.step(np.zeros(2, int))
+    assert infos["final_info"]["deal"].tolist() == [17, 17]
+    _, expected = FourSeasonsVectorEnv(2).reset(seed=1)
+    assert infos["deal"].tolist() == expected["deal"].tolist()
+
+
+def test_what_is_given_out_is_not_overwritten():
+    env = FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=5)
+    answers = [env.reset(seed=1)]
+    kept = [np.copy(answers[0][0]), np.copy(answers[0][1]["action_mask"])]
+    answers += play(env, 20, np.random.default_rng(0))
+    assert same([answers[0][0], answers[0][1]["action_mask"]], kept)
+    finals = [a[4]["final_obs"] for a in answers[1:] if "final_obs" in a[4]]
+    assert not same(finals[0], finals[1])
+    again = FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=5)
+    assert same(answers, [again.reset(seed=1), *play(again, 20, np.random.default_rng(0))])
+
+
+def test_writing_into_what_is_given_out_changes_no_game():
+    def spoil(thing) -> None:
+        if isinstance(thing, np.ndarray):
+            thing[...] = 0
+        elif isinstance(thing, dict | tuple | list):
+            for part in thing.values() if isinstance(thing, dict) else thing:
+                spoil(part)
+
+    env, twin = (FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=5) for _ in range(2))
+    spoil(env.reset(seed=1))
+    twin.reset(seed=1)
+    for seed in range(12):
+        one = play(env, 1, np.random.default_rng(seed))
+        two = play(twin, 1, np.random.default_rng(seed))
+        assert same(one, two)
+        spoil(one)
+
+
+def test_the_games_are_shown_and_cannot_be_written():
+    env = FourSeasonsVectorEnv(2, "czarina")
+    env.reset(options={"deal": [3, 4]})
+    assert Game.from_record(env.games[1], "czarina") == Game("czarina", deal=4)
+    with pytest.raises(ValueError, match="read-only"):
+        env.games["level"][0] = 1
+
+
+# --- wrong input changes nothing ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("num_envs", [0, -1, 2.0, None, True])
+def test_wrong_number_of_games(num_envs):
+    with pytest.raises(ValueError, match="num_envs must be a positive integer"):
+        FourSeasonsVectorEnv(num_envs)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "reason"),
+    [
+        ({"rules": "czarena"}, "did you mean 'czarina'"),
+        ({"observation": "top"}, "did you mean 'tops'"),
+        ({"reward": "foundations"}, "did you mean 'foundation'"),
+        ({"mask": "distinctive"}, "did you mean 'distinct'"),
+        ({"illegal": "rise"}, "did you mean 'raise'"),
+        ({"render_mode": "ascii"}, "did you mean 'ansi'"),
+        ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
+    ],
+)
+def test_wrong_arguments(kwargs, reason):
+    with pytest.raises(ValueError, match=reason):
+        FourSeasonsVectorEnv(2, **kwargs)
+
+
+def twins(**kwargs) -> tuple[FourSeasonsVectorEnv, FourSeasonsVectorEnv]:
+    pair = (
+        FourSeasonsVectorEnv(3, max_moves=9, **kwargs),
+        FourSeasonsVectorEnv(3, max_moves=9, **kwargs),
+    )
+    for env in pair:
+        env.reset(seed=11)
+        env.step(np.zeros(3, int))
+    return pair
+
+
+def assert_unharmed(env: FourSeasonsVectorEnv, twin: FourSeasonsVectorEnv) -> None:
+    """Whether both go on alike, across ends of episodes and a reset."""
+    assert (env.games == twin.games).all()
+    assert env.np_random.bit_generator.state == twin.np_random.bit_generator.state
+    for _ in range(2):
+        one = play(env, 20, np.random.default_rng(0))
+        two = play(twin, 20, np.random.default_rng(0))
+        assert same(one, two)
+        assert same(env.reset(), twin.reset())
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        0,
+        [0, 0],
+        [0, 0, 0, 0],
+        [[0], [0], [0]],
+        [0.0, 0.0, 0.0],
+        [True, True, True],
+        ["deal"] * 3,
+        None,
+        [0, 0, 32],
+        [0, -1, 0],
+        [0, 2**40, 0],
+        np.array([0, 0, 2**64 - 1], np.uint64),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("illegal", ["stay", "raise"])
+def test_wrong_actions_change_nothing(actions, illegal):
+    env, twin = twins(illegal=illegal)
+    with pytest.raises(ValueError, match=r"must be integers of shape|is out of range"):
+        env.step(actions)
+    assert_unharmed(env, twin)
+
+
+def test_one_illegal_action_moves_no_game_where_it_raises():
+    env, twin = twins(illegal="raise")
+    legal = int(env.action_masks()[0].argmax())
+    illegal = int(env.action_masks()[2].argmin())
+    with pytest.raises(IllegalMove, match=f"action {illegal} in game 2: .* is not legal: "):
+        env.step(np.array([legal, legal, illegal]))
+    assert_unharmed(env, twin)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dael": 1},
+        {"deal": -1},
+        {"deal": 1.5},
+        {"deal": [1, 2]},
+        {"deal": [1, 2, 3, 4]},
+        {"deal": [1]},
+        {"deal": []},
+        {"deal": [1, 2, -3]},
+        {"deal": [[1], [2], [3]]},
+        {"deal": [1.0, 2.0, 3.0]},
+        {"deal": 1, "deck": cards_in_order()},
+        {"deck": cards_in_order(12)},
+    ],
+    ids=lambda options: repr(options)[:30],
+)
+def test_wrong_options_change_nothing(options):
+    env, twin = twins()
+    with pytest.raises(ValueError, match=r"deal|deck"):
+        env.reset(options=options)
+    assert_unharmed(env, twin)
+
+
+def test_wrong_options_beside_a_seed_change_nothing():
+    env, twin = twins()
+    with pytest.raises(ValueError, match="deal"):
+        env.reset(seed=99, options={"deal": -1})
+    assert_unharmed(env, twin)
+
+
+@pytest.mark.parametrize(
+    "seed", [[1, 2], [1, 2, 3, 4], [], [1, 2, -3], [1.5, 2.5, 3.5], 1.5, -1, "7", 2**64], ids=repr
+)
+def test_wrong_seeds_change_nothing(seed):
+    env, twin = twins()
+    with pytest.raises((ValueError, TypeError, gym.error.Error), match="seed"):
+        env.reset(seed=seed)
+    assert_unharmed(env, twin)
+
+
+def test_wrong_number_of_seeds_is_told():
+    with pytest.raises(ValueError, match="3 games take as many seeds, not 2"):
+        FourSeasonsVectorEnv(3).reset(seed=[1, 2])
+
+
+def test_no_step_before_reset():
+    env = FourSeasonsVectorEnv(2)
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+        env.step(np.zeros(2, int))
+
+
+def test_games_over_at_their_opening_end_at_the_first_step():
+    rules = Rules(ranks=4, piles=1, base_from="first", opening="as_dealt")
+    env = FourSeasonsVectorEnv(2, rules, illegal="raise")
+    _, infos = env.reset(seed=1, options={"deck": cards_in_order(4)})
+    assert infos["won"].all()
+    _, rewards, terminated, _, infos = env.step(np.zeros(2, int))
+    assert terminated.all()
+    assert rewards.tolist() == [1, 1]
+    assert infos["final_info"]["won"].all()
+    assert not infos["won"].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
+def test_many_games_are_those_of_single_environments(name):
+    rng = random.Random(1)
+    fleet = Fleet(8, seed=0, rules=name, observation="cards", mask="distinct")
+    env = FourSeasonsVectorEnv(8, name, observation="cards", mask="distinct")
+    env.reset(seed=0)
+    for _ in range(600):
+        actions = fleet.actions(rng, legal_action)
+        answers = fleet.step(actions)
+        observations, rewards, _, _, infos = env.step(actions)
+        assert rewards.tolist() == [answer["reward"] for answer in answers]
+        assert_same_rows(infos, fleet.infos, observations, fleet)
