@@ -146,6 +146,7 @@ def _choose(g, rule, mask, weights, scratch, w, f):
     last_resort = -1
     last_gain = -1e9
     turn = -1
+    only = -1
     for move in range(rule.actions):
         if not mask[move]:
             continue
@@ -154,7 +155,8 @@ def _choose(g, rule, mask, weights, scratch, w, f):
             turn = move
             continue
         if source >= FOUNDATION and stock_size(g) == 0:
-            continue  # worrying back could go round with the last resort
+            only = move  # worrying back could go round with the last resort
+            continue
         scratch[0] = g
         play(scratch[0], rule, move)
         gain = _value(scratch[0], rule, unseen, w, f) - here
@@ -164,9 +166,9 @@ def _choose(g, rule, mask, weights, scratch, w, f):
             last_resort, last_gain = move, gain
     if turn >= 0:
         return best if best >= 0 and best_gain > max(w[_DEAL], 1e-9) else turn
-    if best_gain > 1e-9 or last_resort < 0:
-        return best
-    return last_resort
+    if last_resort >= 0 and best_gain <= 1e-9:
+        return last_resort
+    return best if best >= 0 else only
 
 
 @jit

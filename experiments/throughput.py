@@ -1,8 +1,9 @@
 """Steps per second: `python -m experiments.throughput` (or `make bench`).
 
 Random legal play, masks and observations written, episodes reset: the vector environment at
-several batch sizes, the single environment, and MaskablePPO end to end. Each figure is the median
-of several windows; the fastest and slowest stand beside it, as machines are noisy.
+several batch sizes, the single environment, and MaskablePPO end to end; with `--peers` other
+environments in the same run. Each figure is the median of several windows; the fastest and slowest
+stand beside it, as machines are noisy, and the rate by CPU time, as others may use the machine.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 import four_seasons_env  # noqa: F401  registers the environments
 from experiments.compare import print_table, write_csv
+from experiments.peers import PEERS
 from four_seasons_env.compiled import jit
 
 _OURS = "MaskablePPO, end to end"
@@ -45,7 +47,9 @@ class Throughput:
     """Length of a window."""
     windows: int = 5
     ppo: bool = True
-    """Measure MaskablePPO with 1,024 games too (half a minute)."""
+    """Measure MaskablePPO with 1,024 games too (a minute)."""
+    peers: bool = False
+    """Measure other environments too (needs `pip install .[peers]`)."""
     out: Path | None = None
     """Folder for throughput.csv."""
 
@@ -67,15 +71,21 @@ def draw_legal(masks, actions, state):
                 left -= 1
 
 
-def _windows(run: Throughput, steps: Callable[[], int]) -> NDArray[np.float64]:
-    """Steps per second in each window, after a first one that does not count."""
-    rates = []
-    for _ in range(run.windows + 1):
-        done, started = 0, time.perf_counter()
-        while (elapsed := time.perf_counter() - started) < run.seconds:
-            done += steps()
-        rates.append(done / elapsed)
-    return np.array(rates[1:])
+Rates = NDArray[np.float64]
+"""Moves per second of each window: by the clock, and by CPU time; shape (windows, 2)."""
+
+
+def _timed(steps: Callable[[], int], seconds: float) -> tuple[float, float]:
+    """One window's rates."""
+    done, clock, cpu = 0, time.perf_counter(), time.process_time()
+    while time.perf_counter() - clock < seconds:
+        done += steps()
+    return done / (time.perf_counter() - clock), done / (time.process_time() - cpu)
+
+
+def _windows(run: Throughput, steps: Callable[[], int]) -> Rates:
+    """The rates of each window, after a first one that does not count."""
+    return np.array([_timed(steps, run.seconds) for _ in range(run.windows + 1)][1:])
 
 
 def _vector(run: Throughput, games: int, threads: int, observation: str) -> NDArray[np.float64]:
@@ -120,8 +130,8 @@ def _single(run: Throughput, observation: str) -> NDArray[np.float64]:
     return _windows(run, steps)
 
 
-def _maskable_ppo(run: Throughput) -> dict[str, NDArray[np.float64]]:
-    """Moves per second of a training, with our environment and with one that costs nothing.
+def _maskable_ppo(run: Throughput) -> dict[str, Rates]:
+    """A training's rates, with our environment and with one that costs nothing.
 
     The two take turns, so that a machine that slows down slows both.
     """
@@ -130,7 +140,8 @@ def _maskable_ppo(run: Throughput) -> dict[str, NDArray[np.float64]]:
     from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 
     settings = _settings()
-    models = {}
+    rollout: int = settings.games * settings.n_steps
+    learners: dict[str, Callable[[], int]] = {}
     for name, kind in {_OURS: FourSeasonsVecEnv, _RULER: ZeroCostVecEnv}.items():
         env = kind(
             settings.games,
@@ -139,14 +150,18 @@ def _maskable_ppo(run: Throughput) -> dict[str, NDArray[np.float64]]:
             observation=settings.observation,
             mask=settings.mask,
         )
-        models[name] = make_model(env, settings, 0, lambda _: settings.learning_rate)
-    rates: dict[str, list[float]] = {name: [] for name in models}
-    for _ in range(run.windows + 1):
-        for name, model in models.items():
-            started = time.perf_counter()
-            model.learn(settings.games * settings.n_steps, reset_num_timesteps=False)
-            rates[name].append(settings.games * settings.n_steps / (time.perf_counter() - started))
-    return {name: np.array(each[1:]) for name, each in rates.items()}
+        model = make_model(env, settings, 0, lambda _: settings.learning_rate)
+
+        def learn(model: Any = model) -> int:
+            model.learn(rollout, reset_num_timesteps=False)
+            return rollout
+
+        learners[name] = learn
+    rates = [
+        {name: _timed(learn, 0.0) for name, learn in learners.items()}
+        for _ in range(run.windows + 1)
+    ]
+    return {name: np.array([each[name] for each in rates[1:]]) for name in learners}
 
 
 def _settings() -> Any:
@@ -159,18 +174,17 @@ def throughput(run: Throughput) -> pd.DataFrame:
     """Measure, print the table, and return it."""
     rows = []
 
-    def add(
-        what: str, games: int, threads: int, observation: str, rates: NDArray[np.float64]
-    ) -> None:
+    def add(what: str, games: int, threads: int, observation: str, rates: Rates) -> None:
         rows.append(
             {
                 "what": what,
                 "games": games,
                 "threads": threads,
                 "observation": observation,
-                "steps_per_second": np.median(rates),
-                "slowest": rates.min(),
-                "fastest": rates.max(),
+                "moves_per_second": np.median(rates[:, 0]),
+                "slowest": rates[:, 0].min(),
+                "fastest": rates[:, 0].max(),
+                "per_cpu_second": np.median(rates[:, 1]),
             }
         )
 
@@ -180,6 +194,14 @@ def throughput(run: Throughput) -> pd.DataFrame:
             for games in run.games:
                 rates = _vector(run, games, threads, observation)
                 add("vector environment", games, threads, observation, rates)
+    if run.peers:
+        for name, (make, games) in PEERS.items():
+            try:
+                steps = make()
+            except ImportError as error:
+                print(f"{name} is left out: {error} (pip install '.[peers]')")
+            else:
+                add(name, games, 1, "its own", _windows(run, steps))
     if run.ppo:
         import torch
 
@@ -187,17 +209,31 @@ def throughput(run: Throughput) -> pd.DataFrame:
         for what, rates in _maskable_ppo(run).items():
             add(what, settings.games, torch.get_num_threads(), settings.observation, rates)
     table = pd.DataFrame(rows)
-    cells = table.astype({"threads": str})
-    for column in ("games", "steps_per_second", "slowest", "fastest"):
-        cells[column] = table[column].map("{:,.0f}".format)
-    print_table(cells, f"{run.rules} on {platform.machine()}: moves per second")
-    if run.ppo:
-        medians = table.set_index("what")["steps_per_second"]
-        share = medians[_OURS] / medians[_RULER]
-        print(f"MaskablePPO reaches {share:.1%} of its rate with an environment that costs nothing")
     if run.out:
         write_csv(run.out / "throughput.csv", table)
+    _tell(run, table)
     return table
+
+
+def _tell(run: Throughput, table: pd.DataFrame) -> None:
+    """Print the table, and the ratios that matter."""
+    cells = table.astype({"threads": str})
+    for column in ("games", "moves_per_second", "slowest", "fastest", "per_cpu_second"):
+        cells[column] = table[column].map("{:,.0f}".format)
+    print_table(cells, f"{run.rules} on {platform.machine()}")
+    ours = {
+        games: table[
+            (table["what"] == what) & (table["observation"] == "tops") & (table["threads"] == 1)
+        ]["per_cpu_second"].max()
+        for what, games in (("single environment", 1), ("vector environment", 4096))
+    }
+    for _, row in table[table["what"].isin(PEERS)].iterrows():
+        ratio = ours[row["games"]] / row["per_cpu_second"]
+        print(f"ours with mask and tops / {row['what']}: {ratio:,.1f}, by CPU time")
+    if run.ppo:
+        medians = table.set_index("what")["moves_per_second"]
+        share = medians[_OURS] / medians[_RULER]
+        print(f"MaskablePPO reaches {share:.1%} of its rate with an environment that costs nothing")
 
 
 if __name__ == "__main__":

@@ -67,19 +67,23 @@ def next_deal(streams, i):
     return np.int64(_TRAIN_FROM + (mix(streams[i]) >> _2))
 
 
+def _check_number(what: str, value: int, last: int) -> int:
+    try:
+        number = int(value.__index__())
+    except AttributeError:
+        raise ValueError(f"a {what} is an integer, not {value!r}") from None
+    if not 0 <= number <= last:
+        raise ValueError(f"a {what} is a number from 0 to {last}, not {number}")
+    return number
+
+
 def check_deal(deal: int) -> int:
     """A deal's number as an int.
 
     Raises:
         ValueError: if it is not an integer from 0 to 2^63 - 1.
     """
-    try:
-        number = int(deal.__index__())
-    except AttributeError:
-        raise ValueError(f"a deal is an integer, not {deal!r}") from None
-    if not 0 <= number <= LAST_DEAL:
-        raise ValueError(f"a deal is a number from 0 to 2^63 - 1, not {number}")
-    return number
+    return _check_number("deal", deal, LAST_DEAL)
 
 
 def check_seed(seed: int) -> int:
@@ -88,13 +92,7 @@ def check_seed(seed: int) -> int:
     Raises:
         ValueError: if it is not an integer from 0 to 2^64 - 1.
     """
-    try:
-        number = int(seed.__index__())
-    except AttributeError:
-        raise ValueError(f"a seed is an integer, not {seed!r}") from None
-    if not 0 <= number < 2**64:
-        raise ValueError(f"a seed is a number from 0 to 2^64 - 1, not {number}")
-    return number
+    return _check_number("seed", seed, 2**64 - 1)
 
 
 def parse_deals(text: str) -> range:

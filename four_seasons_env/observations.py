@@ -96,10 +96,15 @@ def _show_card(g, rule, at, card, value, out):
 
 @jit
 def _refresh_tops(g, rule, shown, out):
-    """Bring the `tops` slots up to date; returns how many there are."""
+    """Bring the `tops` slots up to date; returns how many there are.
+
+    Where the top card is the same, so is the height: a card never lies on two.
+    """
     ranks = rule.ranks
     piles = rule.piles
     share = np.float32(1.0 / rule.cards)
+    heights = (piles + 1) * (ranks + 4) + 4 * (ranks + 1)
+    stock = heights + piles + ranks
     at = 0
     for place in range(piles + 1):
         pile = place if place < piles else WASTE
@@ -110,6 +115,8 @@ def _refresh_tops(g, rule, shown, out):
             if card != NO_CARD:
                 _show_card(g, rule, at, card, _ON, out)
             shown.top[pile] = card
+            height = np.float32(g.height[pile]) * share
+            out[heights + place if place < piles else stock + 1] = height
         at += ranks + 4
     for suit in range(4):
         level = g.level[suit]
@@ -119,13 +126,9 @@ def _refresh_tops(g, rule, shown, out):
             out[at + level] = _ON
             shown.level[suit] = level
         at += ranks + 1
-    for pile in range(piles):
-        out[at + pile] = np.float32(g.height[pile]) * share
-    at += piles + ranks
-    out[at] = np.float32(stock_size(g)) * share
-    out[at + 1] = np.float32(g.height[WASTE]) * share
-    out[at + 2] = np.float32(g.redeals) * np.float32(0.5)
-    return at + 3
+    out[stock] = np.float32(stock_size(g)) * share
+    out[stock + 2] = np.float32(g.redeals) * np.float32(0.5)
+    return stock + 3
 
 
 @jit
