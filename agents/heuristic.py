@@ -46,7 +46,23 @@ FEATURES = {
 }
 """The advice, one feature each; `deal` is the threshold."""
 
-_DEAL = len(FEATURES) - 1
+(
+    _CARDS_UP,
+    _LEAD,
+    _ONE_SPACE,
+    _TWO_SPACES,
+    _THREE_SPACES,
+    _IN_SUIT,
+    _BLOCKED,
+    _BLOCKED_BY,
+    _WASTE_SIZE,
+    _WASTE_BLOCKED,
+    _NEXT_BURIED,
+    _HOSTS,
+    _WASTE_HOSTS,
+    _TOPS,
+    _DEAL,
+) = range(len(FEATURES))
 _ONE = np.uint64(1)
 WEIGHTS = Path(__file__).with_name("heuristic.json")
 
@@ -75,16 +91,16 @@ def _column(g, rule, place, is_waste, f):
     while card != NO_CARD:
         wanted = _wanted_in(g, rule, card)
         if wanted == 0:
-            f[10] += above
+            f[_NEXT_BURIED] += above
         host = g.below[card]
         if host != NO_CARD:
             early = wanted - _wanted_in(g, rule, host)
             if is_waste:
-                f[9] += early >= 0
+                f[_WASTE_BLOCKED] += early >= 0
             else:
-                f[5] += early == -1 and (card & 3) == (host & 3)
-                f[6] += early > 0
-                f[7] += max(early, 0)
+                f[_IN_SUIT] += early == -1 and (card & 3) == (host & 3)
+                f[_BLOCKED] += early > 0
+                f[_BLOCKED_BY] += max(early, 0)
         above += 1
         card = host
 
@@ -97,8 +113,8 @@ def _features(g, rule, unseen, f):
     for suit in range(4):
         lowest = min(lowest, np.int64(g.level[suit]))
     for suit in range(4):
-        f[1] += max(np.int64(g.level[suit]) - lowest - 2, 0)
-    f[0] = g.cards_up
+        f[_LEAD] += max(np.int64(g.level[suit]) - lowest - 2, 0)
+    f[_CARDS_UP] = g.cards_up
     spaces = 0
     takes = np.uint64(0)
     accepts = rule.accepts[g.base[0]]
@@ -108,17 +124,18 @@ def _features(g, rule, unseen, f):
             spaces += 1
         else:
             takes |= accepts[top]
-            f[13] += _wanted_in(g, rule, top)
+            f[_TOPS] += _wanted_in(g, rule, top)
             _column(g, rule, pile, False, f)
-    f[2] = spaces >= 1
-    f[3] = spaces >= 2
-    f[4] = spaces >= 3
-    f[8] = g.height[WASTE]
+    f[_ONE_SPACE] = spaces >= 1
+    f[_TWO_SPACES] = spaces >= 2
+    f[_THREE_SPACES] = spaces >= 3
+    f[_WASTE_SIZE] = g.height[WASTE]
     _column(g, rule, WASTE, True, f)
-    f[11] = _bits(takes & unseen)
+    f[_HOSTS] = _bits(takes & unseen)
     waste_card = g.top[WASTE]
     if waste_card != NO_CARD:
-        f[12] = (takes >> np.uint64(waste_card)) & _ONE or _wanted_in(g, rule, waste_card) == 0
+        has_host = (takes >> np.uint64(waste_card)) & _ONE != 0
+        f[_WASTE_HOSTS] = has_host or _wanted_in(g, rule, waste_card) == 0
 
 
 @jit

@@ -38,6 +38,7 @@ class Hyperparameters:
     observation: str = "cards"
     mask: str = "distinct"
     reward: str = "foundation"
+    max_moves: int = 200
     games: int = 1024
     n_steps: int = 32
     batch_size: int = 2048

@@ -226,6 +226,7 @@ def train(run: Train) -> None:
         observation=settings.observation,
         mask=settings.mask,
         reward=settings.reward,
+        max_moves=settings.max_moves,
     )
     clock = Clock(steps, run.minutes)
     model = make_model(

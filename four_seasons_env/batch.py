@@ -118,7 +118,7 @@ def step_all(
                 play(g, rule, actions[i])
                 episode.over = not legal(g, rule, distinct, words[i])
                 episode.cards_up = g.cards_up
-                refresh(g, rule, kind, shown[i], observations[i])
+                refresh(g, rule, kind, shown[i], observations[i], actions[i])
             else:
                 episode.illegal = True
                 reward = -penalty

@@ -22,7 +22,6 @@ from four_seasons_env.compiled import jit
 TEST = range(0, 10_000)
 VALIDATION = range(10_000, 20_000)
 TRAIN_FROM = 2**32
-LAST_DEAL = 2**63 - 1
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -67,13 +66,13 @@ def next_deal(streams, i):
     return np.int64(_TRAIN_FROM + (mix(streams[i]) >> _2))
 
 
-def _check_number(what: str, value: int, last: int) -> int:
+def _check_number(what: str, value: int, bits: int) -> int:
     try:
         number = int(value.__index__())
     except AttributeError:
         raise ValueError(f"a {what} is an integer, not {value!r}") from None
-    if not 0 <= number <= last:
-        raise ValueError(f"a {what} is a number from 0 to {last}, not {number}")
+    if not 0 <= number < 2**bits:
+        raise ValueError(f"a {what} is a number from 0 to 2^{bits} - 1, not {number}")
     return number
 
 
@@ -83,7 +82,7 @@ def check_deal(deal: int) -> int:
     Raises:
         ValueError: if it is not an integer from 0 to 2^63 - 1.
     """
-    return _check_number("deal", deal, LAST_DEAL)
+    return _check_number("deal", deal, 63)
 
 
 def check_seed(seed: int) -> int:
@@ -92,7 +91,7 @@ def check_seed(seed: int) -> int:
     Raises:
         ValueError: if it is not an integer from 0 to 2^64 - 1.
     """
-    return _check_number("seed", seed, 2**64 - 1)
+    return _check_number("seed", seed, 64)
 
 
 def parse_deals(text: str) -> range:

@@ -70,7 +70,6 @@ OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _7, _8 = np.uint64(7), np.uint64(8)
-_BYTE = np.uint64(0xFF)
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
 _NO_KEY = 0xFE  # of no card: nothing wants it
@@ -339,13 +338,28 @@ def _next_up(g, rule):
 
 
 @jit
-def _write(words, at, flags, count):
-    """Write so many bytes, 0 or 1 each, into a zeroed row of words, from byte ``at`` on."""
-    word = at >> 3
-    shift = 8 * (at & 7)
-    words[word] |= flags << np.uint64(shift)
-    if shift + 8 * count > 64:
-        words[word + 1] |= flags >> np.uint64(64 - shift)
+def _append(words, word, at, flags, count):
+    """Append so many bytes, 0 or 1 each, to a row of words that is written from left to right.
+
+    Args:
+        word: the word being filled, at byte ``at`` of the row; it is stored once it is full.
+
+    Returns:
+        The word being filled and the byte of the row to go on at.
+    """
+    fill = at & 7
+    word |= flags << np.uint64(8 * fill)
+    if fill + count >= 8:
+        words[at >> 3] = word
+        word = (flags >> np.uint64(8 * (7 - fill))) >> _8
+    return word, at + count
+
+
+@jit
+def _without(flags, byte):
+    """A word without one of its bytes: those after it move up."""
+    before = (_ONE << np.uint64(8 * byte)) - _ONE
+    return (flags & before) | ((flags >> _8) & ~before)
 
 
 @jit
@@ -354,7 +368,8 @@ def legal(g, rule, distinct, words):
 
     The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
     and which piles are spaces. One comparison tells which of them take a card, and what it says is
-    written as it is: a branch that depends on the cards costs more than the work that it saves.
+    written as it is, move after move: a branch that depends on the cards costs more than the work
+    that it saves.
 
     Args:
         distinct: leave out the moves that only rename spaces: a lone card to a space, and any
@@ -365,88 +380,98 @@ def legal(g, rule, distinct, words):
     Returns:
         False when the game is over: won, or nothing can be done but rename spaces.
     """
-    words[:] = 0
     if is_won(g, rule):
+        words[:] = 0
         return False
     piles = rule.piles
-    wants = rule.wants[g.base[0]]
-    waste_card = g.top[WASTE]
-    has_waste = waste_card != NO_CARD
+    low = min(piles, 8)  # piles in the first word; the others are in the second
+    high = piles - low
     next_up = _next_up(g, rule)
-    waste_up = (next_up >> np.uint64(waste_card)) & _ONE
-    useful = waste_up
-    has_space = False
-    for first in range(0, piles, 8):
-        last = min(first + 8, piles)
-        wanted = ~_ZERO
-        spaces = _ZERO
-        up = _ZERO
-        for pile in range(last - 1, first - 1, -1):
-            top = g.top[pile]
-            wanted = (wanted << _8) | np.uint64(wants[top])
-            spaces = (spaces << _8) | np.uint64(top == NO_CARD)
-            up = (up << _8) | ((next_up >> np.uint64(top)) & _ONE)
-        if distinct:
-            spaces = _ZERO if has_space else spaces & (~spaces + _ONE)  # the first space only
-        has_space = has_space or spaces != _ZERO
-        targets = _takers(wanted, rule.key[waste_card]) | (spaces if has_waste else _ZERO)
-        _write(words, 2 + first, up, last - first)
-        _write(words, 2 + piles + first, targets, last - first)
-        useful |= up | targets
-        useful |= _write_tableau_moves(g, rule, distinct, words, first, last, wanted, spaces)
-        if rule.worrying_back:
-            useful |= _write_moves_back(g, rule, words, first, last, wanted, spaces)
+    wanted, spaces, up = _look(g, rule, next_up, 0, low)
+    wanted_2, spaces_2, up_2 = _look(g, rule, next_up, low, piles)
+    has_space = spaces | spaces_2 != _ZERO
+    if distinct:  # the first space only
+        spaces_2 = _ZERO if spaces else spaces_2 & (~spaces_2 + _ONE)
+        spaces &= ~spaces + _ONE
 
     stock = stock_size(g)
+    waste_card = g.top[WASTE]
+    has_waste = waste_card != NO_CARD
     may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
-    words[0] |= np.uint64(may_deal) | (waste_up << _8)
-    may_redeal = stock == 0 and has_waste and g.redeals > 0
-    if rule.redeals:
-        _write(words, 2 + piles + piles * piles, np.uint64(may_redeal), 1)
-    return may_deal or may_redeal or useful != _ZERO
+    waste_up = (next_up >> np.uint64(waste_card)) & _ONE
+    useful = np.uint64(may_deal) | waste_up | up | up_2
+    word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
+    word, at = _append(words, word, at, up, low)
+    if high:
+        word, at = _append(words, word, at, up_2, high)
 
+    key = rule.key[waste_card]
+    targets = _takers(wanted, key) | (spaces if has_waste else _ZERO)
+    useful |= targets
+    word, at = _append(words, word, at, targets, low)
+    if high:
+        targets = _takers(wanted_2, key) | (spaces_2 if has_waste else _ZERO)
+        useful |= targets
+        word, at = _append(words, word, at, targets, high)
 
-@jit
-def _write_tableau_moves(g, rule, distinct, words, first, last, wanted, spaces):
-    """Write the moves from every pile to piles first to last - 1; see `legal`.
-
-    Returns:
-        A word that is not 0 where one of them does more than rename spaces.
-    """
-    piles = rule.piles
-    useful = _ZERO
     for source in range(piles):
-        card = g.top[source]
-        if rule.runs and card != NO_CARD:
-            targets = _run_takers(g, rule, wanted, card)
-        else:
-            targets = _takers(wanted, rule.key[card])
-        own = _BYTE << np.uint64(8 * (source - first)) if first <= source < last else _ZERO
         height = g.height[source]
-        useful |= (targets | (spaces if height > 1 else _ZERO)) & ~own
-        targets |= spaces if height > (1 if distinct else 0) else _ZERO
-        row = 2 + 2 * piles + source * (piles - 1) + first
-        if own:  # a pile has no move to itself: the bytes after its own move up
-            before = (own & (~own + _ONE)) - _ONE
-            targets = (targets & before) | ((targets >> _8) & ~before)
-            _write(words, row, targets, last - first - 1)
+        keep = ~_ZERO if height > 1 else _ZERO  # a lone card to a space is not useful
+        lone = ~_ZERO if height == 1 and not distinct else keep
+        card = g.top[source]
+        key = rule.key[card]
+        is_run = rule.runs and height > 1
+        targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
+        own = source < low
+        if own:  # a pile has no move to itself
+            targets = _without(targets, source)
+            near = _without(spaces, source)
         else:
-            _write(words, row - (source < first), targets, last - first)
-    return useful
+            near = spaces
+        useful |= targets | (near & keep)
+        word, at = _append(words, word, at, targets | (near & lone), low - own)
+        if high:
+            targets = _run_takers(g, rule, wanted_2, card) if is_run else _takers(wanted_2, key)
+            far = spaces_2
+            if not own:
+                targets = _without(targets, source - low)
+                far = _without(spaces_2, source - low)
+            useful |= targets | (far & keep)
+            word, at = _append(words, word, at, targets | (far & lone), high - (not own))
+
+    if rule.redeals:
+        may_redeal = np.uint64(stock == 0 and has_waste and g.redeals > 0)
+        useful |= may_redeal
+        word, at = _append(words, word, at, may_redeal, 1)
+    if rule.worrying_back:
+        for suit in range(4):
+            card = foundation_top(g, rule, suit) if g.level[suit] else NO_CARD
+            key = rule.key[card]
+            targets = _takers(wanted, key) | (spaces if card != NO_CARD else _ZERO)
+            useful |= targets
+            word, at = _append(words, word, at, targets, low)
+            if high:
+                targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
+                useful |= targets
+                word, at = _append(words, word, at, targets, high)
+    if at & 7:
+        words[at >> 3] = word
+    return useful != _ZERO
 
 
 @jit
-def _write_moves_back(g, rule, words, first, last, wanted, spaces):
-    """Write the moves from the foundations back to piles first to last - 1; see `legal`."""
-    useful = _ZERO
-    row = 2 + rule.piles + rule.piles * rule.piles + (rule.redeals > 0)
-    for suit in range(4):
-        if g.level[suit]:
-            card = foundation_top(g, rule, suit)
-            targets = _takers(wanted, rule.key[card]) | spaces
-            _write(words, row + suit * rule.piles + first, targets, last - first)
-            useful |= targets
-    return useful
+def _look(g, rule, next_up, first, last):
+    """Piles first to last - 1 in a word: what each wants, which are spaces, whose card goes up."""
+    wants = rule.wants[g.base[0]]
+    wanted = ~_ZERO
+    spaces = _ZERO
+    up = _ZERO
+    for pile in range(last - 1, first - 1, -1):
+        top = g.top[pile]
+        wanted = (wanted << _8) | np.uint64(wants[top])
+        spaces = (spaces << _8) | np.uint64(top == NO_CARD)
+        up = (up << _8) | ((next_up >> np.uint64(top)) & _ONE)
+    return wanted, spaces, up
 
 
 @jit

@@ -41,8 +41,8 @@ import numpy as np
 
 from four_seasons_env.cards import NO_CARD
 from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import relative_rank, stock_is_known, stock_size
-from four_seasons_env.moves import WASTE
+from four_seasons_env.kernel import AUTO_STOCK, relative_rank, stock_is_known, stock_size
+from four_seasons_env.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules, nearest
 
 OBSERVATIONS = ("tops", "cards")
@@ -95,40 +95,49 @@ def _show_card(g, rule, at, card, value, out):
 
 
 @jit
-def _refresh_tops(g, rule, shown, out):
-    """Bring the `tops` slots up to date; returns how many there are.
+def _heights_at(rule):
+    """The first of the slots for pile heights."""
+    return (rule.piles + 1) * (rule.ranks + 4) + 4 * (rule.ranks + 1)
 
-    Where the top card is the same, so is the height: a card never lies on two.
-    """
-    ranks = rule.ranks
+
+@jit
+def _refresh_place(g, rule, place, shown, out):
+    """Bring top card and height of a pile, or of the waste, up to date."""
     piles = rule.piles
-    share = np.float32(1.0 / rule.cards)
-    heights = (piles + 1) * (ranks + 4) + 4 * (ranks + 1)
-    stock = heights + piles + ranks
-    at = 0
-    for place in range(piles + 1):
-        pile = place if place < piles else WASTE
-        card = g.top[pile]
-        if card != shown.top[pile]:
-            if shown.top[pile] != NO_CARD:
-                _show_card(g, rule, at, shown.top[pile], _OFF, out)
-            if card != NO_CARD:
-                _show_card(g, rule, at, card, _ON, out)
-            shown.top[pile] = card
-            height = np.float32(g.height[pile]) * share
-            out[heights + place if place < piles else stock + 1] = height
-        at += ranks + 4
+    slot = piles if place == WASTE else place
+    at = slot * (rule.ranks + 4)
+    if shown.top[place] != NO_CARD:
+        _show_card(g, rule, at, shown.top[place], _OFF, out)
+    card = g.top[place]
+    if card != NO_CARD:
+        _show_card(g, rule, at, card, _ON, out)
+    shown.top[place] = card
+    at = _heights_at(rule) + (piles + rule.ranks + 1 if place == WASTE else place)
+    out[at] = np.float32(g.height[place]) * np.float32(1.0 / rule.cards)
+
+
+@jit
+def _refresh_level(g, rule, suit, shown, out):
+    """Bring a suit's foundation level up to date."""
+    at = (rule.piles + 1) * (rule.ranks + 4) + suit * (rule.ranks + 1)
+    if shown.level[suit] != _NO_LEVEL:
+        out[at + shown.level[suit]] = _OFF
+    out[at + g.level[suit]] = _ON
+    shown.level[suit] = g.level[suit]
+
+
+@jit
+def _refresh_tops(g, rule, shown, out):
+    """Bring all `tops` slots up to date but for the base; returns how many there are."""
+    for pile in range(rule.piles):
+        _refresh_place(g, rule, pile, shown, out)
+    _refresh_place(g, rule, WASTE, shown, out)
     for suit in range(4):
-        level = g.level[suit]
-        if level != shown.level[suit]:
-            if shown.level[suit] != _NO_LEVEL:
-                out[at + shown.level[suit]] = _OFF
-            out[at + level] = _ON
-            shown.level[suit] = level
-        at += ranks + 1
-    out[stock] = np.float32(stock_size(g)) * share
-    out[stock + 2] = np.float32(g.redeals) * np.float32(0.5)
-    return stock + 3
+        _refresh_level(g, rule, suit, shown, out)
+    at = _heights_at(rule) + rule.piles + rule.ranks
+    out[at] = np.float32(stock_size(g)) * np.float32(1.0 / rule.cards)
+    out[at + 2] = np.float32(g.redeals) * np.float32(0.5)
+    return at + 3
 
 
 @jit
@@ -162,9 +171,27 @@ def _encode_cards(g, rule, out):
 
 
 @jit
-def refresh(g, rule, kind, shown, out):
-    """Bring a row that `encode` has written up to date after moves of the same game."""
-    at = _refresh_tops(g, rule, shown, out)
+def refresh(g, rule, kind, shown, out, move):
+    """Bring a row that `encode` has written up to date after a move of the same game.
+
+    Only the places that the move has touched are looked at, and all of them where the rules may
+    have moved more cards than the player.
+    """
+    source = rule.source[move]
+    target = rule.target[move]
+    if rule.spaces >= AUTO_STOCK or target == STOCK:
+        at = _refresh_tops(g, rule, shown, out)
+    else:
+        at = _heights_at(rule) + rule.piles + rule.ranks + 3
+        if source == STOCK:
+            out[at - 3] = np.float32(stock_size(g)) * np.float32(1.0 / rule.cards)
+        elif source <= WASTE:
+            _refresh_place(g, rule, source, shown, out)
+        if target <= WASTE:
+            _refresh_place(g, rule, target, shown, out)
+        if target == FOUNDATION or FOUNDATION <= source < STOCK:
+            for suit in range(4):
+                _refresh_level(g, rule, suit, shown, out)
     if kind == CARDS:
         out[at:] = _OFF
         _encode_cards(g, rule, out[at:])
