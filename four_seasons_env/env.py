@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from four_seasons_env.deals import check_seed
 from four_seasons_env.game import Game
 from four_seasons_env.moves import find_move
+from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
 from four_seasons_env.tables import MAX_MOVES, Tables, check_choice
@@ -63,7 +64,8 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
     - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces:
       those then count as illegal).
     - `illegal`: `"stay"` (see above) or `"raise"` (an `IllegalMove`, nothing changed).
-    - `render_mode`: `None` or `"ansi"` (`render` returns text).
+    - `render_mode`: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture; needs the
+      extra `render`).
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
       known solutions took 320 moves, the average one 182.
 
@@ -75,7 +77,7 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
     - v0: first version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
     def __init__(
         self,
@@ -87,7 +89,8 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
     ) -> None:
-        self.render_mode = check_choice("render_mode", render_mode, (None, "ansi"))
+        self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
+        prepare_rendering(self.render_mode)
         self._tables = Tables(1, rules, observation, reward, mask, illegal, max_moves)
         self.rules = self._tables.rules
         self.observation_space = self._tables.observation_space
@@ -168,8 +171,10 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
             self._info(),
         )
 
-    def render(self) -> str | None:
-        """The position as text where `render_mode="ansi"`, else None."""
-        if self.render_mode is None:
-            return None
-        return str(self.game)
+    def render(self) -> Any:
+        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        return None if self.render_mode is None else draw_as(self.render_mode, self.game)

@@ -15,6 +15,7 @@ from four_seasons_env.batch import EPISODE
 from four_seasons_env.deals import check_seed
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
+from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
 from four_seasons_env.tables import MAX_MOVES, Tables, check_choice, check_positive
@@ -64,7 +65,8 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         num_threads: int = 1,
     ) -> None:
         self.num_envs = check_positive("num_envs", num_envs)
-        self.render_mode = check_choice("render_mode", render_mode, (None, "ansi"))
+        self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
+        prepare_rendering(self.render_mode)
         self._tables = Tables(
             num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads
         )
@@ -198,8 +200,8 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         """End the threads."""
         self._tables.close()
 
-    def render(self) -> tuple[str, ...] | None:
-        """The positions as texts where `render_mode="ansi"`, else None.
+    def render(self) -> tuple[Any, ...] | None:
+        """The positions, each as the single environment renders it.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
@@ -207,4 +209,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         self._tables.check_started()
         if self.render_mode is None:
             return None
-        return tuple(str(Game.from_record(record, self.rules)) for record in self._tables.games)
+        return tuple(
+            draw_as(self.render_mode, Game.from_record(record, self.rules))
+            for record in self._tables.games
+        )

@@ -79,9 +79,13 @@ class SlowGame:
         Of the moves to a space only the one to the lowest-numbered space is kept, and a pile's
         only card moved to a space is no move at all.
         """
+        return self.without_renaming(self.legal_moves())
+
+    def without_renaming(self, legal: set[str]) -> set[str]:
+        """What `distinct_moves` leaves of the legal moves."""
         spaces = [f"T{number}" for number, pile in enumerate(self.tableau) if not pile]
         moves = set()
-        for text in self.legal_moves():
+        for text in legal:
             source, _, target = text.partition(">")
             if target in spaces:
                 is_lone_card = source.startswith("T") and len(self._cards_at(source)) == 1
@@ -98,6 +102,10 @@ class SlowGame:
         legal = self.legal_moves()
         if text not in legal:
             raise ValueError(f"illegal move {text!r}: legal are {sorted(legal)}")
+        self.play_legal(text)
+
+    def play_legal(self, text: str) -> None:
+        """Make a move that is known to be legal."""
         if text == "deal":
             self.waste.append(self.stock.pop(0))
         elif text == "redeal":

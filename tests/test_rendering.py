@@ -1,3 +1,6 @@
+import sys
+
+import numpy as np
 import pytest
 
 from four_seasons_env.env import FourSeasonsEnv
@@ -100,3 +103,40 @@ def test_vector_environments_render_texts():
     silent = FourSeasonsVectorEnv(2)
     silent.reset(seed=1)
     assert silent.render() is None
+
+
+def pictured(deck: list[str], rules: str = "four-seasons", moves: int = 0):
+    env = FourSeasonsEnv(rules, render_mode="rgb_array")
+    _, info = env.reset(options={"deck": deck})
+    for _ in range(moves):
+        _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
+    return env.render()
+
+
+def test_a_picture_shows_the_position_and_nothing_hidden():
+    picture = pictured(OPENING)
+    assert picture.dtype == np.uint8
+    assert picture.ndim == 3
+    assert picture.shape[2] == 3
+    np.testing.assert_array_equal(picture, pictured(OPENING))
+    assert (picture != pictured(OPENING, moves=1)).any()
+    seen, stock = OPENING[:6], OPENING[6:]
+    np.testing.assert_array_equal(picture, pictured(seen + stock[::-1]))
+    other = [*OPENING[1::-1], *OPENING[2:]]  # two piles change places
+    assert (picture != pictured(other)).any()
+
+
+def test_twelve_piles_make_a_wider_picture():
+    assert pictured(OPENING, "simplicity").shape[1] > pictured(OPENING).shape[1]
+
+
+def test_every_card_has_a_face_of_its_own():
+    faces = {pictured([card, *(c for c in OPENING if c != card)]).tobytes() for card in OPENING[5:]}
+    assert len(faces) == len(OPENING[5:])
+
+
+def test_without_pygame_pictures_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
+    with pytest.raises(ImportError, match=r"four-seasons-env\[render\]"):
+        FourSeasonsEnv(render_mode="rgb_array")

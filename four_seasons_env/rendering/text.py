@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from four_seasons_env.cards import SUITS
+from four_seasons_env.rendering.layout import Place, grid
 
 if TYPE_CHECKING:
     from four_seasons_env.game import Game
 
-_CROSS = (("C", 0, "S"), (1, 2, 3), ("H", 4, "D"))
-"""Places of the cross: piles by number (top, left, centre, right, bottom), foundations by suit."""
 _WASTE_SHOWN = 12
 
 
-def _grid(piles: int) -> list[list[int | str]]:
-    if piles == 5:
-        return [list(row) for row in _CROSS]
-    width = 6 if piles > 6 else piles
-    rows: list[list[int | str]] = [list(SUITS)]
-    rows += [list(range(first, min(first + width, piles))) for first in range(0, piles, width)]
-    return rows
-
-
-def _cell(game: Game, place: int | str) -> str:
+def _cell(game: Game, place: Place) -> str:
     """One place of the table: the top card, or what an empty place waits for."""
     if isinstance(place, int):
         pile = game.tableau[place]
@@ -45,8 +34,9 @@ def draw(game: Game) -> str:
         + (", won" if game.is_won else ", over" if game.is_over else ""),
         "",
     ]
-    grid = _grid(game.rules.piles)
-    lines += ["   " + "  ".join(_cell(game, place) for place in row) for row in grid]
+    lines += [
+        "   " + "  ".join(_cell(game, place) for place in row) for row in grid(game.rules.piles)
+    ]
     lines.append("")
     tableau = game.tableau
     lines += [
