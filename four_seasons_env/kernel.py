@@ -515,21 +515,26 @@ def _redeal(g):
 
 
 @jit
-def _refill(g, rule, from_waste):
-    """`auto_stock` and `auto_waste`: fill the spaces after a card has been moved.
-
-    With `auto_waste` the waste that this or the move has emptied gets a card from the stock.
-    """
-    auto_waste = rule.spaces == AUTO_WASTE
+def _fill_from_stock(g, rule):
+    """`auto_stock`: every space gets a card from the stock, while there is one."""
     for pile in range(rule.piles):
-        if g.top[pile] == NO_CARD:
-            if auto_waste and g.top[WASTE] != NO_CARD:
-                _put(g, _take(g, WASTE), pile)
-                from_waste = True
-            elif stock_size(g) > 0:
-                _put(g, _draw(g), pile)
-        if auto_waste and from_waste and g.top[WASTE] == NO_CARD and stock_size(g) > 0:
-            _turn(g)
+        if g.top[pile] == NO_CARD and stock_size(g) > 0:
+            _put(g, _draw(g), pile)
+
+
+@jit
+def _fill_from_waste(g, source):
+    """`auto_waste`: the pile that a card has left empty gets the waste's top card.
+
+    A waste that this, or the move itself, has emptied gets a card from the stock. So the waste is
+    empty beside a stock only just after a redeal; a pile that is emptied then stays a space, as in
+    PySolFC's code (`fillStack`), for the player to fill.
+    """
+    if source < WASTE and g.top[source] == NO_CARD and g.top[WASTE] != NO_CARD:
+        _put(g, _take(g, WASTE), source)
+        source = WASTE
+    if source == WASTE and g.top[WASTE] == NO_CARD and stock_size(g) > 0:
+        _turn(g)
 
 
 @jit
@@ -555,8 +560,10 @@ def play(g, rule, move):
         _move_run(g, rule, source, target)
     else:
         _put(g, _take(g, source), target)
-    if rule.spaces == AUTO_STOCK or (rule.spaces == AUTO_WASTE and target != STOCK):
-        _refill(g, rule, source == WASTE)
+    if rule.spaces == AUTO_STOCK:
+        _fill_from_stock(g, rule)
+    elif rule.spaces == AUTO_WASTE and target != STOCK:
+        _fill_from_waste(g, np.int64(source))
 
 
 # --- the same for arrays of games, for Python callers -----------------------------------------

@@ -65,7 +65,7 @@ class Rules:
     spaces: str = "optional"
     """How an empty pile is filled: `optional` (by the player, at any time), `before_dealing` (no
     deal while there are a space and a waste card), `auto_stock` (at once from the stock),
-    `auto_waste` (at once from the waste, else from the stock)."""
+    `auto_waste` (at once from the waste, which in turn gets a card from the stock when emptied)."""
     redeals: int = 0
     """How often the waste may be turned over to be the stock again, 0-2."""
     first_waste: int = 0
@@ -220,8 +220,8 @@ _TABLE = (
         spaces="auto_waste",
         redeals=2,
         about="As PySolFC's code plays it: each suit has a base of its own, found from the deck's "
-        "last-dealt end, and the waste is turned over twice. Where a cell empties while the waste "
-        "is empty after a redeal, it is filled from the stock.",
+        "last-dealt end, and the waste is turned over twice. A cell that is emptied just after a "
+        "redeal, while the waste is empty, stays a space.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/simplicity",

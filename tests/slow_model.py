@@ -123,10 +123,13 @@ class SlowGame:
                 self.foundations[cards[0][1]].append(cards[0])
             else:
                 self._cards_at(target).extend(cards)
-            self._refill()
-            emptied = had_waste and not self.waste
-            if self.rules.spaces == "auto_waste" and emptied and self.stock:
-                self.waste.append(self.stock.pop(0))
+            if self.rules.spaces == "auto_stock":
+                self._refill()
+            if self.rules.spaces == "auto_waste":
+                if source.startswith("T") and not self._cards_at(source) and self.waste:
+                    self._cards_at(source).append(self.waste.pop())
+                if had_waste and not self.waste and self.stock:
+                    self.waste.append(self.stock.pop(0))
 
     # The opening
 
@@ -262,23 +265,15 @@ class SlowGame:
     # Spaces
 
     def _player_may_fill_spaces(self) -> bool:
-        """Always, but where spaces are refilled at once only when their source is out."""
-        if self.rules.spaces == "auto_stock":
-            return not self.stock
-        if self.rules.spaces == "auto_waste":
-            return not self.stock and not self.waste
-        return True
+        """Always, but where the stock refills spaces at once only when it is out.
+
+        With `auto_waste` a space is left only while the waste is empty: when all is out, or just
+        after a redeal, and then it is the player's.
+        """
+        return self.rules.spaces != "auto_stock" or not self.stock
 
     def _refill(self) -> None:
-        """Forced filling after a move of cards (RULES.md, `spaces`; PySolFC's `fillStack`).
-
-        `auto_stock` fills spaces from the stock, `auto_waste` from the waste, else from the stock.
-        """
-        if self.rules.spaces not in ("auto_stock", "auto_waste"):
-            return
+        """Forced filling from the stock (RULES.md, `spaces`)."""
         for pile in self.tableau:
-            if not pile:
-                if self.rules.spaces == "auto_waste" and self.waste:
-                    pile.append(self.waste.pop())
-                elif self.stock:
-                    pile.append(self.stock.pop(0))
+            if not pile and self.stock:
+                pile.append(self.stock.pop(0))

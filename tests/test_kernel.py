@@ -381,6 +381,22 @@ def test_auto_waste_refills_from_the_waste_which_then_gets_a_card():
     assert (game.tableau[0], game.waste, game.stock_size) == (["9C"], ["TD"], 44)
 
 
+def test_auto_waste_leaves_a_pile_empty_just_after_a_redeal():
+    #   2S     [2C]      all of the stock has gone to the waste, and is turned over:
+    #                    the 2S goes up, the waste has no card for its place
+    rules = Rules(ranks=4, piles=1, spaces="auto_waste", redeals=1)
+    game = Game(rules, deck=deck_with("2S 2C 4H", ranks=4))
+    while game.stock_size:
+        game.play("deal")
+    game.play("redeal")
+    game.play("T0>F")
+    assert (game.tableau[0], game.waste, game.stock_size) == ([], [], 14)
+    game.play("deal")
+    assert (game.tableau[0], game.waste) == ([], ["4H"])
+    game.play("W>T0")  # the player fills it, and the waste gets a card again
+    assert (game.tableau[0], len(game.waste), game.stock_size) == (["4H"], 1, 12)
+
+
 def test_a_redeal_keeps_the_order():
     rules = Rules(ranks=4, piles=2, redeals=1)
     game = Game(rules, deal=3)
