@@ -403,7 +403,7 @@ def test_distinct_takes_renaming_spaces_for_illegal():
         ({"mask": "distinctive"}, "unknown mask 'distinctive': did you mean 'distinct'"),
         ({"illegal": "rise"}, "unknown illegal 'rise': did you mean 'raise'"),
         ({"render_mode": "ascii"}, "unknown render_mode 'ascii': did you mean 'ansi'"),
-        ({"render_mode": "human"}, "unknown render_mode 'human': known: None, ansi"),
+        ({"render_mode": "rgb"}, "unknown render_mode 'rgb': did you mean 'rgb_array'"),
         ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
         ({"max_moves": -3}, "max_moves must be a positive integer"),
         ({"max_moves": 10.0}, "max_moves must be a positive integer, not 10.0"),
