@@ -1,12 +1,14 @@
 """Policies on disk: weights as safetensors, all else as JSON. Loading runs no code from a file.
 
 A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON says what the
-network is (`Card`), and carries what training wants to be remembered.
+network is (`Card`), names the weights by their SHA-256, and carries what training wants to be
+remembered. What is damaged, or made for another game, is refused by name.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
-from four_seasons_env.files import write_atomically
+from four_seasons_env.files import whole_folder
 from four_seasons_env.rules import Rules
 
 WEIGHTS = "model.safetensors"
@@ -25,7 +27,7 @@ CARD = "model.json"
 
 
 class PolicyFileError(ValueError):
-    """A policy folder that cannot be used: damaged, or for another game."""
+    """A policy that cannot be used: damaged, or for another game, or not to be trusted."""
 
 
 @dataclass
@@ -39,40 +41,43 @@ class Card:
     observation: str
     mask: str
     layers: list[int]
-    """Units of the hidden layers, of the policy and likewise of the value network."""
+    """Units of the hidden layers."""
     activation: str
+    exploration: float | None = None
+    """Share of moves that a Q network plays at random to the end; None for a policy, which draws
+    its moves."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not needed for loading."""
+    sha256: str = ""
+    """Of the weights' file; `save_policy` sets it."""
 
 
 def save_policy(folder: Path, card: Card, weights: dict[str, torch.Tensor]) -> None:
-    """Write a policy; each file is replaced as a whole, the weights first."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write a policy; a folder that is there already is replaced as a whole."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_atomically(folder / WEIGHTS, save_tensors(tensors))
-    text = json.dumps(dataclasses.asdict(card), indent=2) + "\n"
-    write_atomically(folder / CARD, text.encode())
+    data = save_tensors(tensors)
+    card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
+    with whole_folder(folder) as new:
+        (new / WEIGHTS).write_bytes(data)
+        (new / CARD).write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n")
 
 
 def load_policy(folder: Path, agent: str, rules: Rules) -> tuple[Card, dict[str, torch.Tensor]]:
-    """Read a policy and check that it is for this agent and these rules.
+    """Read a policy and check that it is whole, and for this agent and these rules.
 
     Raises:
         FileNotFoundError: if a file is missing.
         PolicyFileError: if a file is damaged, or made for another agent or rule set.
     """
-    for name in (CARD, WEIGHTS):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(
-                f"no weights at {folder}: {name} is missing (train some with "
-                f"`python -m experiments.train --agent {agent} --rules {rules.name}`)"
-            )
+    card = load_card(folder, agent, rules.name)
+    data = (folder / WEIGHTS).read_bytes()
+    if hashlib.sha256(data).hexdigest() != card.sha256:
+        raise PolicyFileError(
+            f"{folder / WEIGHTS} is damaged: it is not the file that {CARD} was written for (its "
+            "SHA-256 is another)"
+        )
     try:
-        card = Card(**json.loads((folder / CARD).read_text()))
-    except (ValueError, TypeError) as error:
-        raise PolicyFileError(f"{folder / CARD} is not a policy's card: {error}") from None
-    try:
-        weights = load_tensors((folder / WEIGHTS).read_bytes())
+        weights = load_tensors(data)
     except SafetensorError as error:
         raise PolicyFileError(f"{folder / WEIGHTS} is damaged: {error}") from None
     if card.agent != agent:
@@ -87,6 +92,30 @@ def load_policy(folder: Path, agent: str, rules: Rules) -> tuple[Card, dict[str,
             f"{folder} was trained on other rules than {rules.name!r}: {', '.join(differing)}"
         )
     return card, weights
+
+
+def load_card(folder: Path, agent: str, rules: str) -> Card:
+    """Read a policy's card.
+
+    Args:
+        folder: of the policy.
+        agent: what it is looked for, for the message if there is none.
+        rules: likewise.
+
+    Raises:
+        FileNotFoundError: if a file is missing.
+        PolicyFileError: if it is no card.
+    """
+    for name in (CARD, WEIGHTS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(
+                f"no weights at {folder}: {name} is missing (train some with "
+                f"`python -m experiments.train --agent {agent} --rules {rules}`)"
+            )
+    try:
+        return Card(**json.loads((folder / CARD).read_text()))
+    except (ValueError, TypeError) as error:
+        raise PolicyFileError(f"{folder / CARD} is not a policy's card: {error}") from None
 
 
 def rules_fields(rules: Rules) -> dict[str, Any]:

@@ -10,6 +10,13 @@ from numpy.typing import NDArray
 from four_seasons_env.rules import Rules
 
 
+def any_legal(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A legal move of each row, all alike: each gets a random number, and the highest is taken."""
+    drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
+    moves: NDArray[np.int64] = drawn.argmax(axis=1)
+    return moves
+
+
 class RandomAgent:
     """Plays a legal move drawn uniformly."""
 
@@ -21,7 +28,5 @@ class RandomAgent:
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw a number for each legal move, and take the highest."""
-        drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
-        moves: NDArray[np.int64] = drawn.argmax(axis=1)
-        return moves
+        """Draw a legal move in each game."""
+        return any_legal(masks, rng)

@@ -41,7 +41,8 @@ class Entry:
     """One agent of the registry."""
 
     maker: str
-    """`module:function`, called with the rules, the path after the name's colon, and options."""
+    """`module:function`, called with the rules and options; one that learns also with its own name
+    as `agent` and with the `path` after the name's colon."""
     about: str
     """One line for tables and help."""
     learns: bool = False
@@ -52,7 +53,10 @@ AGENTS: dict[str, Entry] = {
     "random": Entry("agents.random_agent:RandomAgent", "any legal move, all alike"),
     "heuristic": Entry("agents.heuristic:HeuristicAgent", "the advice that players give, weighed"),
     "maskable_ppo": Entry(
-        "agents.maskable_ppo:load_agent", "sb3-contrib's MaskablePPO", learns=True
+        "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", learns=True
+    ),
+    "maskable_dqn": Entry(
+        "agents.algorithms:load_agent", "Stable-Baselines3's DQN, masked throughout", learns=True
     ),
 }
 
@@ -81,13 +85,14 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
         **options: passed to the agent.
 
     Raises:
-        ValueError: for an unknown agent or rule set, or weights of another rule set.
+        ValueError: for an unknown agent or rule set, or weights that cannot be used
+            (`agents.policy_files.PolicyFileError`).
         FileNotFoundError: where there are no weights.
     """
     registered, path = split_name(name)
     module, _, maker = AGENTS[registered].maker.partition(":")
     make = getattr(importlib.import_module(module), maker)
     if AGENTS[registered].learns:
-        options["path"] = path
+        options |= {"agent": registered, "path": path}
     agent: Agent = make(get_rules(rules), **options)
     return agent

@@ -1,50 +1,42 @@
-"""Train a learning agent: `python -m experiments.train --steps 20M --out runs/x`.
+"""Train a learning agent: `python -m experiments.train --agent maskable_ppo --out runs/x`.
 
-A run's folder holds its configuration, command and versions (`run.json`), learning curve
-(`progress.csv`, `events.*` for TensorBoard), the policy that did best on validation deals
-(`best/`), the latest one (`last/`) and numbered checkpoints.
+A run that was stopped, or killed, goes on with `--resume --out runs/x` as if it never had been. What
+its folder holds is told in the folder's README, and in `experiments/run_folder.py`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib.metadata
-import json
-import platform
-import shlex
 import signal
 import sys
-import time
-from collections import deque
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import configure
 
-from agents.maskable_ppo import (
-    Hyperparameters,
-    PolicyAgent,
-    make_card,
-    make_model,
-    read_hyperparameters,
-)
-from agents.policy_files import save_policy
+from agents.algorithms import Algorithm, get_algorithm
+from agents.cloning import clone
 from agents.registry import AGENTS
-from experiments.play import play_deals
+from agents.settings import Settings
+from experiments.checkpoints import restore_checkpoint
+from experiments.keeper import Clock, Keeper
+from experiments.progress import start_log
+from experiments.run_folder import (
+    CHECKPOINT,
+    DONE,
+    open_run,
+    provenance,
+    reopen_run,
+    write_json,
+    write_readme,
+)
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.deals import VALIDATION
-from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import Rules, get_rules, nearest
-
-RECENT = 1000
-"""Episodes over which the running win rate is taken."""
 
 
 def parse_steps(text: str) -> int:
@@ -68,7 +60,7 @@ class Train:
     """Train a learning agent and keep what it learned."""
 
     out: Path
-    """Folder of the run; must be new or empty."""
+    """Folder of the run; must be new or empty, unless the run is resumed."""
     agent: str = "maskable_ppo"
     """A learning agent of the registry."""
     rules: str = "four-seasons"
@@ -78,148 +70,62 @@ class Train:
     steps: str = "20M"
     """Moves to learn from, as in 500k or 20M."""
     minutes: float | None = None
-    """Stop after this long, if the steps are not done by then."""
+    """Minutes to learn for, if the steps are not done by then; validations do not count."""
     hyperparameters: Path | None = None
-    """A YAML file to use in place of the agent's own."""
-    validate_every: float = 5.0
-    """Minutes between two validations; the best policy by them is kept."""
+    """A YAML file with what is to differ from the agent's own."""
+    set: list[str] = field(default_factory=list)
+    """Hyperparameters as KEY=VALUE, which go over those of the files."""
+    warm_start: str | None = None
+    """An agent whose moves are cloned first, such as heuristic."""
+    validations: int = 10
+    """How often validation deals are played, evenly over the run; the best policy is kept."""
     validation_deals: int = 2000
-    """How many of the 10,000 validation deals are played."""
+    """How many of the 10,000 validation deals."""
+    checkpoint_every: float = 2.0
+    """Minutes of learning between two checkpoints."""
+    resume: bool = False
+    """Go on with the run in --out; its own flags hold."""
 
 
-class Clock:
-    """How much of a run is left, by steps or by time, whichever is further."""
-
-    def __init__(self, steps: int, minutes: float | None) -> None:
-        self.steps = steps
-        self.seconds = 60 * minutes if minutes else None
-        self.started = time.monotonic()
-        self.done_steps = 0
-
-    @property
-    def done(self) -> float:
-        """The share of the run that is over, 0 to 1."""
-        share = self.done_steps / self.steps
-        if self.seconds:
-            share = max(share, (time.monotonic() - self.started) / self.seconds)
-        return min(share, 1.0)
-
-
-class Keeper(BaseCallback):
-    """Watches a run: progress bar, validation, checkpoints, the end of its time."""
-
-    def __init__(
-        self, run: Train, settings: Hyperparameters, rules: Rules, clock: Clock, bar: Progress
-    ) -> None:
-        super().__init__()
-        self.run = run
-        self.settings = settings
-        self.rules = rules
-        self.clock = clock
-        self.bar = bar
-        self.task = bar.add_task("learning", total=1.0, wins="", rate="")
-        self.won: deque[bool] = deque(maxlen=RECENT)
-        self.cards_up: deque[int] = deque(maxlen=RECENT)
-        self.best: tuple[float, float] | None = None
-        self.next_validation = 60 * run.validate_every
-        self.stop_asked = False
-
-    def _on_step(self) -> bool:
-        for i in np.flatnonzero(self.locals["dones"]):
-            info = self.locals["infos"][i]
-            self.won.append(info["is_success"])
-            self.cards_up.append(info["cards_up"])
-        return not self.stop_asked
-
-    def _on_rollout_end(self) -> None:
-        self.clock.done_steps = self.num_timesteps
-        elapsed = time.monotonic() - self.clock.started
-        rate = self.num_timesteps / elapsed
-        wins = float(np.mean(self.won)) if self.won else 0.0
-        cards = float(np.mean(self.cards_up)) if self.cards_up else 0.0
-        self.logger.record("play/win_rate", wins)
-        self.logger.record("play/cards_up", cards)
-        self.logger.record("time/steps_per_second", rate)
-        self.logger.record("time/seconds", elapsed)
-        self.bar.update(
-            self.task,
-            completed=self.clock.done,
-            wins=f"{100 * wins:5.1f}% won, {cards:4.1f} cards up",
-            rate=f"{self.num_timesteps / 1e6:6.2f}M moves, {rate:,.0f}/s",
-        )
-        if elapsed >= self.next_validation:
-            self.next_validation += 60 * self.run.validate_every
-            self.validate()
-        if self.clock.done >= 1.0:
-            self.stop_asked = True
-
-    def validate(self) -> None:
-        """Play validation deals; keep the policy, and keep it as the best if it is."""
-        assert isinstance(self.model, MaskablePPO)
-        weights = {
-            name: tensor.detach().clone() for name, tensor in self.model.policy.state_dict().items()
-        }
-        training: dict[str, Any] = {
-            "rules": self.run.rules,
-            "seed": self.run.seed,
-            "steps": self.num_timesteps,
-            "seconds": round(time.monotonic() - self.clock.started, 1),
-        }
-        card = make_card(self.settings, self.rules, training)
-        deals = VALIDATION[: self.run.validation_deals]
-        played = play_deals(PolicyAgent(card, weights, self.rules), self.rules, deals)
-        score = (float(played["won"].mean()), float(played["cards_up"].mean()))
-        training["validation"] = {
-            "deals": f"{deals[0]}-{deals[-1]}",
-            "won": score[0],
-            "cards_up": score[1],
-        }
-        self.logger.record("validation/win_rate", score[0])
-        self.logger.record("validation/cards_up", score[1])
-        self.logger.dump(self.num_timesteps)
-        save_policy(self.run.out / "last", card, weights)
-        save_policy(self.run.out / "checkpoints" / f"{self.num_timesteps:012d}", card, weights)
-        if self.best is None or score > self.best:
-            self.best = score
-            save_policy(self.run.out / "best", card, weights)
-        self.bar.console.print(
-            f"{self.num_timesteps / 1e6:7.2f}M moves: {100 * score[0]:.1f}% of {len(deals):,} "
-            f"validation deals won, {score[1]:.1f} cards up"
-        )
-
-
-def _describe(run: Train, settings: Hyperparameters, rules: Rules) -> dict[str, Any]:
-    """All that is needed to tell, or repeat, how a run was made."""
-    packages = ("gymnasium", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-    return {
-        "command": "python -m experiments.train " + shlex.join(sys.argv[1:]),
-        "run": {name: str(value) for name, value in dataclasses.asdict(run).items()},
-        "rules": dataclasses.asdict(rules),
-        "hyperparameters": dataclasses.asdict(settings),
-        "python": platform.python_version(),
-        "versions": {name: importlib.metadata.version(name) for name in packages},
-    }
-
-
-def train(run: Train) -> None:
-    """Run a training to its end, its time, or Ctrl-C: what was learned is kept in each case.
+def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
+    """The flags and hyperparameters that an unfinished run was started with.
 
     Raises:
-        ValueError: for an unknown agent, rule set or hyperparameter.
-        FileExistsError: if the run's folder holds something already.
+        ValueError: if a flag is given that says something else.
     """
-    learners = [name for name, entry in AGENTS.items() if entry.learns]
-    if run.agent not in learners:
-        raise ValueError(f"no learning agent {run.agent!r}: {nearest(run.agent, learners)}")
-    rules = get_rules(run.rules)
-    steps = parse_steps(run.steps)
-    settings = read_hyperparameters(run.hyperparameters)
-    if run.out.exists() and any(run.out.iterdir()):
-        raise FileExistsError(f"{run.out} is not empty: choose a new folder for the run")
-    described = json.dumps(_describe(run, settings, rules), indent=2) + "\n"
-    write_atomically(run.out / "run.json", described.encode())
+    told = reopen_run(run.out)
+    values = told["run"]
+    for name in ("out", "hyperparameters"):
+        values[name] = Path(values[name]) if values[name] else None
+    started = Train(**values | {"out": run.out, "resume": True})
+    for each in dataclasses.fields(Train):
+        default = each.default_factory() if callable(each.default_factory) else each.default
+        given, was = getattr(run, each.name), getattr(started, each.name)
+        if given not in (default, was):
+            raise ValueError(
+                f"{run.out} was started with {each.name} {was!r}, not {given!r}: a resumed run "
+                "keeps its flags (leave it out, or start a new run)"
+            )
+    return started, told["hyperparameters"]
 
-    env = FourSeasonsVecEnv(
+
+def _check(run: Train) -> None:
+    """Refuse flags that cannot be, before anything is written."""
+    parse_steps(run.steps)
+    if run.warm_start is not None:
+        teachers = [name for name, entry in AGENTS.items() if not entry.learns]
+        if run.warm_start not in teachers:
+            raise ValueError(
+                f"no teacher {run.warm_start!r} for a warm start: "
+                f"{nearest(run.warm_start, teachers)}"
+            )
+    if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
+        raise ValueError("there is at least one validation, of 1 to 10,000 deals")
+
+
+def make_games(run: Train, settings: Settings, rules: Rules) -> FourSeasonsVecEnv:
+    """The games that a run learns from."""
+    return FourSeasonsVecEnv(
         settings.games,
         seed=run.seed * settings.games,
         rules=rules,
@@ -228,46 +134,125 @@ def train(run: Train) -> None:
         reward=settings.reward,
         max_moves=settings.max_moves,
     )
-    clock = Clock(steps, run.minutes)
-    model = make_model(
-        env,
-        settings,
-        run.seed,
-        learning_rate=lambda _: settings.learning_rate * max(1.0 - clock.done, 0.05),
-    )
-    model.set_logger(configure(str(run.out), ["csv", "tensorboard"]))
+
+
+def _as_json(run: Train) -> dict[str, Any]:
+    values = dataclasses.asdict(run) | {"out": str(run.out)}
+    del values["resume"]
+    values["hyperparameters"] = str(run.hyperparameters) if run.hyperparameters else None
+    return values
+
+
+def _begin(run: Train) -> tuple[Train, Algorithm, Settings, Rules]:
+    """Open or reopen the run's folder."""
+    if run.resume:
+        run, values = _resumed(run)
+        algorithm = get_algorithm(run.agent)
+        return run, algorithm, algorithm.settings_from(values), get_rules(run.rules)
+    algorithm, rules = get_algorithm(run.agent), get_rules(run.rules)
+    settings = algorithm.read_settings(run.hyperparameters, run.set)
+    _check(run)
+    told = {
+        "run": _as_json(run),
+        "rules": dataclasses.asdict(rules),
+        "hyperparameters": dataclasses.asdict(settings),
+        **provenance(),
+    }
+    open_run(run.out, told)
+    return run, algorithm, settings, rules
+
+
+def train(run: Train) -> None:
+    """Run a training to its end, or until it is told to stop (Ctrl-C, SIGTERM).
+
+    Raises:
+        ValueError: for an unknown agent, rule set or hyperparameter, or a run that cannot be
+            resumed so.
+        FileExistsError: if the folder holds something already and the run is not resumed.
+        FileNotFoundError: if there is nothing to resume.
+    """
+    run, algorithm, settings, rules = _begin(run)
     console = Console()
-    console.print(
-        f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {settings.games:,} games side by side,"
-        f" {sum(p.numel() for p in model.policy.parameters()):,} weights, on {model.device};"
-        " Ctrl-C ends it and keeps what was learned"
-    )
+    if (run.out / DONE).is_file():
+        console.print(f"{run.out} has come to its end already")
+        return
+    model = algorithm.make_model(make_games(run, settings, rules), settings, run.seed)
+    clock = Clock(parse_steps(run.steps), run.minutes)
     columns = (
         BarColumn(bar_width=24),
         TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
+    checkpoint = run.out / CHECKPOINT
+    resumes = checkpoint.is_dir()
     with Progress(*columns, console=console) as bar:
-        keeper = Keeper(run, settings, rules, clock, bar)
+        keeper = Keeper(
+            run.out,
+            algorithm,
+            settings,
+            rules,
+            {"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
+            clock,
+            bar,
+            run.validations,
+            run.validation_deals,
+            run.checkpoint_every,
+        )
+        if resumes:
+            keeper.restore(restore_checkpoint(checkpoint, model))
+            model.set_logger(start_log(run.out, model.num_timesteps))
+        else:
+            model.set_logger(start_log(run.out))
+            clock.start()
+            if run.warm_start:
+                clone(model, algorithm, settings, rules, run.seed, run.warm_start)
+        console.print(
+            f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {settings.games:,} games side by "
+            f"side, {sum(p.numel() for p in model.policy.parameters()):,} weights, on "
+            f"{model.device}, from move {model.num_timesteps:,}; Ctrl-C stops it at a checkpoint"
+        )
+        with _stopped_by_signals(keeper):
+            model.learn(
+                clock.steps - model.num_timesteps,
+                callback=keeper,
+                log_interval=None,
+                reset_num_timesteps=not resumes,
+            )
+            if not keeper.stop_asked:
+                keeper.finish()
+    if keeper.stop_asked:
+        console.print(f"stopped: python -m experiments.train --resume --out {run.out}")
+    else:
+        write_json(run.out / DONE, keeper.result())
+        write_readme(run.out)
+        console.print(f"kept in {run.out}; its README.md says what is what")
 
-        def stop(*_: Any) -> None:
-            keeper.stop_asked = True
 
-        previous = signal.signal(signal.SIGINT, stop)
-        try:
-            model.learn(steps, callback=keeper)
-        finally:
-            signal.signal(signal.SIGINT, previous)
-        keeper.validate()
-    console.print(f"kept in {run.out}: best/, last/, checkpoints/, progress.csv, run.json")
+@contextmanager
+def _stopped_by_signals(keeper: Keeper) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM (of a cluster) end the run at a checkpoint; twice: at once."""
+
+    def stop(*_: Any) -> None:
+        keeper.stop_asked = True
+        restore()
+
+    def restore() -> None:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+    previous = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        restore()
 
 
 def main() -> None:
     """Read the flags and run."""
     try:
         train(tyro.cli(Annotated[Train, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileExistsError) as error:
+    except (ValueError, FileExistsError, FileNotFoundError) as error:
         sys.exit(f"error: {error}")
 
 

@@ -1,9 +1,12 @@
-"""Files written as a whole or not at all."""
+"""Files and folders written as a whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -24,3 +27,37 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A new folder to write into; it takes its name, on disk, once the block has ended well.
+
+    A folder of that name gives way. A crash leaves the old one or the new one, whole (between the
+    two renames under a hidden name beside it), and at most a hidden folder of what was unfinished.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        yield work
+        for each in [*work.rglob("*"), work]:
+            _sync(each)
+        work.chmod(0o755)
+        old = work.with_name(f"{work.name}.old")
+        if path.exists():
+            path.rename(old)
+        work.rename(path)
+        _sync(path.parent)
+        shutil.rmtree(old, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or a folder's list of names, is on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -196,6 +196,41 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
             "_final_info": done,
         }
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """A copy of all that the games to come depend on, as arrays by name, for `restore`."""
+        self._tables.check_started()
+        return {name: array.copy() for name, array in self._buffers().items()}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from a `state` of an environment with the same arguments, bit for bit.
+
+        Raises:
+            ValueError: if the state is of other arguments.
+        """
+        buffers = self._buffers()
+        wrong = [
+            name
+            for name in buffers.keys() | state.keys()
+            if name not in buffers
+            or name not in state
+            or (buffers[name].shape, buffers[name].dtype) != (state[name].shape, state[name].dtype)
+        ]
+        if wrong:
+            raise ValueError(
+                f"the state is of an environment with other arguments: {', '.join(sorted(wrong))}"
+            )
+        self.reset(seed=0)
+        for name, buffer in buffers.items():
+            buffer[...] = state[name]
+
+    def _buffers(self) -> dict[str, NDArray[Any]]:
+        """All arrays that resetting or stepping writes into."""
+        return {
+            name: each
+            for name, each in vars(self._tables).items()
+            if isinstance(each, np.ndarray) and each.flags.writeable
+        }
+
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
         self._tables.close()

@@ -23,8 +23,9 @@ class FourSeasonsVecEnv(VecEnv):
     """`FourSeasonsVectorEnv` with the conventions of Stable-Baselines3.
 
     Infos are empty dictionaries but for the games whose episode has ended in the step, which get
-    `terminal_observation`, `TimeLimit.truncated`, `episode` (`r` return, `l` length), `is_success`
-    (won), `cards_up`, `deal` and `illegal`. Do not write into the empty ones: they are used again.
+    `terminal_observation`, `terminal_action_mask` (bool, of that observation),
+    `TimeLimit.truncated`, `episode` (`r` return, `l` length), `is_success` (won), `cards_up`,
+    `deal` and `illegal`. Do not write into the empty ones: they are used again.
     Masks come from `env_method("action_masks")` or `get_attr("action_masks")`, as one bool array of
     shape (n, A) for the observations just given out.
 
@@ -78,6 +79,7 @@ class FourSeasonsVecEnv(VecEnv):
             for i in np.flatnonzero(dones):
                 told[i] = {
                     "terminal_observation": infos["final_obs"][i],
+                    "terminal_action_mask": final["action_mask"][i].astype(np.bool_),
                     "TimeLimit.truncated": bool(truncated[i]),
                     "episode": {
                         "r": float(final["episode"]["r"][i]),
