@@ -45,12 +45,14 @@ class Entry:
     as `agent` and with the `path` after the name's colon."""
     about: str
     """One line for tables and help."""
+    play: str = "deterministic"
+    """How it plays, "deterministic" or "stochastic"; one that learns can do both."""
     learns: bool = False
     """Trained by `experiments.train`, and loaded from weights."""
 
 
 AGENTS: dict[str, Entry] = {
-    "random": Entry("agents.random_agent:RandomAgent", "any legal move, all alike"),
+    "random": Entry("agents.random_agent:RandomAgent", "any legal move, all alike", "stochastic"),
     "heuristic": Entry("agents.heuristic:HeuristicAgent", "the advice that players give, weighed"),
     "maskable_ppo": Entry(
         "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", learns=True

@@ -16,15 +16,23 @@ from typing import Annotated, Any
 
 import pandas as pd
 import tyro
-from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from agents.registry import make_agent
+from experiments.jobs import run_tasks
 from experiments.play import play_deals
+from experiments.players import PLAYS, Player, find_players
 from experiments.plots import plot_cards_up, plot_win_rates
-from experiments.summary import RESULT_COLUMNS, as_markdown, as_text, summarise
+from experiments.run_folder import provenance, write_json
+from experiments.seeds import improvements
+from experiments.summary import (
+    RESULT_COLUMNS,
+    as_markdown,
+    as_text,
+    summarise,
+    summarise_seeds,
+)
 from four_seasons_env.deals import parse_deals
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import RULES, get_rules
@@ -40,25 +48,41 @@ class Compare:
     out: Path
     """Folder of the results; what it holds of the same comparison is kept."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
-    """Agents by name; one with weights may carry their path, as in maskable_ppo:runs/x/best."""
+    """Agents by name; those with weights may carry a path, or a pattern that stands for several
+    training seeds, and a name for tables: ppo=maskable_ppo:runs/study/ppo-*"""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
+    play: list[str] = field(default_factory=lambda: list(PLAYS))
+    """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
     """Of the agents' chance and of the stock's reshuffles."""
+    trust: bool = False
+    """Open zips of Stable-Baselines3, which can run any code."""
+    backend: str = "loky"
+    """What works side by side: loky (this machine), dask or ray."""
     n_jobs: int = -1
-    """Processes side by side; -1: one a core."""
+    """How many at once; -1: one a core, or all of the cluster's."""
+    cluster: str | None = None
+    """Address of a Dask scheduler or a Ray head."""
 
 
-Task = tuple[str, str, range]
-"""What is played and kept as one: a rule set, an agent, a block of deals."""
+@dataclass(frozen=True)
+class Task:
+    """What is played and kept as one: a block of deals."""
 
+    out: Path
+    rules: str
+    player: Player
+    deals: range
+    seed: int
 
-def _part(run: Compare, task: Task) -> Path:
-    rules, agent, block = task
-    folders = [name.replace("/", "_").replace(":", "_") for name in (rules, agent)]
-    return run.out.joinpath("parts", *folders, f"{block[0]}-{block[-1]}.csv")
+    @property
+    def part(self) -> Path:
+        """Its result file."""
+        folder = self.out.joinpath("parts", self.rules.replace("/", "_"), self.player.folder)
+        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
@@ -68,55 +92,93 @@ def write_csv(path: Path, table: pd.DataFrame) -> None:
     write_atomically(path, text.getvalue().encode())
 
 
-def _play_block(run: Compare, task: Task) -> None:
-    """An agent plays a block of deals, and its result file is written."""
-    rules_name, name, block = task
-    rules = get_rules(rules_name)
-    agent = make_agent(name, rules)
-    played = play_deals(agent, rules, block, seed=run.seed)
-    played["agent"] = name
+def play_block(task: Task) -> None:
+    """Play a block of deals, and write its result file."""
+    rules = get_rules(task.rules)
+    player = task.player
+    played = play_deals(
+        player.make(rules),
+        rules,
+        task.deals,
+        seed=task.seed,
+        forbid_repeats=player.forbids_repeats,
+    )
+    played["agent"] = player.agent
+    played["play"] = player.play
     played["rules"] = rules.name
-    played["train_seed"] = getattr(agent, "train_seed", None)
-    write_csv(_part(run, task), played[list(RESULT_COLUMNS)])
+    played["train_seed"] = player.train_seed
+    write_csv(task.part, played[list(RESULT_COLUMNS)])
 
 
-def _blocks(deals: range) -> list[range]:
-    return [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
+def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
+    """Make sure that the folder is for this comparison, and say in it who plays.
 
-
-def _claim(run: Compare) -> None:
-    """Make sure that the folder is for this comparison.
+    A comparison may grow by agents, rule sets and deals. What has been compared is never dropped.
 
     Raises:
-        ValueError: if it holds results of another seed.
+        ValueError: if the folder holds results of another seed, or of players or deals that this
+            comparison leaves out.
     """
-    about = {"seed": run.seed}
     path = run.out / "compare.json"
+    playing = {
+        f"{rules}: {player.folder}": player.name for rules, each in players.items() for player in each
+    }
+    deals = parse_deals(run.deals)
     if path.is_file():
         found = json.loads(path.read_text())
-        if found != about:
-            raise ValueError(f"{run.out} holds a comparison of {found}, not of {about}")
-    write_atomically(path, (json.dumps(about) + "\n").encode())
+        lost = sorted(found["players"].keys() - playing.keys())
+        first, last = found["deals"]
+        what = None
+        if found["seed"] != run.seed:
+            what = f"seed {found['seed']}, not {run.seed}"
+        elif lost:
+            what = f"{', '.join(lost)}, which this one leaves out"
+        elif first < deals[0] or last > deals[-1]:
+            what = f"the deals {first}-{last}, not {run.deals}"
+        if what:
+            raise ValueError(
+                f"{run.out} holds a comparison of {what}: choose a new folder (--out), or add it"
+            )
+    about = {"seed": run.seed, "deals": [deals[0], deals[-1]], "players": playing}
+    write_json(path, about | provenance())
 
 
 def play_all(run: Compare) -> pd.DataFrame:
-    """Play what has not been played yet, and return all results, a row for each agent and deal."""
+    """Play what has not been played yet, and return all results, a row for each policy and deal.
+
+    Raises:
+        ValueError: for an unknown agent, rule set or backend, or weights that cannot be used.
+        FileNotFoundError: where there are no weights.
+        RuntimeError: if a block of deals could not be played, once all others have been.
+    """
     rule_sets = (
         list(RULES) if run.rules == ["all"] else [get_rules(name).name for name in run.rules]
     )
-    for rules in rule_sets:
-        for name in run.agents:
-            make_agent(name, rules)  # say what is wrong before anything is played
-    blocks = _blocks(parse_deals(run.deals))
-    _claim(run)
-    tasks = [(rules, name, block) for rules in rule_sets for name in run.agents for block in blocks]
-    todo = [task for task in tasks if not _part(run, task).is_file()]
+    players = {
+        rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets
+    }
+    deals = parse_deals(run.deals)
+    blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
+    _claim(run, players)
+    tasks = [
+        Task(run.out, rules, player, block, run.seed)
+        for rules in rule_sets
+        for player in players[rules]
+        for block in blocks
+    ]
+    todo = [task for task in tasks if not task.part.is_file()]
+    names = [str(task.part.relative_to(run.out)) for task in todo]
+    failures = []
     with Progress() as bar:
         playing = bar.add_task("playing", total=len(tasks), completed=len(tasks) - len(todo))
-        parallel = Parallel(n_jobs=run.n_jobs, return_as="generator_unordered")
-        for _ in parallel(delayed(_play_block)(run, task) for task in todo):
+        for failure in run_tasks(play_block, todo, names, run.backend, run.n_jobs, run.cluster):
             bar.advance(playing)
-    results = pd.concat([pd.read_csv(_part(run, task)) for task in tasks], ignore_index=True)
+            if failure:
+                failures.append(failure)
+    if failures:
+        told = "\n".join(f"  {each.name}: {each.reason}" for each in failures)
+        raise RuntimeError(f"{len(failures)} of {len(tasks)} blocks could not be played:\n{told}")
+    results = pd.concat([pd.read_csv(task.part) for task in tasks], ignore_index=True)
     write_csv(run.out / "results.csv", results)
     return results
 
@@ -125,10 +187,10 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
     """Print a table of text; names are folded where the terminal is narrow, numbers never."""
     console = Console()
     if not console.is_terminal:
-        console = Console(width=120)
+        console = Console(width=170)
     table = Table(title=title)
     for i, column in enumerate(cells.columns):
-        is_name = column in ("agent", "rules", "what") or i == 0
+        is_name = column in ("agent", "play", "rules", "what") or i == 0
         table.add_column(
             column,
             justify="left" if is_name else "right",
@@ -145,6 +207,8 @@ def compare(run: Compare) -> None:
     results = play_all(run)
     summary = summarise(results)
     write_csv(run.out / "summary.csv", summary)
+    write_csv(run.out / "seeds.csv", summarise_seeds(results))
+    write_csv(run.out / "improvement.csv", improvements(results))
     cells = as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, played in results.groupby("rules", sort=False):
@@ -165,7 +229,7 @@ def main() -> None:
     """Read the flags and run."""
     try:
         compare(tyro.cli(Annotated[Compare, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, FileNotFoundError, RuntimeError) as error:
         exit_with(error)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from agents.registry import Agent
+from experiments.repeats import RepeatGuard
 from four_seasons_env import kernel
 from four_seasons_env.moves import all_moves
 from four_seasons_env.rules import Rules
@@ -23,6 +24,7 @@ def play_deals(
     deals: Sequence[int] | NDArray[np.int64],
     seed: int = 0,
     max_moves: int = MAX_MOVES,
+    forbid_repeats: bool = False,
 ) -> pd.DataFrame:
     """Play each deal once, all of them side by side.
 
@@ -36,6 +38,7 @@ def play_deals(
         seed: of the agent's chance and of the reshuffles; the same seed and deals give the same
             games.
         max_moves: moves until a game is given up.
+        forbid_repeats: keep the agent from going round; see `experiments.repeats`.
 
     Returns:
         A row a deal: deal, won, cards_up, moves, seconds (the agent's share of time for it).
@@ -52,6 +55,7 @@ def play_deals(
     alive = np.arange(len(games))
     words, masks = kernel.new_masks(len(games), rules)
     distinct = agent.mask == "distinct"
+    guard = RepeatGuard(len(games), rule, max_moves) if forbid_repeats else None
 
     for _ in range(max_moves + 1):
         shown = games[alive]
@@ -63,10 +67,14 @@ def play_deals(
         if not len(alive) or _ == max_moves:
             break
         kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
+        if guard is not None:
+            guard.forbid(shown, alive, legal)
         started = time.perf_counter()
         actions = np.asarray(agent.act(shown, legal, rng), np.int64)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
         _check(agent, actions, legal, rules)
+        if guard is not None:
+            guard.played(alive, actions)
         playing = games[alive]
         kernel.play_all(playing, rule, actions)
         games[alive] = playing

@@ -1,14 +1,22 @@
-"""Plots of results, as PNG files: one function a plot, from tables to a picture."""
+"""Plots of results, as PNG files: one function a plot, from tables to a picture.
+
+They are drawn as wide as a phone is, so that the writing on them stays readable there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from experiments.progress import STEPS
+from experiments.summary import BASELINE, labels, wins_by_label
 
 BOOK_ODDS = 0.1
 """Morehead and Mott-Smith's odds of winning Four Seasons."""
@@ -16,26 +24,38 @@ BOOK_ODDS = 0.1
 _COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
 
 
-def _axes(height: float = 4.0) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(8, height), dpi=120, layout="constrained")
+def _axes(height: float = 3.4) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.3)
     return figure, axes
 
 
+def _colours(names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """A colour for each name, the same in all plots of one table."""
+    return {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(dict.fromkeys(names))}
+
+
+def _percent(axes: Axes, x: bool = False, y: bool = False) -> None:
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if wanted:
+            axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+
+
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Each agent's win rate with its 95% interval, beside the textbook's odds."""
-    figure, axes = _axes(1.6 + 0.5 * len(summary))
-    rows = summary.iloc[::-1]
+    """Each agent's win rate with its 95% interval, the best first, beside the textbook's odds."""
+    who = labels(summary)
+    colours = _colours(who)
+    rows = summary.assign(who=who).sort_values("win_rate", kind="stable")
+    figure, axes = _axes(1.5 + 0.42 * len(rows))
     for y, (_, row) in enumerate(rows.iterrows()):
-        colour = _COLOURS[(len(rows) - 1 - y) % len(_COLOURS)]
-        axes.barh(y, row["win_rate"], color=colour, height=0.6)
+        axes.barh(y, row["win_rate"], color=colours[row["who"]], height=0.6)
         axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
         axes.annotate(
             f"{row['win_rate']:.1%}",
-            (row["win_high"], y),
-            xytext=(6, 0),
+            (max(row["win_high"], row["win_rate"]), y),
+            xytext=(5, 0),
             textcoords="offset points",
             va="center",
         )
@@ -48,50 +68,136 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
         color="grey",
         fontsize=8,
     )
-    axes.set_yticks(range(len(rows)), rows["agent"])
-    axes.set_ylim(-0.6, len(rows) - 0.2)
-    axes.set_xlim(0, max(1.2 * rows["win_high"].max(), 0.14))
-    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.set_yticks(range(len(rows)), rows["who"].tolist())
+    axes.set_ylim(-0.6, len(rows) - 0.1)
+    axes.set_xlim(0, max(1.25 * rows["win_high"].max(), 0.14))
+    _percent(axes, x=True)
     axes.set_xlabel("games won, with 95% interval")
-    axes.set_title(title)
+    axes.set_title(title, fontsize=10)
     axes.grid(visible=False, axis="y")
     figure.savefig(path)
 
 
 def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
-    """How many games get how far: the share of games with at least so many cards up."""
+    """How many games get how far: the share of games with at least so many cards up.
+
+    Where a line ends, at all cards, is the agent's win rate.
+    """
     figure, axes = _axes()
     most = int(results["cards_up"].max())
-    for i, (agent, played) in enumerate(results.groupby("agent", sort=False)):
+    who = labels(results)
+    colours = _colours(who)
+    for name, played in results.groupby(np.array(who), sort=False):
         reached = [(played["cards_up"] >= cards).mean() for cards in range(most + 1)]
-        axes.step(
-            range(most + 1), reached, where="post", label=agent, color=_COLOURS[i % len(_COLOURS)]
-        )
-    axes.set_xlabel("cards on the foundations, at least")
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.step(range(most + 1), reached, where="post", label=name, color=colours[str(name)])
+    axes.set_xlabel("cards on the foundations, at least (all: won)")
+    _percent(axes, y=True)
     axes.set_ylabel("games")
     axes.set_ylim(0, 1.02)
     axes.set_xlim(0, most)
-    axes.set_title(title)
-    axes.legend(frameon=False)
+    axes.set_title(title, fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)
 
 
-def plot_learning(progress: pd.DataFrame, title: str, path: Path) -> None:
-    """A run's win rate and cards up while it learns; dots are validations."""
+def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
+    """Percentage points won more or less than the baseline on the same deals, with intervals."""
+    who = labels(summary)
+    colours = _colours(who)
+    rows = summary.assign(who=who).dropna(subset=["win_difference"])
+    rows = rows.sort_values("win_difference", kind="stable")
+    figure, axes = _axes(1.3 + 0.4 * len(rows))
+    for y, (_, row) in enumerate(rows.iterrows()):
+        ends = [100 * row["win_difference_low"], 100 * row["win_difference_high"]]
+        axes.plot(ends, [y, y], color=colours[row["who"]], lw=2)
+        axes.plot(100 * row["win_difference"], y, "o", color=colours[row["who"]], ms=5)
+    axes.axvline(0, color="black", lw=1)
+    axes.set_yticks(range(len(rows)), rows["who"].tolist())
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlabel(f"percentage points more than {BASELINE}, with 95% interval")
+    axes.set_title(title, fontsize=10)
+    figure.savefig(path)
+
+
+def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
+    """Win rate against the time that a move takes."""
     figure, axes = _axes()
-    steps = progress["time/total_timesteps"].ffill() / 1e6
-    cards = axes.twinx()
-    cards.spines["top"].set_visible(False)
-    axes.plot(steps, progress["play/win_rate"], color=_COLOURS[0], lw=1)
-    cards.plot(steps, progress["play/cards_up"], color=_COLOURS[1], lw=1)
-    axes.plot(steps, progress["validation/win_rate"], "o", color=_COLOURS[0], ms=5)
-    cards.plot(steps, progress["validation/cards_up"], "o", color=_COLOURS[1], ms=5)
-    axes.set_xlabel("million moves played")
-    axes.set_ylabel("games won", color=_COLOURS[0])
-    cards.set_ylabel("cards up", color=_COLOURS[1])
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=1))
+    who = labels(summary)
+    colours = _colours(who)
+    for name, (_, row) in zip(who, summary.iterrows(), strict=True):
+        time = max(row["ms_per_move"], 1e-5)
+        axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[name], lw=1)
+        axes.plot(time, row["win_rate"], "o", color=colours[name], ms=6, label=name)
+    axes.set_xscale("log")
+    axes.set_xlabel("milliseconds a move (many games side by side)")
+    axes.set_ylabel("games won")
     axes.set_ylim(bottom=0)
-    cards.set_ylim(0, 52)
-    axes.set_title(title)
+    _percent(axes, y=True)
+    axes.set_title(title, fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    figure.savefig(path)
+
+
+def plot_shared_deals(results: pd.DataFrame, title: str, path: Path) -> None:
+    """How many deals were won by none, one, ... or all of the agents."""
+    won = wins_by_label(results)
+    counts = won.sum(axis=1).value_counts().reindex(range(won.shape[1] + 1), fill_value=0)
+    figure, axes = _axes(2.8)
+    bars = axes.bar(counts.index, counts / len(won), color=_COLOURS[0])
+    axes.bar_label(bars, [f"{count:,}" for count in counts], fontsize=8)
+    names = [str(n) for n in counts.index]
+    names[0], names[-1] = "none", "all"
+    axes.set_xticks(counts.index, names)
+    axes.set_xlabel(f"of {won.shape[1]} agents won the deal")
+    axes.set_ylabel("deals")
+    axes.margins(y=0.12)
+    _percent(axes, y=True)
+    axes.set_title(title, fontsize=10)
+    axes.grid(visible=False, axis="x")
+    figure.savefig(path)
+
+
+def plot_learning(
+    runs: Mapping[str, Sequence[pd.DataFrame]], column: str, by_time: bool, title: str, path: Path
+) -> None:
+    """Learning curves: the mean over training seeds, in a band from the worst to the best.
+
+    Args:
+        runs: the logs of each algorithm's runs (`experiments.progress.read_log`).
+        column: what is shown, such as "validation/win_rate".
+        by_time: over minutes of learning; otherwise over moves.
+        title: of the plot.
+        path: of the picture.
+    """
+    figure, axes = _axes()
+    for name, logs in runs.items():
+        curves = [
+            (log["time/seconds"] / 60 if by_time else log[STEPS] / 1e6, log[column])
+            for log in (each.dropna(subset=[column]) for each in logs if column in each)
+            if len(log)
+        ]
+        if not curves:
+            continue
+        grid = np.linspace(
+            max(x.iloc[0] for x, _ in curves), min(x.iloc[-1] for x, _ in curves), 200
+        )
+        values = np.array([np.interp(grid, x, y) for x, y in curves])
+        seeds = f" ({len(curves)} seeds)" if len(curves) > 1 else ""
+        (line,) = axes.plot(
+            grid, values.mean(axis=0), label=name + seeds, color=_colours(list(runs))[name]
+        )
+        axes.fill_between(
+            grid, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, lw=0
+        )
+    axes.set_xlabel("minutes of learning" if by_time else "million moves played")
+    if column.endswith("win_rate"):
+        axes.set_ylabel("games won")
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    else:
+        axes.set_ylabel("cards up")
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_ylim(bottom=0)
+    axes.set_title(title, fontsize=10)
+    if axes.lines:
+        axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)

@@ -1,8 +1,9 @@
 """Report: `python -m experiments.report runs/x runs/y` makes one page of what the folders hold.
 
-Folders of `experiments.train` give learning curves, folders of `experiments.compare` tables and
-plots. The page is one self-contained HTML file, `report.html` in the first folder unless `--out`
-says otherwise; every number on it comes from the folders' files.
+Folders of `experiments.compare` give tables and plots, folders of `experiments.train`, or of a whole
+sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as
+Markdown: `report.html` and `report.md` in the first folder unless `--out` says otherwise. Every
+number on it comes from the folders' files.
 """
 
 from __future__ import annotations
@@ -18,22 +19,50 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from experiments.plots import plot_cards_up, plot_learning, plot_win_rates
-from experiments.summary import as_text, summarise
+from experiments.plots import (
+    plot_cards_up,
+    plot_differences,
+    plot_learning,
+    plot_shared_deals,
+    plot_speed_strength,
+    plot_win_rates,
+)
+from experiments.progress import read_log
+from experiments.run_folder import RUN
+from experiments.seeds import improvements
+from experiments.summary import (
+    as_markdown,
+    as_text,
+    summarise,
+    summarise_seeds,
+    wins_by_label,
+)
 from four_seasons_env.files import write_atomically
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; background: #fff; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
+       padding: 0 1rem; color: #222; background: #fff; }
+h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
+h3 { font-size: 1.05rem; margin-top: 1.75rem; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child { text-align: left; }
-img { max-width: 100%; height: auto; }
+table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums;
+        white-space: nowrap; }
+th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #ddd; }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+img { max-width: 100%; width: 36rem; height: auto; }
 code { font-size: .85em; overflow-wrap: anywhere; }
 .note { color: #555; font-size: .9rem; }
 """
+
+_NOTES = (
+    "All agents played the same deals, and none sees the order of the stock. Win rates of one "
+    "policy have Wilson's 95% interval; those of several training seeds, cards up and all "
+    "differences one of the bootstrap over deals and seeds. IQM is the interquartile mean over "
+    "seeds. Differences are in percentage points, or cards, on the same deals; p is McNemar's "
+    "exact test (of several seeds the largest). Deterministic play takes the best move, and never "
+    "goes back to a position of the current run of reversible moves. Times are an agent's own, "
+    "with a thousand games side by side on one core."
+)
 
 
 @dataclass
@@ -41,81 +70,203 @@ class Report:
     """Make a page of runs."""
 
     runs: tyro.conf.Positional[list[Path]]
-    """Folders of trainings and comparisons."""
+    """Folders of comparisons, trainings and sweeps."""
     out: Path | None = None
     """The page; by default `report.html` in the first folder."""
 
 
-def _picture(path: Path, told: str) -> str:
-    data = base64.b64encode(path.read_bytes()).decode()
+class Page:
+    """A page in the making, as HTML and as Markdown."""
+
+    def __init__(self, title: str, work: Path) -> None:
+        self._title = title
+        self._work = work
+        self._html: list[str] = []
+        self._markdown: list[str] = [f"# {title}\n"]
+
+    def heading(self, text: str, level: int = 2) -> None:
+        """A heading."""
+        self._html.append(f"<h{level}>{html.escape(text)}</h{level}>")
+        self._markdown.append(f"{'#' * level} {text}\n")
+
+    def note(self, text: str) -> None:
+        """A remark."""
+        self._html.append(f'<p class="note">{html.escape(text)}</p>')
+        self._markdown.append(f"{text}\n")
+
+    def commands(self, lines: list[str]) -> None:
+        """Commands that were run."""
+        self._html.append("".join(f"<p><code>{html.escape(line)}</code></p>" for line in lines))
+        self._markdown.append("".join(f"    {line}\n" for line in lines))
+
+    def table(self, cells: pd.DataFrame) -> None:
+        """A table of text."""
+        self._html.append(f'<div class="wide">{cells.to_html(index=False, border=0)}</div>')
+        self._markdown.append(as_markdown(cells))
+
+    def picture(self, told: str) -> Path:
+        """Where the next picture is to be drawn; the Markdown goes without."""
+        path = self._work / f"{len(self._html)}.png"
+        self._html.append(f"\0{path}\0{told}")
+        return path
+
+    def as_html(self) -> str:
+        """The page, with its pictures inside."""
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{html.escape(self._title)}</title><style>{_STYLE}</style></head><body>"
+            f"<h1>{html.escape(self._title)}</h1>"
+            + "\n".join(_drawn(part) for part in self._html)
+            + "</body></html>\n"
+        )
+
+    def as_markdown(self) -> str:
+        """Its headings, remarks and tables."""
+        return "\n".join(self._markdown)
+
+
+def _drawn(part: str) -> str:
+    """A part of the page; a picture is read in."""
+    if not part.startswith("\0"):
+        return part
+    _, path, told = part.split("\0")
+    data = base64.b64encode(Path(path).read_bytes()).decode()
     return f'<p><img alt="{html.escape(told)}" src="data:image/png;base64,{data}"></p>'
 
 
-def _comparison(folder: Path, work: Path) -> str:
+def _comparison(page: Page, folder: Path) -> None:
     results = pd.read_csv(folder / "results.csv")
-    parts = []
     for rules, played in results.groupby("rules", sort=False):
         summary = summarise(played)
-        title = f"{rules}, deals {played['deal'].min()}-{played['deal'].max()}"
-        plot_win_rates(summary, title, work / "wins.png")
-        plot_cards_up(played, title, work / "cards.png")
-        parts += [
-            f"<h2>{html.escape(title)}</h2>",
-            f'<div class="wide">{as_text(summary).to_html(index=False, border=0)}</div>',
-            '<p class="note">Intervals of the win rate are Wilson\'s; points are differences in '
-            "percentage points on the same deals, with Student's interval of the paired "
-            "differences; p is McNemar's exact test. No agent sees the order of the stock.</p>",
-            _picture(work / "wins.png", "win rates"),
-            _picture(work / "cards.png", "share of games with at least so many cards up"),
-        ]
-    return "\n".join(parts)
-
-
-def _training(folder: Path, work: Path) -> str:
-    run = json.loads((folder / "run.json").read_text())
-    progress = pd.read_csv(folder / "progress.csv")
-    title = f"{run['run']['agent']} learns {run['rules']['name']}, seed {run['run']['seed']}"
-    plot_learning(progress, title, work / "learning.png")
-    return "\n".join(
-        [
-            f"<h2>{html.escape(title)}</h2>",
-            _picture(work / "learning.png", "learning curve"),
-            '<p class="note">Lines: the last 1,000 training games; dots: validation deals.</p>',
-            f"<p><code>{html.escape(run['command'])}</code></p>",
-        ]
+        title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
+        page.heading(title)
+        page.table(as_text(summary))
+        page.note(_NOTES)
+        plot_win_rates(summary, title, page.picture("win rates with intervals"))
+        plot_cards_up(
+            played, title, page.picture("share of games with at least so many cards up")
+        )
+        if "win_difference" in summary and summary["win_difference"].notna().any():
+            plot_differences(summary, title, page.picture("differences on the same deals"))
+        plot_speed_strength(summary, title, page.picture("win rate against time a move"))
+        _shared(page, played, title)
+        _over_seeds(page, played)
+    about = json.loads((folder / "compare.json").read_text())
+    page.heading("Where the comparison comes from", 3)
+    git = about["git"]
+    page.note(
+        f"{folder}/results.csv, a row a game; commit {git['commit'] or 'unknown'}"
+        + (" with changes" if git["changed"] else "")
     )
+    page.commands([about["command"]])
 
 
-def make_page(runs: list[Path]) -> str:
-    """The page as HTML.
+def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
+    """Deals that all, some or none of the agents won."""
+    won = wins_by_label(played)
+    if won.shape[1] < 2:
+        return
+    page.heading("Deals that all, some or none of the agents won", 3)
+    number = won.sum(axis=1)
+    told = {
+        "all": number == won.shape[1],
+        "some": (number > 0) & (number < won.shape[1]),
+        "none": number == 0,
+        **{f"only {name}": won[name] & (number == 1) for name in won},
+    }
+    page.table(
+        pd.DataFrame(
+            [[who, f"{int(deals.sum()):,}", f"{deals.mean():.1%}"] for who, deals in told.items()],
+            columns=["won by", "deals", "share"],
+        )
+    )
+    plot_shared_deals(played, title, page.picture("how many agents won how many deals"))
+
+
+def _over_seeds(page: Page, played: pd.DataFrame) -> None:
+    """Each training seed by itself, and how surely one algorithm is better than another."""
+    pairs = improvements(played)
+    if pairs.empty:
+        return
+    page.heading("Over training seeds", 3)
+    page.table(
+        pd.DataFrame(
+            {
+                "better": pairs["first"],
+                "than": pairs["second"],
+                "probability of improvement [95%]": [
+                    f"{row['probability']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+                    for _, row in pairs.iterrows()
+                ],
+            }
+        )
+    )
+    page.note("How often a run of the first beats a run of the second, over all pairs of runs.")
+    seeds = summarise_seeds(played).dropna(subset=["train_seed"])
+    cells = as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
+    cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())
+    page.table(cells.reset_index(drop=True))
+
+
+def _trainings(page: Page, folders: list[Path]) -> None:
+    """Learning curves, algorithm by algorithm, one picture a rule set."""
+    told = {folder: json.loads((folder / RUN).read_text()) for folder in folders}
+    for rules in dict.fromkeys(each["rules"]["name"] for each in told.values()):
+        runs: dict[str, list[pd.DataFrame]] = {}
+        for folder, each in told.items():
+            if each["rules"]["name"] == rules:
+                start = each["run"]["warm_start"]
+                name = each["run"]["agent"] + (f" from {start}" if start else "")
+                runs.setdefault(name, []).append(read_log(folder))
+        page.heading(f"Learning {rules}")
+        for column, what in (("win_rate", "games won"), ("cards_up", "cards up")):
+            for by_time in (True, False):
+                title = f"{rules}: {what} on validation deals"
+                picture = page.picture(title)
+                plot_learning(runs, f"validation/{column}", by_time, title, picture)
+        page.note("Lines are means over training seeds; bands go from the worst to the best.")
+    page.heading("Where the trainings come from", 3)
+    page.commands([each["command"] for each in told.values()])
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """The folder itself if it is a training, else the trainings in it."""
+    if (folder / RUN).is_file():
+        return [folder]
+    return sorted(each.parent for each in folder.glob(f"*/{RUN}"))
+
+
+def make_page(runs: list[Path]) -> tuple[str, str]:
+    """The page as HTML and as Markdown.
 
     Raises:
-        FileNotFoundError: for a folder that holds neither a training nor a comparison.
+        FileNotFoundError: for a folder that holds no training, sweep or comparison.
     """
-    sections = []
     with tempfile.TemporaryDirectory() as work:
-        for folder in sorted(runs, key=lambda each: not (each / "results.csv").is_file()):
+        page = Page("Four Seasons: how well is it played?", Path(work))
+        trainings = []
+        for folder in runs:
             if (folder / "results.csv").is_file():
-                sections.append(_comparison(folder, Path(work)))
-            elif (folder / "progress.csv").is_file():
-                sections.append(_training(folder, Path(work)))
+                _comparison(page, folder)
+            elif _runs_in(folder):
+                trainings += _runs_in(folder)
             else:
                 raise FileNotFoundError(
-                    f"{folder} holds no run: results.csv (of experiments.compare) or progress.csv "
-                    "(of experiments.train) would stand there"
+                    f"{folder} holds no run: results.csv (of experiments.compare) or {RUN} (of "
+                    "experiments.train) would stand there, or folders with one (of a sweep)"
                 )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Four Seasons</title><style>{_STYLE}</style></head><body>"
-        "<h1>Four Seasons: how well is it played?</h1>" + "\n".join(sections) + "</body></html>\n"
-    )
+        if trainings:
+            _trainings(page, trainings)
+        return page.as_html(), page.as_markdown()
 
 
 def report(run: Report) -> Path:
     """Write the page and return where it is."""
     out = run.out or run.runs[0] / "report.html"
-    write_atomically(out, make_page(run.runs).encode())
+    as_html, as_markdown_text = make_page(run.runs)
+    write_atomically(out, as_html.encode())
+    write_atomically(out.with_suffix(".md"), as_markdown_text.encode())
     return out
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
+
+from experiments.seeds import crossed_interval, iqm_interval
 
 BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
 
 RESULT_COLUMNS = (
     "agent",
+    "play",
     "rules",
     "train_seed",
     "deal",
@@ -22,90 +29,162 @@ RESULT_COLUMNS = (
 
 
 def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
-    """A row for each agent under each rule set, in the order in which they first stand there.
+    """A row for each agent and way of playing under each rule set, in their order in the table.
 
-    Columns: agent, rules, deals, wins, win_rate with its 95% Wilson interval (win_low, win_high),
-    cards_up (mean), moves (mean), ms_per_move; and, against the baseline on the same deals,
-    win_difference with its 95% interval (difference_low, difference_high; Student's t on the paired
-    differences), p_value (exact McNemar test) and cards_difference. Those are missing for the
-    baseline itself and where it has not played all of the deals.
+    Columns: agent, play, rules, seeds (training runs), deals, win_rate with its 95% interval
+    (win_low, win_high), iqm with iqm_low, iqm_high (interquartile mean of the win rate over
+    seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game; and, against the
+    baseline on the same deals, win_difference and cards_difference with their intervals (_low,
+    _high), and p_value (exact McNemar test; of several seeds the largest). Those are missing for
+    the baseline itself and where it has not played all of the deals.
+
+    Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
+    crossed bootstrap (`experiments.seeds`), as for cards up and the differences.
+
+    Raises:
+        ValueError: if the seeds of an agent have not played the same deals.
     """
-    rows = []
-    for (rules, agent), played in results.groupby(["rules", "agent"], sort=False):
-        wins, deals = int(played["won"].sum()), len(played)
-        low, high = stats.binomtest(wins, deals).proportion_ci(method="wilson")
-        row = {
-            "agent": agent,
-            "rules": rules,
-            "deals": deals,
-            "wins": wins,
-            "win_rate": wins / deals,
-            "win_low": low,
-            "win_high": high,
-            "cards_up": played["cards_up"].mean(),
-            "moves": played["moves"].mean(),
-            "ms_per_move": 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1),
-        }
-        others = results[(results["rules"] == rules) & (results["agent"] == baseline)]
-        if agent != baseline and set(played["deal"]) <= set(others["deal"]):
-            row |= _against(played, others)
-        rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        _row(results, played, key, baseline)
+        for key, played in results.groupby(["rules", "agent", "play"], sort=False)
+    )
 
 
-def _against(played: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float]:
-    """The differences of an agent to the baseline on the deals that it has played."""
-    pairs = played.merge(baseline, on="deal", suffixes=("", "_base"))
-    difference = pairs["won"].astype(int) - pairs["won_base"].astype(int)
-    only_here, only_there = int((difference == 1).sum()), int((difference == -1).sum())
-    told = {
-        "win_difference": difference.mean(),
-        "p_value": stats.binomtest(only_here, only_here + only_there).pvalue
-        if only_here + only_there
-        else 1.0,
-        "cards_difference": (pairs["cards_up"] - pairs["cards_up_base"]).mean(),
+def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
+    """The same, with a row for each training run; `train_seed` tells which."""
+    groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
+    return pd.DataFrame(
+        {"train_seed": seed} | _row(results, played, (rules, agent, play), baseline)
+        for (rules, agent, play, seed), played in groups
+    )
+
+
+def _row(
+    results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str
+) -> dict[str, Any]:
+    rules, agent, play = key
+    won, cards = by_seed(played, "won"), by_seed(played, "cards_up")
+    seeds, deals = won.shape
+    if seeds == 1:
+        wilson = stats.binomtest(int(won.to_numpy().sum()), deals).proportion_ci(method="wilson")
+        win_interval = (wilson.low, wilson.high)
+    else:
+        win_interval = crossed_interval(won.to_numpy())
+    row: dict[str, Any] = {
+        "agent": agent,
+        "play": play,
+        "rules": rules,
+        "seeds": seeds,
+        "deals": deals,
+        "win_rate": float(won.to_numpy().mean()),
+        **_interval("win", win_interval),
     }
-    if difference.nunique() > 1:
-        interval = stats.ttest_1samp(difference, 0.0).confidence_interval()
-        told |= {"difference_low": interval.low, "difference_high": interval.high}
-    return told
+    row["iqm"], row["iqm_low"], row["iqm_high"] = iqm_interval(won.to_numpy().mean(axis=1))
+    row |= {
+        "cards_up": float(cards.to_numpy().mean()),
+        **_interval("cards", crossed_interval(cards.to_numpy())),
+        "moves": played["moves"].mean(),
+        "ms_per_move": 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1),
+        "ms_per_game": 1000 * played["seconds"].mean(),
+    }
+    others = results[(results["rules"] == rules) & (results["agent"] == baseline)]
+    if agent != baseline and set(won.columns) <= set(others["deal"]):
+        base = others.set_index("deal").loc[won.columns]
+        row |= _against(won, base["won"].to_numpy(np.float64), "win")
+        row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
+        row["p_value"] = max(mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy())
+    return row
+
+
+def labels(table: pd.DataFrame) -> list[str]:
+    """What the agent of each row is called: with its way to play, where the table has both."""
+    both = table.groupby("agent")["play"].nunique() > 1
+    return [
+        f"{agent}, {play}" if both[agent] else str(agent)
+        for agent, play in zip(table["agent"], table["play"], strict=True)
+    ]
+
+
+def wins_by_label(results: pd.DataFrame) -> pd.DataFrame:
+    """Which agent won which deal: bool, a row a deal and a column an agent (see `labels`).
+
+    An agent with several training seeds has won a deal if at least half of its seeds have.
+    """
+    won = results.assign(who=labels(results), won=results["won"].astype(float))
+    table = won.groupby(["deal", "who"], sort=False)["won"].mean().unstack()
+    return table.dropna() >= 0.5
+
+
+def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
+    """One agent's results as a table of floats, a row a training seed and a column a deal.
+
+    Raises:
+        ValueError: if not all seeds have played all deals, or one has played a deal twice.
+    """
+    keyed = played.assign(train_seed=played["train_seed"].fillna(-1))
+    table = keyed.pivot(index="train_seed", columns="deal", values=column).astype(float)
+    if table.isna().to_numpy().any():
+        raise ValueError(f"the training seeds of {played['agent'].iloc[0]!r} played unlike deals")
+    return table
+
+
+def _interval(name: str, ends: tuple[float, float]) -> dict[str, float]:
+    return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
+
+
+def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[str, float]:
+    """Mean difference to the baseline, deal by deal, with its interval."""
+    difference = table.to_numpy() - base
+    ends = crossed_interval(difference)
+    return {f"{name}_difference": float(difference.mean()), **_interval(f"{name}_difference", ends)}
+
+
+def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
+    """The exact, two-sided McNemar test of one policy's wins against another's on the same deals."""
+    only_here, only_there = int((won > base).sum()), int((won < base).sum())
+    if not only_here + only_there:
+        return 1.0
+    return float(stats.binomtest(only_here, only_here + only_there).pvalue)
 
 
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary as cells of text, for a table that people read."""
+    several = summary["seeds"].max() > 1
+    cells = {
+        "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
+        "agent": summary["agent"],
+        "play": summary["play"],
+        "seeds": summary["seeds"].astype(str) if several else None,
+        "won % [95%]": _told(summary, "win_rate", "win", "{:.2f}", 100),
+        "IQM % [95%]": _told(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
+        f"vs {BASELINE} [95%]": _told(summary, "win_difference", "win_difference", "{:+.2f}", 100),
+        "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
+        "cards up [95%]": _told(summary, "cards_up", "cards", "{:.1f}"),
+        f"cards vs {BASELINE} [95%]": _told(
+            summary, "cards_difference", "cards_difference", "{:+.1f}"
+        ),
+        "ms/move": summary["ms_per_move"].map("{:.3f}".format),
+        "ms/game": summary["ms_per_game"].map("{:.2f}".format),
+    }
+    return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
 
-    def won(row: pd.Series) -> str:
-        rate, low, high = (100 * row[name] for name in ("win_rate", "win_low", "win_high"))
-        return f"{rate:.2f} [{low:.2f}, {high:.2f}]"
 
-    def difference(row: pd.Series) -> str:
-        if pd.isna(row.get("win_difference")):
-            return "-"
-        told = f"{100 * row['win_difference']:+.2f}"
-        if not pd.isna(row.get("difference_low")):
-            told += f" [{100 * row['difference_low']:+.2f}, {100 * row['difference_high']:+.2f}]"
-        return told
+def _told(
+    summary: pd.DataFrame, value: str, ends: str, form: str, factor: float = 1.0
+) -> list[str]:
+    """A column of values with their intervals, as text; a dash where there is none."""
+    texts = []
+    for _, row in summary.iterrows():
+        numbers = [row.get(name, np.nan) for name in (value, f"{ends}_low", f"{ends}_high")]
+        told = [form.format(factor * number) for number in numbers if not pd.isna(number)]
+        texts.append(f"{told[0]} [{told[1]}, {told[2]}]" if len(told) == 3 else (told or ["-"])[0])
+    return texts
 
-    def p_value(row: pd.Series) -> str:
-        value = row.get("p_value")
-        if value is None or pd.isna(value):
-            return "-"
-        return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
-    cells = pd.DataFrame(
-        {
-            "agent": summary["agent"],
-            "won % [95%]": summary.apply(won, axis=1),
-            f"vs {BASELINE} [95%]": summary.apply(difference, axis=1),
-            "McNemar p": summary.apply(p_value, axis=1),
-            "cards up": summary["cards_up"].map("{:.1f}".format),
-            "moves": summary["moves"].map("{:.0f}".format),
-            "ms/move": summary["ms_per_move"].map("{:.3f}".format),
-        }
-    )
-    if summary["rules"].nunique() > 1:
-        cells.insert(0, "rules", summary["rules"])
-    return cells
+def _p_value(value: float) -> str:
+    if pd.isna(value):
+        return "-"
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def as_markdown(cells: pd.DataFrame) -> str:

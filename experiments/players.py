@@ -1,0 +1,135 @@
+"""Who plays in a comparison: names such as "ppo=maskable_ppo:runs/study/ppo-*" as `Player`s."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.algorithms import HERE
+from agents.policy_files import CARD, WEIGHTS, load_card, rules_fields
+from agents.registry import AGENTS, Agent, make_agent, split_name
+from experiments.run_folder import BEST
+from four_seasons_env.rules import Rules, get_rules, nearest
+
+PLAYS = ("deterministic", "stochastic")
+
+
+@dataclass(frozen=True)
+class Player:
+    """One policy, in one way of playing it."""
+
+    agent: str
+    """What it is called in tables; the same for all training seeds of an algorithm."""
+    name: str
+    """Name that `make_agent` knows, with the path to one policy's weights."""
+    play: str
+    """One of `PLAYS`."""
+    train_seed: int | None
+    digest: str
+    """The first letters of the SHA-256 of its weights; empty without weights."""
+    trust: bool = False
+
+    def make(self, rules: Rules) -> Agent:
+        """The agent itself."""
+        registered, _ = split_name(self.name)
+        options: dict[str, Any] = {}
+        if AGENTS[registered].learns:
+            options = {"deterministic": self.play == "deterministic", "trust": self.trust}
+        return make_agent(self.name, rules, **options)
+
+    @property
+    def forbids_repeats(self) -> bool:
+        """Whether the guard of `experiments.repeats` is for it: greedy play of a trained network."""
+        return AGENTS[split_name(self.name)[0]].learns and self.play == "deterministic"
+
+    @property
+    def folder(self) -> str:
+        """A name for the folder of its results."""
+        parts = [self.agent, self.play, self.train_seed, self.digest]
+        text = "-".join(str(part) for part in parts if part not in (None, ""))
+        return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)
+
+
+def find_players(
+    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS, trust: bool = False
+) -> list[Player]:
+    """The players of a comparison under one rule set.
+
+    Args:
+        names: agents' names, each with an own one before it if need be, and with a path where there
+            are weights: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
+            pattern stands for the runs, or policies, that it matches and that are for these rules.
+        rules: the rule set.
+        plays: ways in which trained networks are to play.
+        trust: open zips.
+
+    Raises:
+        ValueError: for a name that there is not, two runs of one seed, or weights that cannot be
+            used.
+        FileNotFoundError: where there are no weights.
+    """
+    rules = get_rules(rules)
+    plays = list(plays)
+    for play in plays:
+        if play not in PLAYS:
+            raise ValueError(f"unknown way to play {play!r}: {nearest(play, PLAYS)}")
+    players: list[Player] = []
+    for text in names:
+        label, equals, name = text.partition("=")
+        if not equals:
+            label = name = text
+        registered, path = split_name(name)
+        entry = AGENTS[registered]
+        if not entry.learns:
+            players.append(Player(label, name, entry.play, None, "", False))
+            continue
+        for found in _policies(registered, path, rules):
+            full = f"{registered}:{found}" if path else registered
+            folder = found or HERE / "weights" / registered / rules.name
+            agent = make_agent(full, rules, trust=trust)
+            seed = getattr(agent, "train_seed", None)
+            weights = folder if folder.suffix == ".zip" else folder / WEIGHTS
+            digest = hashlib.sha256(weights.read_bytes()).hexdigest()[:8]
+            players += [Player(label, full, play, seed, digest, trust) for play in plays]
+    _check_distinct(players)
+    return players
+
+
+def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | None]:
+    """The policies that a path or pattern stands for; None are the kept weights."""
+    if path is None or not glob.has_magic(str(path)):
+        return [_policy_in(path) if path else None]
+    found = [_policy_in(Path(each)) for each in sorted(glob.glob(str(path)))]
+    if not found:
+        raise FileNotFoundError(f"no weights at {path}: nothing matches")
+    fits = [
+        each
+        for each in found
+        if each.suffix == ".zip"
+        or load_card(each, registered, rules.name).rules == rules_fields(rules)
+    ]
+    if not fits:
+        raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")
+    return list(fits)
+
+
+def _policy_in(path: Path) -> Path:
+    """The policy itself: of a run, its best."""
+    return path / BEST if (path / BEST / CARD).is_file() else path
+
+
+def _check_distinct(players: list[Player]) -> None:
+    """Refuse two players that could not be told apart in a table."""
+    seen: dict[tuple[str, str, int | None], Player] = {}
+    for player in players:
+        key = (player.agent, player.play, player.train_seed)
+        if key in seen:
+            raise ValueError(
+                f"{seen[key].name} and {player.name} are both {player.agent!r} of training seed "
+                f"{player.train_seed}: give one a name of its own, as in other={player.name}"
+            )
+        seen[key] = player
