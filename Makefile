@@ -6,8 +6,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := runs/demo
 MINUTES ?= 2
+QUICK ?=
 
-.PHONY: help demo test test-slow lint format bench clean
+.PHONY: help demo reproduce test test-slow lint format bench clean
 .DEFAULT_GOAL := help
 
 help:  ## say what there is
@@ -23,6 +24,9 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)  ## train MaskablePPO for two minutes, compare it with the heuristic, report
 	$(BIN)/python -m experiments.demo --minutes $(MINUTES) --out $(DEMO)
+
+reproduce: $(READY)  ## the README's benchmark from nothing, two hours; QUICK=1: in small
+	$(BIN)/python -m experiments.reproduce $(if $(QUICK),--quick)
 
 test: $(READY)  ## the default tests, about two minutes
 	$(BIN)/python -m pytest -q -n auto -m "not slow"

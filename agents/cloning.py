@@ -53,7 +53,7 @@ def demonstrate(
     )
     rng = np.random.default_rng([seed, 1])
     rule = kernel.compile_rules(rules)
-    observations = env.reset()
+    observations: Any = env.reset()
     steps: list[tuple[Any, ...]] = []
     for _ in range(max(moves // games, settings.max_moves)):
         masks = env.action_masks()
@@ -113,13 +113,13 @@ def clone(
             observations = torch.as_tensor(shown.observations[rows], device=model.device)
             loss = algorithm.cloning_loss(
                 model,
-                observations.float() * np.float32(1.0 / rules.cards),
+                observations.float() * (1.0 / rules.cards),
                 torch.as_tensor(shown.masks[rows], device=model.device),
                 torch.as_tensor(shown.moves[rows], device=model.device),
                 torch.as_tensor(shown.returns[rows], device=model.device),
             )
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.policy.parameters(), settings.max_grad_norm)
             optimizer.step()
             losses.append(loss.item())

@@ -153,7 +153,7 @@ class MaskableDQN(DQN):
             loss = torch.nn.functional.smooth_l1_loss(values, targets)
             losses.append(loss.item())
             self.policy.optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
             self.policy.optimizer.step()
         self._n_updates += gradient_steps
@@ -222,7 +222,7 @@ def cloning_loss(
     """How far the values are from what the teacher's moves earned, and from preferring them.
 
     Squared error to the returns, plus the large-margin loss of Hester et al., "Deep Q-learning from
-    Demonstrations" (2018): the teacher's move is to be worth `MARGIN` more than any other legal one.
+    Demonstrations" (2018): the teacher's move is to be worth `MARGIN` more than any other one.
     The arguments are those of `agents.maskable_ppo.cloning_loss`.
     """
     values = model.masked_values(observations, masks)

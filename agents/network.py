@@ -51,9 +51,8 @@ class NetworkAgent:
         deterministic: bool | None = None,
     ) -> None:
         if card.observation not in OBSERVATIONS:
-            raise PolicyFileError(
-                f"unknown observation {card.observation!r}: {nearest(card.observation, OBSERVATIONS)}"
-            )
+            hint = nearest(card.observation, OBSERVATIONS)
+            raise PolicyFileError(f"unknown observation {card.observation!r}: {hint}")
         if card.activation not in _FUNCTIONS:
             raise PolicyFileError(
                 f"unknown activation {card.activation!r}: {nearest(card.activation, _FUNCTIONS)}"
@@ -61,7 +60,9 @@ class NetworkAgent:
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
         self._exploration = card.exploration
-        self.deterministic = card.exploration is not None if deterministic is None else deterministic
+        self.deterministic = (
+            card.exploration is not None if deterministic is None else deterministic
+        )
         self._activate = _FUNCTIONS[card.activation]
         self._rule = compile_rules(rules)
         self._kind = OBSERVATIONS.index(card.observation)

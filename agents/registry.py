@@ -54,9 +54,7 @@ class Entry:
 AGENTS: dict[str, Entry] = {
     "random": Entry("agents.random_agent:RandomAgent", "any legal move, all alike", "stochastic"),
     "heuristic": Entry("agents.heuristic:HeuristicAgent", "the advice that players give, weighed"),
-    "maskable_ppo": Entry(
-        "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", learns=True
-    ),
+    "maskable_ppo": Entry("agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", learns=True),
     "maskable_dqn": Entry(
         "agents.algorithms:load_agent", "Stable-Baselines3's DQN, masked throughout", learns=True
     ),

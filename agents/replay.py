@@ -57,17 +57,20 @@ class MaskableReplayBuffer(ReplayBuffer):
         super().add(self._as_bytes(obs), self._as_bytes(next_obs), action, reward, done, infos)
 
     def _as_bytes(self, observations: NDArray[Any]) -> NDArray[np.uint8]:
-        return np.rint(observations * self.levels).astype(np.uint8)
+        kept: NDArray[np.uint8] = np.rint(observations * self.levels).astype(np.uint8)
+        return kept
 
     def _as_observations(self, kept: NDArray[np.uint8]) -> torch.Tensor:
-        return self.to_torch(kept).float() * np.float32(1.0 / self.levels)
+        observations: torch.Tensor = self.to_torch(kept).float()
+        return observations * (1.0 / self.levels)
 
     def sample_with_masks(self, batch_size: int) -> tuple[ReplayBufferSamples, torch.Tensor]:
         """A batch, and the masks of its next positions, bool of shape (n, actions).
 
         ``dones`` are the games that have really ended: those cut short are bootstrapped.
         """
-        rows = np.random.randint(0, self.size(), batch_size)  # noqa: NPY002 SB3 seeds this one
+        # From NumPy's global stream, which Stable-Baselines3 seeds.
+        rows = np.random.randint(0, self.size(), batch_size)  # noqa: NPY002
         games = np.random.randint(0, self.n_envs, batch_size)  # noqa: NPY002
         ended = self.dones[rows, games] * (1 - self.timeouts[rows, games])
         samples = ReplayBufferSamples(

@@ -128,6 +128,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 def _check(each: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
     """A value of the field's kind and within its bounds; whole numbers do for fractions."""
     name, told = each.name, getattr(kind, "__name__", str(kind))
+    is_right: Any
     if kind == list[int]:
         is_right = isinstance(value, list) and all(type(item) is int for item in value) and value
         told = "list of integers"

@@ -56,7 +56,7 @@ def save_checkpoint(folder: Path, model: Any, watcher: dict[str, Any]) -> None:
         "rng": torch.get_rng_state(),
         "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
-    kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002 SB3's
+    kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
     arrays = {
         "last_observations": model._last_obs,
         "last_episode_starts": model._last_episode_starts,
@@ -101,7 +101,15 @@ def restore_checkpoint(folder: Path, model: Any) -> dict[str, Any]:
     return watcher
 
 
-_DAMAGES = (ValueError, KeyError, RuntimeError, OSError, EOFError, UnpicklingError, zipfile.BadZipFile)
+_DAMAGES = (
+    ValueError,
+    KeyError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    UnpicklingError,
+    zipfile.BadZipFile,
+)
 
 
 def _restore(

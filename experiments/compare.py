@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from experiments.jobs import run_tasks
+from experiments.jobs import check_backend, run_tasks
 from experiments.play import play_deals
 from experiments.players import PLAYS, Player, find_players
 from experiments.plots import plot_cards_up, plot_win_rates
@@ -121,7 +121,9 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
     """
     path = run.out / "compare.json"
     playing = {
-        f"{rules}: {player.folder}": player.name for rules, each in players.items() for player in each
+        f"{rules}: {player.folder}": player.name
+        for rules, each in players.items()
+        for player in each
     }
     deals = parse_deals(run.deals)
     if path.is_file():
@@ -154,9 +156,8 @@ def play_all(run: Compare) -> pd.DataFrame:
     rule_sets = (
         list(RULES) if run.rules == ["all"] else [get_rules(name).name for name in run.rules]
     )
-    players = {
-        rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets
-    }
+    players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
+    check_backend(run.backend, run.cluster)
     deals = parse_deals(run.deals)
     blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
     _claim(run, players)

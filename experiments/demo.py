@@ -37,7 +37,7 @@ def demo(run: Demo) -> None:
     console.rule("1 of 3: a MaskablePPO agent learns")
     train(Train(out=learned, rules=run.rules, steps="1G", minutes=run.minutes))
     console.rule("2 of 3: it is compared on held-out deals")
-    trained = f"maskable_ppo:{learned / 'best'}"
+    trained = f"trained=maskable_ppo:{learned}"
     agents = ["random", "heuristic", trained, "maskable_ppo"]
     compare(Compare(out=compared, agents=agents, rules=[run.rules]))
     console.rule("3 of 3: the report")

@@ -33,6 +33,18 @@ class Failure:
     """The traceback."""
 
 
+def check_backend(backend: str, cluster: str | None) -> None:
+    """Refuse a backend that there is not.
+
+    Raises:
+        ValueError: with the nearest one; also for a cluster that the backend cannot have.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"unknown backend {backend!r}: {nearest(backend, BACKENDS)}")
+    if cluster is not None and backend == "loky":
+        raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
+
+
 def run_tasks(
     function: Callable[[T], Any],
     tasks: Sequence[T],
@@ -57,12 +69,9 @@ def run_tasks(
         at the end).
 
     Raises:
-        ValueError: for an unknown backend, with the nearest one.
+        ValueError: see `check_backend`.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"unknown backend {backend!r}: {nearest(backend, BACKENDS)}")
-    if cluster is not None and backend == "loky":
-        raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
+    check_backend(backend, cluster)
     if not tasks:
         return
     with _BACKENDS[backend](n_jobs, cluster):
@@ -94,7 +103,7 @@ def _on_loky(n_jobs: int, _: str | None) -> Iterator[None]:
 
 @contextmanager
 def _on_dask(n_jobs: int, cluster: str | None) -> Iterator[None]:
-    from dask.distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster
 
     workers = effective_n_jobs(n_jobs)
     with (

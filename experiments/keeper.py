@@ -161,7 +161,8 @@ class Keeper(BaseCallback):
 
         for name, (value, excluded) in self._recorded.items():
             self.logger.record(name, value, exclude=excluded)
-        self.model._update_current_progress_remaining = follow_clock  # type: ignore[method-assign]
+        model: Any = self.model
+        model._update_current_progress_remaining = follow_clock
 
     def _on_step(self) -> bool:
         for i in np.flatnonzero(self.locals["dones"]):
@@ -226,7 +227,7 @@ class Keeper(BaseCallback):
         card, weights = self.algorithm.policy_of(self.model, self.settings, self.rules, training)
         player = self.algorithm.player(card, weights, self.rules)
         played = play_deals(player, self.rules, self.deals)
-        result = {
+        result: dict[str, Any] = {
             "deals": f"{self.deals[0]}-{self.deals[-1]}",
             "won": float(played["won"].mean()),
             "cards_up": float(played["cards_up"].mean()),

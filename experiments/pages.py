@@ -65,9 +65,17 @@ def with_results(readme: str, summary: pd.DataFrame) -> str:
     if not (start and end):
         raise ValueError(f"the README lacks the marks {START.strip()} and {END}")
     deals = int(summary["deals"].max())
+    several = summary[summary["seeds"] > 1]
+    seeds = (
+        f" Trained from nothing: {', '.join(dict.fromkeys(several['agent']))}, by "
+        f"{several['seeds'].max()} training seeds each."
+        if len(several)
+        else ""
+    )
     told = (
         f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
-        "Points are percentage points more than the heuristic, deal by deal.\n\n"
+        "Differences are in percentage points, and in cards, deal by deal; what the columns mean "
+        f"is told in [docs/experiments.md](docs/experiments.md#statistics).{seeds}\n\n"
         f"{as_markdown(as_text(summary))}\n![games won](docs/results/win_rates.png)\n\n"
     )
     return before + START + told + END + after

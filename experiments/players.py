@@ -43,8 +43,8 @@ class Player:
 
     @property
     def forbids_repeats(self) -> bool:
-        """Whether the guard of `experiments.repeats` is for it: greedy play of a trained network."""
-        return AGENTS[split_name(self.name)[0]].learns and self.play == "deterministic"
+        """Whether the guard of `experiments.repeats` is for it."""
+        return self.play == "deterministic"
 
     @property
     def folder(self) -> str:
@@ -103,7 +103,7 @@ def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | N
     """The policies that a path or pattern stands for; None are the kept weights."""
     if path is None or not glob.has_magic(str(path)):
         return [_policy_in(path) if path else None]
-    found = [_policy_in(Path(each)) for each in sorted(glob.glob(str(path)))]
+    found = [_policy_in(Path(each)) for each in sorted(Path(path.anchor).glob(_within(path)))]
     if not found:
         raise FileNotFoundError(f"no weights at {path}: nothing matches")
     fits = [
@@ -115,6 +115,11 @@ def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | N
     if not fits:
         raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")
     return list(fits)
+
+
+def _within(path: Path) -> str:
+    """A path without its anchor, as `Path.glob` takes it."""
+    return str(path.relative_to(path.anchor))
 
 
 def _policy_in(path: Path) -> Path:

@@ -37,6 +37,11 @@ def _colours(names: Sequence[str]) -> dict[str, tuple[float, ...]]:
     return {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(dict.fromkeys(names))}
 
 
+def _named(names: Sequence[str]) -> list[str]:
+    """Names for an axis: in two lines, and cut where they are paths."""
+    return [name.replace(", ", "\n")[-36:] for name in names]
+
+
 def _percent(axes: Axes, x: bool = False, y: bool = False) -> None:
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
         if wanted:
@@ -68,12 +73,12 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
         color="grey",
         fontsize=8,
     )
-    axes.set_yticks(range(len(rows)), rows["who"].tolist())
+    axes.set_yticks(range(len(rows)), _named(rows["who"]))
     axes.set_ylim(-0.6, len(rows) - 0.1)
     axes.set_xlim(0, max(1.25 * rows["win_high"].max(), 0.14))
     _percent(axes, x=True)
     axes.set_xlabel("games won, with 95% interval")
-    axes.set_title(title, fontsize=10)
+    figure.suptitle(title, fontsize=10)
     axes.grid(visible=False, axis="y")
     figure.savefig(path)
 
@@ -95,7 +100,7 @@ def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
     axes.set_ylabel("games")
     axes.set_ylim(0, 1.02)
     axes.set_xlim(0, most)
-    axes.set_title(title, fontsize=10)
+    figure.suptitle(title, fontsize=10)
     axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)
 
@@ -112,10 +117,10 @@ def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.plot(ends, [y, y], color=colours[row["who"]], lw=2)
         axes.plot(100 * row["win_difference"], y, "o", color=colours[row["who"]], ms=5)
     axes.axvline(0, color="black", lw=1)
-    axes.set_yticks(range(len(rows)), rows["who"].tolist())
+    axes.set_yticks(range(len(rows)), _named(rows["who"]))
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_xlabel(f"percentage points more than {BASELINE}, with 95% interval")
-    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(f"points more than {BASELINE} [95%]")
+    figure.suptitle(title, fontsize=10)
     figure.savefig(path)
 
 
@@ -133,7 +138,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     axes.set_ylabel("games won")
     axes.set_ylim(bottom=0)
     _percent(axes, y=True)
-    axes.set_title(title, fontsize=10)
+    figure.suptitle(title, fontsize=10)
     axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)
 
@@ -152,7 +157,7 @@ def plot_shared_deals(results: pd.DataFrame, title: str, path: Path) -> None:
     axes.set_ylabel("deals")
     axes.margins(y=0.12)
     _percent(axes, y=True)
-    axes.set_title(title, fontsize=10)
+    figure.suptitle(title, fontsize=10)
     axes.grid(visible=False, axis="x")
     figure.savefig(path)
 
@@ -197,7 +202,7 @@ def plot_learning(
         axes.set_ylabel("cards up")
     axes.yaxis.set_major_locator(MaxNLocator(6))
     axes.set_ylim(bottom=0)
-    axes.set_title(title, fontsize=10)
+    figure.suptitle(title, fontsize=10)
     if axes.lines:
         axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)

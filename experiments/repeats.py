@@ -1,10 +1,10 @@
 """No position twice: a guard for greedy play, which could shuttle a card to and fro for ever.
 
-A greedy player that meets a position again plays the same move again, until its moves run out. At
-evaluation such a player is kept from any move that leads back to a position of the current run of
-reversible moves, that is since the last card from the waste, from the stock or to a foundation. No
-game is lost by it: whatever can be won from a position could be won when it was there first. It is
-no rule of the game, and no part of training.
+A player that leaves nothing to chance plays the same move when it meets a position again, until its
+moves run out. At evaluation it is kept from any move that leads back to a position of the current
+run of reversible moves, that is since the last card from the waste, from the stock or to a
+foundation. No game is lost by it: whatever can be won from a position could be won when it was
+there first. It is no rule of the game, and no part of training.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _key(g):
 def _is_reversible(rule, move):
     """Whether a move could be taken back by other moves: cards of the waste and stock never are."""
     source = rule.source[move]
-    if source == WASTE or source == STOCK:
+    if source in (WASTE, STOCK):
         return False
     return rule.target[move] != FOUNDATION or rule.worrying_back
 

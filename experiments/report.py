@@ -1,7 +1,7 @@
 """Report: `python -m experiments.report runs/x runs/y` makes one page of what the folders hold.
 
-Folders of `experiments.compare` give tables and plots, folders of `experiments.train`, or of a whole
-sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as
+Folders of `experiments.compare` give tables and plots; folders of `experiments.train`, or of a
+whole sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as
 Markdown: `report.html` and `report.md` in the first folder unless `--out` says otherwise. Every
 number on it comes from the folders' files.
 """
@@ -45,13 +45,14 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem au
 h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
 h3 { font-size: 1.05rem; margin-top: 1.75rem; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums;
-        white-space: nowrap; }
+table { border-collapse: separate; border-spacing: 0; font-size: .875rem;
+        font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+th:first-child, td:first-child { text-align: left;
+                                  position: sticky; left: 0; background: #fff; }
 img { max-width: 100%; width: 36rem; height: auto; }
 code { font-size: .85em; overflow-wrap: anywhere; }
-.note { color: #555; font-size: .9rem; }
+.note { color: #555; font-size: .9rem; overflow-wrap: anywhere; }
 """
 
 _NOTES = (
@@ -144,9 +145,7 @@ def _comparison(page: Page, folder: Path) -> None:
         page.table(as_text(summary))
         page.note(_NOTES)
         plot_win_rates(summary, title, page.picture("win rates with intervals"))
-        plot_cards_up(
-            played, title, page.picture("share of games with at least so many cards up")
-        )
+        plot_cards_up(played, title, page.picture("share of games with at least so many cards up"))
         if "win_difference" in summary and summary["win_difference"].notna().any():
             plot_differences(summary, title, page.picture("differences on the same deals"))
         plot_speed_strength(summary, title, page.picture("win rate against time a move"))

@@ -22,8 +22,12 @@ import platform
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from four_seasons_env.files import write_atomically
 
@@ -86,6 +90,21 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip("\n")
 
 
+@contextmanager
+def alone(out: Path) -> Iterator[None]:
+    """Keep any other process from training in a folder at the same time.
+
+    Raises:
+        FileExistsError: if one does.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", blocking=False):
+            yield
+    except Timeout:
+        raise FileExistsError(f"{out} is being trained by another process") from None
+
+
 def open_run(out: Path, told: dict[str, Any]) -> None:
     """Start the folder of a new run.
 
@@ -98,12 +117,12 @@ def open_run(out: Path, told: dict[str, Any]) -> None:
             f"{out} holds a run already, which {done}: go on with it (--resume), or choose a new "
             "folder (--out)"
         )
-    if out.exists() and any(out.iterdir()):
+    if out.exists() and any(not each.name.startswith(".") for each in out.iterdir()):
         raise FileExistsError(f"{out} is not empty, and holds no run: choose a new folder (--out)")
+    write_json(out / RUN, told)
     changes = _git("diff", "HEAD")
     if changes:
         write_atomically(out / "git.diff", (changes + "\n").encode())
-    write_json(out / RUN, told)
     write_readme(out)
 
 

@@ -40,9 +40,7 @@ def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
 def _draws(deals: int) -> NDArray[np.float64]:
     """How much each deal weighs in each resample; shape (RESAMPLES, deals), rows sum to 1."""
     rng = np.random.default_rng(0)
-    counts = [
-        np.bincount(rng.integers(0, deals, deals), minlength=deals) for _ in range(RESAMPLES)
-    ]
+    counts = [np.bincount(rng.integers(0, deals, deals), minlength=deals) for _ in range(RESAMPLES)]
     return np.array(counts) / deals
 
 
@@ -100,11 +98,9 @@ def improvement(
     rng = np.random.default_rng(0)
     # scipy's bootstrap takes no sample of one, such as an agent that does not learn: it is always
     # drawn as itself.
-    drawn = [
-        each[rng.integers(0, len(each), (RESAMPLES, len(each)))] for each in (first, second)
-    ]
+    drawn = [each[rng.integers(0, len(each), (RESAMPLES, len(each)))] for each in (first, second)]
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(_beats(*drawn, axis=1), [tail, 1 - tail])
+    low, high = np.quantile(_beats(drawn[0], drawn[1], axis=1), [tail, 1 - tail])
     return share, float(low), float(high)
 
 
@@ -123,9 +119,11 @@ def improvements(results: pd.DataFrame) -> pd.DataFrame:
             if max(len(rates[first]), len(rates[second])) < 2:
                 continue
             if rates[first].mean() < rates[second].mean():
-                first, second = second, first
-            share, low, high = improvement(rates[first], rates[second])
-            row = {"rules": rules, "first": first, "second": second, "probability": share}
+                better, worse = second, first
+            else:
+                better, worse = first, second
+            share, low, high = improvement(rates[better], rates[worse])
+            row = {"rules": rules, "first": better, "second": worse, "probability": share}
             rows.append(row | {"low": low, "high": high})
     columns = ["rules", "first", "second", "probability", "low", "high"]
     return pd.DataFrame(rows, columns=columns)

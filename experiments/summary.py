@@ -59,9 +59,7 @@ def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataF
     )
 
 
-def _row(
-    results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str
-) -> dict[str, Any]:
+def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -> dict[str, Any]:
     rules, agent, play = key
     won, cards = by_seed(played, "won"), by_seed(played, "cards_up")
     seeds, deals = won.shape
@@ -92,7 +90,9 @@ def _row(
         base = others.set_index("deal").loc[won.columns]
         row |= _against(won, base["won"].to_numpy(np.float64), "win")
         row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
-        row["p_value"] = max(mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy())
+        row["p_value"] = max(
+            mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy()
+        )
     return row
 
 
@@ -140,7 +140,7 @@ def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[
 
 
 def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    """The exact, two-sided McNemar test of one policy's wins against another's on the same deals."""
+    """The exact, two-sided McNemar test of one policy's wins against another's on equal deals."""
     only_here, only_there = int((won > base).sum()), int((won < base).sum())
     if not only_here + only_there:
         return 1.0

@@ -1,7 +1,7 @@
 """Train a learning agent: `python -m experiments.train --agent maskable_ppo --out runs/x`.
 
-A run that was stopped, or killed, goes on with `--resume --out runs/x` as if it never had been. What
-its folder holds is told in the folder's README, and in `experiments/run_folder.py`.
+A run that was stopped, or killed, goes on with `--resume --out runs/x` as if it never had been.
+What its folder holds is told in the folder's README, and in `experiments/run_folder.py`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from experiments.progress import start_log
 from experiments.run_folder import (
     CHECKPOINT,
     DONE,
+    alone,
     open_run,
     provenance,
     reopen_run,
@@ -123,11 +124,10 @@ def _check(run: Train) -> None:
         raise ValueError("there is at least one validation, of 1 to 10,000 deals")
 
 
-def make_games(run: Train, settings: Settings, rules: Rules) -> FourSeasonsVecEnv:
+def make_games(settings: Settings, rules: Rules) -> FourSeasonsVecEnv:
     """The games that a run learns from."""
     return FourSeasonsVecEnv(
         settings.games,
-        seed=run.seed * settings.games,
         rules=rules,
         observation=settings.observation,
         mask=settings.mask,
@@ -172,11 +172,20 @@ def train(run: Train) -> None:
         FileNotFoundError: if there is nothing to resume.
     """
     run, algorithm, settings, rules = _begin(run)
+    with alone(run.out):
+        _train(run, algorithm, settings, rules)
+
+
+def _train(run: Train, algorithm: Algorithm, settings: Settings, rules: Rules) -> None:
     console = Console()
     if (run.out / DONE).is_file():
         console.print(f"{run.out} has come to its end already")
         return
-    model = algorithm.make_model(make_games(run, settings, rules), settings, run.seed)
+    env = make_games(settings, rules)
+    model = algorithm.make_model(env, settings, run.seed)
+    # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: most of them would be the
+    # next training seed's too. Here each training seed has games of its own.
+    env.seed(run.seed * settings.games)
     clock = Clock(parse_steps(run.steps), run.minutes)
     columns = (
         BarColumn(bar_width=24),

@@ -9,9 +9,18 @@ import pytest
 import torch
 
 from agents import AGENTS, make_agent
+from agents.algorithms import ALGORITHMS, get_algorithm
 from agents.heuristic import FEATURES, read_weights
-from agents.maskable_ppo import Hyperparameters, PolicyAgent, make_card, read_hyperparameters
-from agents.policy_files import CARD, WEIGHTS, PolicyFileError, load_policy, save_policy
+from agents.network import NetworkAgent
+from agents.policy_files import (
+    CARD,
+    WEIGHTS,
+    Card,
+    PolicyFileError,
+    load_policy,
+    rules_fields,
+    save_policy,
+)
 from experiments.play import play_deals
 from four_seasons_env import kernel
 from four_seasons_env.deals import TRAIN_FROM
@@ -20,32 +29,39 @@ from four_seasons_env.observations import observation_length
 from four_seasons_env.rules import RULES, Rules
 
 DEFAULT = RULES["four-seasons"]
-SMALL = Hyperparameters(layers=[8], observation="tops")
 
 
-def untrained(rules: Rules, settings: Hyperparameters = SMALL) -> dict[str, torch.Tensor]:
+def card_for(rules: Rules, agent: str = "maskable_ppo", **training: object) -> Card:
+    exploration = 0.1 if agent == "maskable_dqn" else None
+    return Card(
+        agent, rules_fields(rules), "tops", "distinct", [8], "relu", exploration, dict(training)
+    )
+
+
+def untrained(rules: Rules, agent: str = "maskable_ppo") -> dict[str, torch.Tensor]:
     """Weights of a network that has learned nothing."""
     generator = torch.Generator().manual_seed(0)
-    sizes = [observation_length(rules, settings.observation), *settings.layers]
+    sizes = pairwise([observation_length(rules, "tops"), 8, len(all_moves(rules))])
     weights = {}
-    for i, (fan_in, fan_out) in enumerate(pairwise(sizes)):
-        name = f"mlp_extractor.policy_net.{2 * i}"
+    names = ALGORITHMS[agent].layer_names(1)
+    for name, (fan_in, fan_out) in zip(names, sizes, strict=True):
         weights[f"{name}.weight"] = torch.randn(fan_out, fan_in, generator=generator)
         weights[f"{name}.bias"] = torch.zeros(fan_out)
-    moves = len(all_moves(rules))
-    weights["action_net.weight"] = torch.randn(moves, sizes[-1], generator=generator)
-    weights["action_net.bias"] = torch.zeros(moves)
     return weights
 
 
-def policy(rules: Rules = DEFAULT, greedy: bool = False) -> PolicyAgent:
-    return PolicyAgent(make_card(SMALL, rules, {}), untrained(rules), rules, greedy)
+def network(
+    rules: Rules = DEFAULT, agent: str = "maskable_ppo", deterministic: bool | None = None
+) -> NetworkAgent:
+    weights = untrained(rules, agent)
+    return ALGORITHMS[agent].player(card_for(rules, agent), weights, rules, deterministic)
 
 
 PLAYERS = {
     "random": lambda rules: make_agent("random", rules),
     "heuristic": lambda rules: make_agent("heuristic", rules),
-    "policy": policy,
+    "policy": network,
+    "exploring": lambda rules: network(rules, "maskable_dqn", deterministic=False),
 }
 
 
@@ -127,7 +143,9 @@ def test_unknown_agents_get_the_nearest() -> None:
 
 
 def test_registry_tells_which_agents_learn() -> None:
-    assert [name for name, entry in AGENTS.items() if entry.learns] == ["maskable_ppo"]
+    assert {name for name, entry in AGENTS.items() if entry.learns} == set(ALGORITHMS)
+    with pytest.raises(ValueError, match="did you mean 'maskable_dqn'"):
+        get_algorithm("maskable_dqm")
 
 
 def test_kept_weights_play() -> None:
@@ -137,54 +155,141 @@ def test_kept_weights_play() -> None:
     assert played["cards_up"].mean() > floor["cards_up"].mean() + 5
 
 
+def test_greedy_play_takes_the_highest_score_and_drawn_play_does_not() -> None:
+    games = midgame(DEFAULT, count=200)
+    words, masks = kernel.new_masks(len(games), DEFAULT)
+    goes_on = np.zeros(len(games), np.bool_)
+    kernel.legal_all(games, kernel.compile_rules(DEFAULT), True, words, goes_on)
+    games, masks = games[goes_on], masks[goes_on]
+    for agent in ALGORITHMS:
+        greedy, drawn = (network(agent=agent, deterministic=each) for each in (True, False))
+        best = greedy.scores(games, masks).argmax(axis=1)
+        rng = np.random.default_rng(0)
+        np.testing.assert_array_equal(greedy.act(games, masks, rng), best)
+        moves = drawn.act(games, masks, rng)
+        assert masks[np.arange(len(moves)), moves].all()
+        assert 0 < (moves != best).mean() < (0.2 if agent == "maskable_dqn" else 1)
+    # As each algorithm means it: a policy is drawn from, a Q network is played greedily.
+    assert not network(agent="maskable_ppo").deterministic
+    assert network(agent="maskable_dqn").deterministic
+
+
 # --- policies on disk
 
 
-def saved(folder: Path, rules: Rules = DEFAULT) -> Path:
-    save_policy(folder, make_card(SMALL, rules, {"seed": 3}), untrained(rules))
+def saved(folder: Path, rules: Rules = DEFAULT, agent: str = "maskable_ppo") -> Path:
+    save_policy(folder, card_for(rules, agent, seed=3), untrained(rules, agent))
     return folder
 
 
-def test_a_saved_policy_plays_the_same_moves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_saved_policy_plays_the_same_moves(name: str, tmp_path: Path) -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 20)
-    agent = make_agent(f"maskable_ppo:{saved(tmp_path)}", greedy=True)
+    agent = make_agent(f"{name}:{saved(tmp_path / 'p', agent=name)}", deterministic=True)
     here = play_deals(agent, DEFAULT, deals).drop(columns="seconds")
-    there = play_deals(policy(greedy=True), DEFAULT, deals).drop(columns="seconds")
-    assert here.equals(there)
+    there = play_deals(network(agent=name, deterministic=True), DEFAULT, deals)
+    assert here.equals(there.drop(columns="seconds"))
     assert agent.train_seed == 3
 
 
-def test_weights_of_other_rules_are_refused(tmp_path: Path) -> None:
-    saved(tmp_path, RULES["czarina"])
+def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "p")
+    (folder / "stray").write_text("old")
+    saved(folder, RULES["czarina"])
+    assert {each.name for each in folder.iterdir()} == {CARD, WEIGHTS}
+    assert [each.name for each in tmp_path.iterdir()] == ["p"]
+    load_policy(folder, "maskable_ppo", RULES["czarina"])
+
+
+def test_weights_of_others_are_refused(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "p", RULES["czarina"])
     with pytest.raises(PolicyFileError, match=r"other rules than 'four-seasons'.*spaces"):
-        make_agent(f"maskable_ppo:{tmp_path}")
+        make_agent(f"maskable_ppo:{folder}")
+    with pytest.raises(PolicyFileError, match="weights of 'maskable_ppo', not of 'maskable_dqn'"):
+        make_agent(f"maskable_dqn:{folder}", "czarina")
 
 
-def test_damaged_files_are_refused_by_name(tmp_path: Path) -> None:
-    saved(tmp_path)
-    whole = (tmp_path / WEIGHTS).read_bytes()
-    (tmp_path / WEIGHTS).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(PolicyFileError, match=WEIGHTS):
-        load_policy(tmp_path, "maskable_ppo", DEFAULT)
-    (tmp_path / CARD).write_text("{")
-    with pytest.raises(PolicyFileError, match=CARD):
-        load_policy(tmp_path, "maskable_ppo", DEFAULT)
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
 
 
-def test_weights_that_do_not_fit_the_card_are_refused(tmp_path: Path) -> None:
-    saved(tmp_path)
-    card = json.loads((tmp_path / CARD).read_text())
-    card["layers"] = [16]
-    (tmp_path / CARD).write_text(json.dumps(card))
-    with pytest.raises(PolicyFileError, match="do not fit"):
-        make_agent(f"maskable_ppo:{tmp_path}")
+def flip(data: bytes) -> bytes:
+    """One bit of the last weight: the file is as long as before, and still safetensors."""
+    return data[:-1] + bytes([data[-1] ^ 1])
 
 
-def test_hyperparameters_are_checked(tmp_path: Path) -> None:
-    assert read_hyperparameters().games > 0
-    (tmp_path / "x.yaml").write_text("learning_rat: 1\n")
-    with pytest.raises(ValueError, match="did you mean 'learning_rate'"):
-        read_hyperparameters(tmp_path / "x.yaml")
-    (tmp_path / "x.yaml").write_text("learning_rate: fast\n")
-    with pytest.raises(ValueError, match="learning_rate must be a float"):
-        read_hyperparameters(tmp_path / "x.yaml")
+@pytest.mark.parametrize("damage", [cut, flip, lambda _: b""])
+@pytest.mark.parametrize("name", [WEIGHTS, CARD])
+def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "p")
+    path = folder / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(PolicyFileError, match=rf"p/{name} is"):
+        load_policy(folder, "maskable_ppo", DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("layers", [16], r"layers \[16\] make it"),
+        ("observation", "cards", "observation 'cards'"),
+        ("observation", "tpos", "did you mean 'tops'"),
+        ("activation", "rel", "did you mean 'relu'"),
+        ("colour", "red", "is not a policy's card"),
+    ],
+)
+def test_weights_that_do_not_fit_the_card_are_refused(
+    field: str, value: object, told: str, tmp_path: Path
+) -> None:
+    folder = saved(tmp_path / "p")
+    card = json.loads((folder / CARD).read_text())
+    card[field] = value
+    (folder / CARD).write_text(json.dumps(card))
+    with pytest.raises(PolicyFileError, match=told):
+        make_agent(f"maskable_ppo:{folder}")
+
+
+# --- hyperparameters
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_hyperparameters_are_read_over_one_another(name: str, tmp_path: Path) -> None:
+    own = ALGORITHMS[name].read_settings()
+    assert own.games > 0
+    path = tmp_path / "x.yaml"
+    path.write_text("gamma: 1\ngames: 3\n")
+    settings = ALGORITHMS[name].read_settings(path, ["games=5", "layers=[4, 4]"])
+    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4])
+    assert settings.learning_rate == own.learning_rate
+    assert ALGORITHMS[name].settings_from(vars(settings)) == settings
+    assert ALGORITHMS[name].read_settings(overrides=["learning_rate=1e-3"]).learning_rate == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("learning_rat: 1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
+        ("learning_rate: fast", "learning_rate must be a float, not 'fast'"),
+        ("learning_rate: true", "learning_rate must be a float, not True"),
+        ("games: 1.5", "games must be a int"),
+        ("games: 0", "games must be at least 1, not 0"),
+        ("gamma: 1.5", "gamma must be from 0 to 1, not 1.5"),
+        ("layers: []", "layers must be a list of integers"),
+        ("layers: [8, 0]", "layers must be at least 1"),
+        ("observation: crads", "did you mean 'cards'"),
+        ("- games", "lines of the form"),
+        ("games: [", "is not YAML"),
+        ("games: !!python/object/apply:os.system ['true']", "is not YAML"),
+    ],
+)
+def test_hyperparameters_are_checked(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(text + "\n")
+    with pytest.raises(ValueError, match=told):
+        ALGORITHMS["maskable_ppo"].read_settings(tmp_path / "x.yaml")
+
+
+def test_hyperparameters_of_flags_and_missing_files() -> None:
+    with pytest.raises(ValueError, match="key=value"):
+        ALGORITHMS["maskable_ppo"].read_settings(overrides=["gamma"])
+    with pytest.raises(FileNotFoundError, match="no hyperparameters at nowhere"):
+        ALGORITHMS["maskable_ppo"].read_settings(Path("nowhere.yaml"))

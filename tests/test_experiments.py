@@ -1,5 +1,6 @@
 """The experiments, end to end on few deals, and their statistics against hand-made cases."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,20 +9,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+import torch
 
-from agents.maskable_ppo import Hyperparameters
-from experiments.compare import Compare, _part, compare, play_all
+from experiments.compare import Compare, compare, play_all, play_block
+from experiments.compare import main as compare_command
 from experiments.pages import FAMILY, README, RESULTS, family_page, with_results
 from experiments.play import play_deals
+from experiments.progress import STEPS, read_log
 from experiments.report import Report, report
-from experiments.summary import RESULT_COLUMNS, as_text, summarise
+from experiments.summary import RESULT_COLUMNS, as_markdown, as_text, summarise
 from experiments.train import Train, parse_steps, train
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 1199}"
+SMALL = {
+    "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
+    "maskable_dqn": ["games=4", "batch_size=16", "layers=[8]", "buffer_size=400", "max_moves=30"],
+}
 
 
 class Cheat:
@@ -71,7 +77,8 @@ def test_games_are_repeatable_and_given_up_in_time() -> None:
 
 
 def results_of(agent: str, won: list[int]) -> pd.DataFrame:
-    rows = {"agent": agent, "rules": "r", "train_seed": None, "deal": range(len(won))}
+    rows = {"agent": agent, "play": "deterministic", "rules": "r", "train_seed": None}
+    rows |= {"deal": range(len(won))}
     rows |= {"won": np.array(won, bool), "cards_up": np.array(won) * 52, "moves": 10}
     return pd.DataFrame(rows | {"seconds": 0.001})
 
@@ -82,15 +89,17 @@ def test_summary_of_hand_made_results() -> None:
     base = results_of("heuristic", [1, 0, 0, 0, 0, 1, 0, 0, 0, 0])
     summary = summarise(pd.concat([other, base])).set_index("agent")
     row = summary.loc["other"]
-    assert (row["wins"], row["deals"], row["win_rate"]) == (5, 10, 0.5)
+    assert (row["seeds"], row["deals"], row["win_rate"]) == (1, 10, 0.5)
     # Wilson's interval of 5 in 10 (Wilson 1927; any table): 0.2366 to 0.7634.
     assert (round(row["win_low"], 4), round(row["win_high"], 4)) == (0.2366, 0.7634)
     assert row["win_difference"] == pytest.approx(0.3)
     # McNemar, exact: 4 deals against 1, two-sided binomial: 2 * (1 + 5) / 32.
     assert row["p_value"] == pytest.approx(12 / 32)
-    assert row["difference_low"] < 0.3 < row["difference_high"]
+    assert row["win_difference_low"] < 0.3 < row["win_difference_high"]
+    assert row["cards_difference_low"] < 0.3 * 52 < row["cards_difference_high"]
     assert row["cards_difference"] == pytest.approx(0.3 * 52)
     assert row["ms_per_move"] == pytest.approx(0.1)
+    assert row["ms_per_game"] == pytest.approx(1.0)
     assert np.isnan(summary.loc["heuristic"]["win_difference"])
     cells = as_text(summarise(pd.concat([other, base])))
     assert cells["won % [95%]"][0] == "50.00 [23.66, 76.34]"
@@ -108,8 +117,9 @@ def test_compare_goes_on_where_it_was(tmp_path: Path) -> None:
     for name in ("summary.csv", "table.md", "win_rates-four-seasons.png"):
         assert (run.out / name).stat().st_size > 0
 
-    kept = _part(run, ("four-seasons", "heuristic", range(TRAIN_FROM, TRAIN_FROM + 1000)))
-    lost = _part(run, ("four-seasons", "random", range(TRAIN_FROM, TRAIN_FROM + 1000)))
+    parts = sorted(run.out.glob("parts/*/*/*.csv"))
+    assert len(parts) == 4
+    kept, lost = parts[0], parts[-1]
     before = kept.stat().st_mtime_ns
     lost.unlink()
     again = play_all(run)
@@ -117,8 +127,32 @@ def test_compare_goes_on_where_it_was(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         again.drop(columns="seconds"), results.drop(columns="seconds"), check_dtype=False
     )
-    with pytest.raises(ValueError, match="holds a comparison"):
-        play_all(replace(run, seed=1))
+
+
+def test_a_comparison_may_grow_but_loses_nothing(tmp_path: Path) -> None:
+    run = Compare(tmp_path, ["heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}", n_jobs=1)
+    play_all(run)
+    play_all(replace(run, agents=["heuristic", "random"]))
+    for change, told in (
+        ({"seed": 1}, "seed 0, not 1"),
+        ({"agents": ["random"]}, "four-seasons: heuristic-deterministic, which this one leaves"),
+        ({"deals": f"{TRAIN_FROM}-{TRAIN_FROM + 5}"}, "the deals 4294967296-4294967305"),
+    ):
+        with pytest.raises(ValueError, match=f"holds a comparison of {told}"):
+            play_all(replace(run, **{"agents": ["heuristic", "random"]} | change))
+
+
+def test_a_block_that_fails_is_named_and_the_others_are_played(tmp_path: Path, monkeypatch) -> None:
+    def play(task):
+        if task.player.agent == "random":
+            raise OSError("the disk is full")
+        play_block(task)
+
+    monkeypatch.setattr("experiments.compare.play_block", play)
+    run = Compare(tmp_path, ["random", "heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}")
+    with pytest.raises(RuntimeError, match=r"1 of 2 blocks.*\n.*random.*the disk is full"):
+        play_all(replace(run, n_jobs=1))
+    assert len(list(tmp_path.glob("parts/*/heuristic-*/*.csv"))) == 1
 
 
 def test_compare_over_rule_sets(tmp_path: Path) -> None:
@@ -136,48 +170,86 @@ def test_compare_over_rule_sets(tmp_path: Path) -> None:
         (["--rules", "czarena"], "did you mean 'czarina'"),
         (["--deals", "9-1"], "run backwards"),
         (["--agents", "maskable_ppo:nowhere"], "no weights at nowhere"),
+        (["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
+        (["--agents", "maskable_ppo", "maskable_ppo"], "give one a name of its own"),
+        (["--play", "stochastik"], "did you mean 'stochastic'"),
+        (["--backend", "rai"], "did you mean 'ray'"),
+        (["--cluster", "here:1"], "loky works on this machine alone"),
     ],
 )
-def test_compare_says_what_is_wrong(tmp_path: Path, flags: list[str], told: str) -> None:
-    command = [sys.executable, "-m", "experiments.compare", "--out", str(tmp_path / "y"), *flags]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=README.parent, check=False)
-    assert done.returncode != 0
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+def test_compare_says_what_is_wrong(
+    tmp_path: Path, monkeypatch, flags: list[str], told: str
+) -> None:
+    command = ["compare", "--out", str(tmp_path / "y"), *flags]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit, match=told):
+        compare_command()
     assert not (tmp_path / "y").exists()
 
 
+def test_commands_end_without_a_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "experiments.compare", "--out", str(tmp_path / "y")]
+    command += ["--agents", "heuristik"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=README.parent, check=False)
+    assert done.returncode != 0
+    assert "did you mean 'heuristic'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
-    small = Hyperparameters(games=8, n_steps=8, batch_size=32, n_epochs=1, layers=[8])
-    settings = tmp_path / "small.yaml"
-    settings.write_text(yaml.safe_dump(vars(small)))
-    run = Train(
-        out=tmp_path / "x",
-        steps="200",
-        seed=3,
-        hyperparameters=settings,
-        validation_deals=20,
-        rules="czarina",
-    )
-    train(run)
-    for name in ("run.json", "progress.csv", "best/model.safetensors", "last/model.json"):
-        assert (run.out / name).stat().st_size > 0
-    assert list(run.out.glob("events.*")), "TensorBoard"
-    with pytest.raises(FileExistsError, match="not empty"):
-        train(run)
+    """Two algorithms, two seeds: from training to the page."""
+    for name, sizes in SMALL.items():
+        for seed in (3, 4):
+            train(
+                Train(
+                    out=tmp_path / "study" / f"{name}-{seed}",
+                    agent=name,
+                    steps="300",
+                    seed=seed,
+                    set=sizes,
+                    validations=3,
+                    validation_deals=20,
+                    rules="czarina",
+                )
+            )
+    run = tmp_path / "study" / "maskable_ppo-3"
+    for name in (
+        *("run.json", "progress.csv", "done.json", "README.md", "validation.csv"),
+        *("best/model.safetensors", "last/model.json", "checkpoint/state.json"),
+    ):
+        assert (run / name).stat().st_size > 0
+    assert list(run.glob("events.*")), "TensorBoard"
+    assert len(list(run.glob("policies/*/model.json"))) == 3
+    told = json.loads((run / "run.json").read_text())
+    assert told["run"]["seed"] == 3
+    assert told["hyperparameters"]["layers"] == [8]
+    assert told["versions"]["torch"] == torch.__version__
+    assert "validation deals" in (run / "README.md").read_text()
+    log = read_log(run)
+    assert log["validation/win_rate"].count() == 3
+    assert log[STEPS].is_monotonic_increasing
 
     compared = Compare(
         out=tmp_path / "y",
-        agents=["heuristic", f"maskable_ppo:{run.out / 'best'}"],
+        agents=["heuristic", *(f"{name}:{tmp_path}/study/{name}-*" for name in SMALL)],
         rules=["czarina"],
-        deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}",
+        deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}",
         n_jobs=1,
     )
-    results = play_all(compared)
-    assert set(results["train_seed"].dropna()) == {3}
-    page = report(Report([run.out, compared.out])).read_text()
-    assert "maskable_ppo learns czarina, seed 3" in page
-    assert page.count("data:image/png") == 3
+    compare(compared)
+    results = pd.read_csv(compared.out / "results.csv")
+    assert set(results["train_seed"].dropna()) == {3, 4}
+    assert set(results["play"]) == {"deterministic", "stochastic"}
+    assert len(results) == 30 * (1 + 2 * 2 * 2)
+    page = report(Report([compared.out, tmp_path / "study"]))
+    text = page.read_text()
+    assert "Learning czarina" in text
+    assert text.count("data:image/png") == 5 + 4
+    for told in ("won by", "only heuristic", "probability of improvement", "<td>all</td>"):
+        assert told in text
+    assert "http" not in text, "self-contained"
+    markdown = page.with_suffix(".md").read_text()
+    assert as_markdown(as_text(summarise(results))) in markdown
     with pytest.raises(FileNotFoundError, match="holds no run"):
         report(Report([tmp_path]))
 

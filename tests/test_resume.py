@@ -66,7 +66,7 @@ def steps_of(out: Path) -> int:
 
 
 def kill_later(process: subprocess.Popen[bytes], out: Path, steps: int) -> None:
-    """SIGKILL once a checkpoint of so many steps is there, which may be while the next is written."""
+    """SIGKILL once a checkpoint of so many steps is there: perhaps while the next is written."""
     deadline = time.monotonic() + 120
     while steps_of(out) < steps:
         assert process.poll() is None, process.stderr.read() if process.stderr else ""
@@ -106,7 +106,7 @@ def test_a_killed_run_goes_on_as_if_it_never_had_been(agent: str, tmp_path: Path
 def model_of(agent: str, out: Path, games: int = 8) -> object:
     algorithm = get_algorithm(agent)
     settings = algorithm.read_settings(overrides=[*SMALL[agent], f"games={games}"])
-    env = make_games(Train(out=out), settings, RULES["four-seasons"])
+    env = make_games(settings, RULES["four-seasons"])
     return algorithm.make_model(env, settings, 0)
 
 
@@ -194,9 +194,7 @@ def test_games_go_on_from_their_state(rules: str) -> None:
 
 def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
     out = tmp_path / "x"
-    small = Train(
-        out=out, steps="64", set=SMALL["maskable_ppo"], validation_deals=5, validations=1
-    )
+    small = Train(out=out, steps="64", set=SMALL["maskable_ppo"], validation_deals=5, validations=1)
     with pytest.raises(FileNotFoundError, match="no run to resume"):
         train(Train(out=out, resume=True))
     train(small)

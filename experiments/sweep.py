@@ -1,0 +1,324 @@
+"""Sweep: `python -m experiments.sweep experiments/studies/baselines.yaml --out runs/study`.
+
+A YAML file says which trainings there are; they run side by side, on this machine or a cluster. A
+job is a run of `experiments.train` in a folder and a process of its own, so that one that fails, or
+is killed, takes no other with it. What is done is not done again, and what is half done goes on:
+a sweep that was stopped is simply started once more.
+
+    fixed:                      # flags of experiments.train, or hyperparameters, of all jobs
+      rules: four-seasons
+      minutes: 7
+    grid:                       # every combination of these
+      agent: [maskable_ppo, maskable_dqn]
+      seed: [0, 1, 2, 3, 4]
+    samples:                    # if need be: so many draws of these, each with all of the grid
+      count: 20
+      seed: 0
+      draw:
+        learning_rate: {log_uniform: [1.0e-4, 1.0e-2]}
+        gamma: {uniform: [0.99, 1.0]}
+        layers: {choice: [[256, 256], [512, 512]]}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import tyro
+import yaml
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from scipy import stats
+
+from agents.algorithms import get_algorithm
+from experiments.compare import write_csv
+from experiments.jobs import Failure, check_backend, run_tasks
+from experiments.progress import STEPS, read_log
+from experiments.run_folder import DONE, ROOT, RUN, write_json
+from experiments.train import Train, parse_steps
+from four_seasons_env.rules import get_rules, nearest
+
+PARTS = ("fixed", "grid", "samples")
+DRAWS = ("choice", "log_uniform", "uniform")
+FLAGS = tuple(
+    each.name for each in dataclasses.fields(Train) if each.name not in ("out", "resume", "set")
+)
+
+
+@dataclass
+class Sweep:
+    """Run many trainings."""
+
+    jobs: tyro.conf.Positional[Path]
+    """The YAML file."""
+    out: Path
+    """Folder of the runs, a folder each."""
+    backend: str = "loky"
+    """What works side by side: loky (this machine), dask or ray."""
+    n_jobs: int = -1
+    """How many at once; -1: one a core, or all of the cluster's."""
+    cluster: str | None = None
+    """Address of a Dask scheduler or a Ray head; without one they start on this machine."""
+    threads: int = 1
+    """Of torch, in each job."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training."""
+
+    name: str
+    out: Path
+    command: tuple[str, ...]
+    """Flags of `experiments.train`."""
+    threads: int
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its run has come to its end."""
+        return (self.out / DONE).is_file()
+
+
+def read_jobs(run: Sweep) -> list[Job]:
+    """The jobs of a sweep's YAML file, checked as far as that goes without running them.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: for an unknown key, with the nearest one, or a value that cannot be.
+    """
+    if not run.jobs.is_file():
+        raise FileNotFoundError(f"no sweep at {run.jobs}")
+    told = yaml.safe_load(run.jobs.read_text())
+    if not isinstance(told, dict):
+        raise ValueError(f"{run.jobs} must hold {', '.join(PARTS)}")
+    for key in told:
+        if key not in PARTS:
+            raise ValueError(f"unknown part {key!r} of a sweep: {nearest(key, PARTS)}")
+    grid = {
+        key: each if isinstance(each, list) else [each]
+        for key, each in told.get("grid", {}).items()
+    }
+    draws = _draw(told["samples"]) if "samples" in told else [{}]
+    jobs = []
+    for number, drawn in enumerate(draws):
+        for chosen in itertools.product(*grid.values()):
+            varied = dict(zip(grid, chosen, strict=True))
+            names = [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
+            names += [f"sample-{number:03d}"] if "samples" in told else []
+            name = "-".join(names) or "run"
+            values = told.get("fixed", {}) | varied | drawn
+            command = _command(values, run.out / name)
+            jobs.append(Job(name, run.out / name, command, run.threads))
+    doubles = {job.name for job in jobs if sum(each.name == job.name for each in jobs) > 1}
+    if doubles:
+        raise ValueError(f"the grid names a job twice: {', '.join(sorted(doubles))}")
+    return jobs
+
+
+def _name(key: str, value: Any) -> str:
+    text = str(value) if key in ("agent", "rules") else f"{key}-{value}"
+    return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in text)
+
+
+def _draw(samples: dict[str, Any]) -> list[dict[str, Any]]:
+    """The drawn values of each sample; the same in every call."""
+    known = ("count", "seed", "draw")
+    for key in samples:
+        if key not in known:
+            raise ValueError(f"unknown key {key!r} of samples: {nearest(key, known)}")
+    count, columns = int(samples["count"]), {}
+    for i, (key, how) in enumerate(samples["draw"].items()):
+        ((kind, values),) = how.items()
+        if kind not in DRAWS:
+            raise ValueError(f"unknown draw {kind!r} of {key}: {nearest(kind, DRAWS)}")
+        random_state = 1000 * int(samples.get("seed", 0)) + i
+        if kind == "choice":
+            drawn = stats.randint(0, len(values)).rvs(count, random_state=random_state)
+            columns[key] = [values[index] for index in drawn]
+            continue
+        low, high = values
+        made = (
+            stats.loguniform(low, high) if kind == "log_uniform" else stats.uniform(low, high - low)
+        )
+        columns[key] = [float(f"{x:.6g}") for x in made.rvs(count, random_state=random_state)]
+    return [{key: column[n] for key, column in columns.items()} for n in range(count)]
+
+
+def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
+    """The flags of one job; what is no flag of `experiments.train` is a hyperparameter."""
+    algorithm = get_algorithm(values.get("agent", Train(out).agent))
+    hyperparameters = [each.name for each in dataclasses.fields(algorithm.schema)]
+    flags, settings = [], []
+    for key, value in values.items():
+        if key in FLAGS:
+            flags += [f"--{key.replace('_', '-')}", str(value)]
+        elif key in hyperparameters:
+            settings.append(f"{key}={json.dumps(value)}")
+        else:
+            known = [*FLAGS, *hyperparameters]
+            raise ValueError(
+                f"{key!r} is no flag of experiments.train and no hyperparameter of "
+                f"{algorithm.name}: {nearest(key, known)}"
+            )
+    get_rules(values.get("rules", "four-seasons"))
+    parse_steps(str(values.get("steps", "20M")))
+    path = values.get("hyperparameters")
+    algorithm.read_settings(Path(path) if path else None, settings)
+    return (*flags, *(["--set", *settings] if settings else []))
+
+
+def run_job(job: Job) -> None:
+    """Train, in a process of its own; what it prints goes to a file beside its folder.
+
+    Raises:
+        RuntimeError: if it fails, with the last line that it printed.
+    """
+    if job.is_done:
+        return
+    resumes = (job.out / RUN).is_file()
+    flags = ["--resume"] if resumes else job.command
+    threads = str(job.threads)
+    log = job.out.with_name(f"{job.out.name}.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a") as printed:
+        done = subprocess.run(
+            [sys.executable, "-m", "experiments.train", "--out", str(job.out.resolve()), *flags],
+            cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode or not job.is_done:
+        last = (log.read_text().strip().splitlines() or ["nothing was printed"])[-1]
+        how = f"exit status {done.returncode}" if done.returncode else "stopped before its end"
+        raise RuntimeError(f"{how}; {log}: {last}")
+
+
+def _claim(run: Sweep, jobs: list[Job]) -> None:
+    """Refuse a folder whose runs were started with other flags than the sweep now has.
+
+    Raises:
+        ValueError: naming the run.
+    """
+    path = run.out / "sweep.json"
+    told = {job.name: list(job.command) for job in jobs}
+    found = json.loads(path.read_text()) if path.is_file() else {}
+    for name, command in found.items():
+        if told.get(name, command) != command:
+            raise ValueError(
+                f"{run.out / name} was started with {' '.join(command)}, not with "
+                f"{' '.join(told[name])}: choose a new folder (--out)"
+            )
+    write_json(path, found | told)
+
+
+def _view(jobs: list[Job], failures: list[Failure]) -> Table:
+    """How each job stands, from its files."""
+    failed = {each.name for each in failures}
+    done = sum(job.is_done for job in jobs)
+    table = Table(title=f"{done} of {len(jobs)} jobs done", title_justify="left")
+    for column in ("job", "state", "moves", "won % (training)", "won % (validation)"):
+        table.add_column(column, justify="left" if column in ("job", "state") else "right")
+    for job in jobs:
+        started = (job.out / RUN).is_file()
+        state = "failed" if job.name in failed else "running" if started else "waiting"
+        log = read_log(job.out)
+        table.add_row(
+            job.name,
+            "done" if job.is_done else state,
+            f"{log[STEPS].iloc[-1]:,.0f}" if len(log) else "",
+            _last(log, "play/win_rate"),
+            _last(log, "validation/win_rate"),
+        )
+    return table
+
+
+def _last(log: pd.DataFrame, column: str) -> str:
+    values = log[column].dropna().tolist() if column in log else []
+    return f"{100 * values[-1]:.1f}" if len(values) else ""
+
+
+def _safely(view: Callable[[], Table]) -> Callable[[], Table]:
+    """A view that keeps its last picture when a log is read while it is written."""
+    last = Table()
+
+    def show() -> Table:
+        nonlocal last
+        with suppress(OSError, ValueError):
+            last = view()
+        return last
+
+    return show
+
+
+def results_of(jobs: list[Job]) -> pd.DataFrame:
+    """A row for each job that is done, the best by validation first."""
+    rows = []
+    for job in jobs:
+        if job.is_done:
+            done = json.loads((job.out / DONE).read_text())
+            best = done["best"]
+            rows.append(
+                {
+                    "job": job.name,
+                    "won": best["won"],
+                    "cards_up": best["cards_up"],
+                    "best_steps": best["steps"],
+                    "steps": done["steps"],
+                    "seconds": done["seconds"],
+                    "flags": " ".join(job.command),
+                }
+            )
+    table = pd.DataFrame(rows)
+    return table.sort_values(["won", "cards_up"], ascending=False) if rows else table
+
+
+def sweep(run: Sweep) -> list[Failure]:
+    """Run the jobs that are not done, and return those that failed.
+
+    Raises:
+        ValueError: for a sweep that cannot be run.
+        FileNotFoundError: if its file is not there.
+    """
+    check_backend(run.backend, run.cluster)
+    jobs = read_jobs(run)
+    _claim(run, jobs)
+    todo = [job for job in jobs if not job.is_done]
+    failures: list[Failure] = []
+    console = Console()
+    view = _safely(lambda: _view(jobs, failures))
+    with Live(get_renderable=view, console=console, refresh_per_second=0.5):
+        names = [job.name for job in todo]
+        for failure in run_tasks(run_job, todo, names, run.backend, run.n_jobs, run.cluster):
+            if failure:
+                failures.append(failure)
+    write_csv(run.out / "jobs.csv", results_of(jobs))
+    for each in failures:
+        console.print(f"[red]failed[/] {each.name}: {each.reason}", soft_wrap=True)
+    return failures
+
+
+def main() -> None:
+    """Read the flags and run; the exit status is 1 if a job failed."""
+    try:
+        failures = sweep(tyro.cli(Annotated[Sweep, tyro.conf.arg(name="")], description=__doc__))
+    except (ValueError, FileNotFoundError) as error:
+        sys.exit(f"error: {error}")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
