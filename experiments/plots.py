@@ -73,7 +73,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
         color="grey",
         fontsize=8,
     )
-    axes.set_yticks(range(len(rows)), _named(rows["who"]))
+    axes.set_yticks(range(len(rows)), _named(rows["who"].tolist()))
     axes.set_ylim(-0.6, len(rows) - 0.1)
     axes.set_xlim(0, max(1.25 * rows["win_high"].max(), 0.14))
     _percent(axes, x=True)
@@ -117,7 +117,7 @@ def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.plot(ends, [y, y], color=colours[row["who"]], lw=2)
         axes.plot(100 * row["win_difference"], y, "o", color=colours[row["who"]], ms=5)
     axes.axvline(0, color="black", lw=1)
-    axes.set_yticks(range(len(rows)), _named(rows["who"]))
+    axes.set_yticks(range(len(rows)), _named(rows["who"].tolist()))
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlabel(f"points more than {BASELINE} [95%]")
     figure.suptitle(title, fontsize=10)

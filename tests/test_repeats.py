@@ -79,7 +79,9 @@ class Witness:
 
 def text_of(game: Game) -> str:
     """A position, whatever the order of its piles."""
-    return str((sorted(map(str, game.tableau)), game.foundations, game.waste, game.stock_size))
+    turned = int(game.record["redeals"][0])
+    piles = sorted(map(str, game.tableau))
+    return str((piles, game.foundations, game.waste, game.stock_size, turned))
 
 
 @pytest.mark.parametrize("rules", RULES)
