@@ -25,7 +25,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## train MaskablePPO for two minutes, compare it with the heuristic, report
 	$(BIN)/python -m experiments.demo --minutes $(MINUTES) --out $(DEMO)
 
-reproduce: $(READY)  ## the README's benchmark from nothing, two hours; QUICK=1: in small
+reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small
 	$(BIN)/python -m experiments.reproduce $(if $(QUICK),--quick)
 
 test: $(READY)  ## the default tests, about two minutes

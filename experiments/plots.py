@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from experiments.progress import STEPS
@@ -38,8 +39,18 @@ def _colours(names: Sequence[str]) -> dict[str, tuple[float, ...]]:
 
 
 def _named(names: Sequence[str]) -> list[str]:
-    """Names for an axis: in two lines, and cut where they are paths."""
-    return [name.replace(", ", "\n")[-36:] for name in names]
+    """Names as a plot has room for them: in two lines, of a path the end."""
+    lines = [name.split(", ") for name in names]
+    return [
+        "\n".join(f"...{line[-20:]}" if len(line) > 23 else line for line in each) for each in lines
+    ]
+
+
+def _legend(axes: Axes, names: Sequence[str]) -> None:
+    """Name the colours."""
+    handles = [Line2D([], [], color=(*colour[:3], 1.0)) for colour in _colours(names).values()]
+    told = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)))]
+    axes.legend(handles, told, frameon=False, fontsize=8)
 
 
 def _percent(axes: Axes, x: bool = False, y: bool = False) -> None:
@@ -94,14 +105,14 @@ def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
     colours = _colours(who)
     for name, played in results.groupby(np.array(who), sort=False):
         reached = [(played["cards_up"] >= cards).mean() for cards in range(most + 1)]
-        axes.step(range(most + 1), reached, where="post", label=name, color=colours[str(name)])
+        axes.step(range(most + 1), reached, where="post", color=colours[str(name)])
+    _legend(axes, list(colours))
     axes.set_xlabel("cards on the foundations, at least (all: won)")
     _percent(axes, y=True)
     axes.set_ylabel("games")
     axes.set_ylim(0, 1.02)
     axes.set_xlim(0, most)
     figure.suptitle(title, fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)
 
 
@@ -132,14 +143,14 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     for name, (_, row) in zip(who, summary.iterrows(), strict=True):
         time = max(row["ms_per_move"], 1e-5)
         axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[name], lw=1)
-        axes.plot(time, row["win_rate"], "o", color=colours[name], ms=6, label=name)
+        axes.plot(time, row["win_rate"], "o", color=colours[name], ms=6)
     axes.set_xscale("log")
     axes.set_xlabel("milliseconds a move (many games side by side)")
     axes.set_ylabel("games won")
     axes.set_ylim(bottom=0)
     _percent(axes, y=True)
     figure.suptitle(title, fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
+    _legend(axes, who)
     figure.savefig(path)
 
 

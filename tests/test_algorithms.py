@@ -114,11 +114,12 @@ def test_the_replay_buffer_keeps_next_positions_with_their_masks(
     Where a game is cut short the next position is its last, with that one's mask, and the bootstrap
     goes on; where it ends it does not.
     """
-    settings = {"seed": 5, "rules": rules, "observation": observation, "max_moves": 20}
+    settings = {"seed": 5, "rules": rules, "observation": observation, "max_moves": 30}
     env = FourSeasonsVecEnv(4, **settings)
-    model = dqn_on(env, "buffer_size=4000")
+    eps = [f"exploration_{end}_eps=1.0" for end in ("initial", "final")]
+    model = dqn_on(env, "buffer_size=4000", *eps)
     env.seed(settings["seed"])  # the model has seeded it otherwise
-    model.learn(600, log_interval=None)
+    model.learn(1000, log_interval=None)
     buffer = model.replay_buffer
     again = FourSeasonsVecEnv(4, **settings)
     observations = again.reset()
@@ -265,7 +266,7 @@ def test_zips_are_opened_only_on_trust(tmp_path: Path) -> None:
         card, weights = get_algorithm(name).policy_of(model, settings, DEFAULT, {})
         same = get_algorithm(name).player(card, weights, DEFAULT)
         np.testing.assert_array_equal(agent.scores(games, masks), same.scores(games, masks))
-        with pytest.raises(PolicyFileError, match="takes observations of 699 slots"):
+        with pytest.raises(PolicyFileError, match=r"takes observations of (699|179) slots"):
             make_agent(f"{name}:{path}", "simplicity", trust=True)
         path.write_bytes(path.read_bytes()[:200])
         with pytest.raises(PolicyFileError, match="cannot be opened"):
