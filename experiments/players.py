@@ -103,7 +103,8 @@ def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | N
     """The policies that a path or pattern stands for; None are the kept weights."""
     if path is None or not glob.has_magic(str(path)):
         return [_policy_in(path) if path else None]
-    found = [_policy_in(Path(each)) for each in sorted(Path(path.anchor).glob(_within(path)))]
+    matching = sorted(Path(path.anchor).glob(_within(path)))
+    found = [_policy_in(each) for each in matching if each.is_dir() or each.suffix == ".zip"]
     if not found:
         raise FileNotFoundError(f"no weights at {path}: nothing matches")
     fits = [

@@ -33,7 +33,7 @@ def _axes(height: float = 3.4) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _colours(names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _colours(names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
     """A colour for each name, the same in all plots of one table."""
     return {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(dict.fromkeys(names))}
 
@@ -48,7 +48,7 @@ def _named(names: Sequence[str]) -> list[str]:
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
     """Name the colours."""
-    handles = [Line2D([], [], color=(*colour[:3], 1.0)) for colour in _colours(names).values()]
+    handles = [Line2D([], [], color=colour) for colour in _colours(names).values()]
     told = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)))]
     axes.legend(handles, told, frameon=False, fontsize=8)
 

@@ -180,7 +180,7 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
 
 
 def run_job(job: Job) -> None:
-    """Train, in a process of its own; what it prints goes to a file beside its folder.
+    """Train, in a process of its own; what it prints goes to a file in `logs`.
 
     Raises:
         RuntimeError: if it fails, with the last line that it printed.
@@ -190,7 +190,7 @@ def run_job(job: Job) -> None:
     resumes = (job.out / RUN).is_file()
     flags = ["--resume"] if resumes else job.command
     threads = str(job.threads)
-    log = job.out.with_name(f"{job.out.name}.log")
+    log = job.out.parent / "logs" / f"{job.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(

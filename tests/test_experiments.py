@@ -229,6 +229,7 @@ def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     assert log["validation/win_rate"].count() == 3
     assert log[STEPS].is_monotonic_increasing
 
+    (tmp_path / "study" / "maskable_ppo-3.log").write_text("patterns are for folders")
     compared = Compare(
         out=tmp_path / "y",
         agents=["heuristic", *(f"{name}:{tmp_path}/study/{name}-*" for name in SMALL)],

@@ -103,6 +103,27 @@ def test_a_killed_run_goes_on_as_if_it_never_had_been(agent: str, tmp_path: Path
         np.testing.assert_array_equal(arrays[0][name], arrays[1][name], err_msg=name)
 
 
+@pytest.mark.slow
+def test_a_run_that_is_told_to_stop_keeps_what_it_has(tmp_path: Path) -> None:
+    out = tmp_path / "x"
+    endless = flags("maskable_ppo", out)
+    endless[endless.index("--steps") + 1] = "1G"
+    process = start(*endless)
+    while steps_of(out) < 200:
+        assert process.poll() is None
+        time.sleep(0.005)
+    busy = start("--resume", "--out", str(out))
+    assert busy.wait() == 1
+    assert busy.stderr is not None
+    assert b"is being trained by another process" in busy.stderr.read()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 0
+    stopped = steps_of(out)
+    assert not (out / "done.json").exists()
+    assert "Unfinished" in (out / "README.md").read_text()
+    kill_later(start("--resume", "--out", str(out)), out, stopped + 64)
+
+
 def model_of(agent: str, out: Path, games: int = 8) -> object:
     algorithm = get_algorithm(agent)
     settings = algorithm.read_settings(overrides=[*SMALL[agent], f"games={games}"])
