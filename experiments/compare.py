@@ -188,7 +188,7 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
     """Print a table of text; names are folded where the terminal is narrow, numbers never."""
     console = Console()
     if not console.is_terminal:
-        console = Console(width=170)
+        console = Console(width=200)
     table = Table(title=title)
     for i, column in enumerate(cells.columns):
         is_name = column in ("agent", "play", "rules", "what") or i == 0

@@ -190,11 +190,14 @@ def run_job(job: Job) -> None:
     resumes = (job.out / RUN).is_file()
     flags = ["--resume"] if resumes else job.command
     threads = str(job.threads)
+    out = job.out.resolve()
+    if out.is_relative_to(ROOT):
+        out = out.relative_to(ROOT)  # the command that the run tells is the same in every clone
     log = job.out.parent / "logs" / f"{job.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(
-            [sys.executable, "-m", "experiments.train", "--out", str(job.out.resolve()), *flags],
+            [sys.executable, "-m", "experiments.train", "--out", str(out), *flags],
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
             stdout=printed,
