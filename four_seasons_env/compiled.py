@@ -36,6 +36,18 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function into each that calls it, where the caller's constants shape its code.
+
+    A call with ``piles=5`` then gets loops unrolled five times and branches on it decided, beside a
+    call for any number of piles, from one source.
+    """
+    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", forceinline=True)(
+        function
+    )
+    return compiled
+
+
 def announce(function: Callable[..., Any]) -> None:
     """Tell the user, on stderr, if a compiled function is about to be compiled for the first time.
 

@@ -170,27 +170,21 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
 
     def _finals(self) -> dict[str, Any]:
         """The infos of the episodes that ended in this step; rows of others are zeros."""
-        done = self._tables.done.copy()
-
-        def ended_only(array: NDArray[Any]) -> NDArray[Any]:
-            rows = np.zeros_like(array)
-            rows[done] = array[done]
-            return rows
-
-        info: dict[str, Any] = {"action_mask": ended_only(self._final_masks)}
+        done = self._give(self._tables.done)
         episodes = self._final_episodes
+        info: dict[str, Any] = {"action_mask": self._give(self._final_masks)}
         for key in _INFO_KEYS:
-            info[key] = ended_only(episodes[key])
+            info[key] = self._give(episodes[key])
         info["episode"] = {
-            "r": ended_only(episodes["score"]),
-            "l": ended_only(episodes["steps"]),
+            "r": self._give(episodes["score"]),
+            "l": self._give(episodes["steps"]),
             "_r": done,
             "_l": done,
         }
         for key in list(info):
             info[f"_{key}"] = done
         return {
-            "final_obs": ended_only(self._final_obs),
+            "final_obs": self._give(self._final_obs),
             "_final_obs": done,
             "final_info": info,
             "_final_info": done,

@@ -74,10 +74,10 @@ class FourSeasonsVecEnv(VecEnv):
         dones = np.zeros(self.num_envs, np.bool_)
         if "final_info" in infos:
             final = infos["final_info"]
-            dones = infos["_final_info"]
+            dones = infos["_final_info"].copy()
             for i in np.flatnonzero(dones):
                 told[i] = {
-                    "terminal_observation": infos["final_obs"][i],
+                    "terminal_observation": infos["final_obs"][i].copy(),
                     "TimeLimit.truncated": bool(truncated[i]),
                     "episode": {
                         "r": float(final["episode"]["r"][i]),
