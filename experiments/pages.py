@@ -1,11 +1,12 @@
-"""Write the README's results and docs/family.md from result files.
+"""Write the README's results and speed and docs/family.md from result files.
 
 After `python -m experiments.compare --out runs/y`:
 
     python -m experiments.pages --results runs/y             # agents on one rule set -> README
     python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
+    python -m experiments.pages --speed runs/speed           # experiments.throughput -> README
 
-The folders' `summary.csv` are kept in docs/results; without a folder the pages are made anew from
+The folders' tables are kept in docs/results; without a folder the pages are made anew from
 there. No figure on them is typed by hand.
 """
 
@@ -19,8 +20,9 @@ import pandas as pd
 import tyro
 
 from experiments.compare import write_csv
-from experiments.plots import plot_win_rates
+from experiments.plots import plot_throughput, plot_win_rates
 from experiments.summary import as_markdown, as_text
+from experiments.throughput import VECTOR, cost_cells
 from four_seasons_env.files import write_atomically
 from four_seasons_env.moves import all_moves
 from four_seasons_env.observations import observation_length
@@ -31,7 +33,6 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
-START, END = "<!-- results -->\n", "<!-- /results -->"
 
 _DEFAULTS = Rules()
 _FIELDS = (
@@ -56,21 +57,75 @@ class Pages:
     """Folder of a comparison of agents on the test deals of `four-seasons`."""
     family: Path | None = None
     """Folder of a comparison of agents on the test deals of all rule sets."""
+    speed: Path | None = None
+    """Folder of `experiments.throughput`."""
 
 
-def with_results(readme: str, summary: pd.DataFrame) -> str:
-    """The README's text with the table of a summary between its marks."""
-    before, start, rest = readme.partition(START)
-    _, end, after = rest.partition(END)
-    if not (start and end):
-        raise ValueError(f"the README lacks the marks {START.strip()} and {END}")
+def with_part(readme: str, name: str, told: str) -> str:
+    """A text with what stands between the marks of a name replaced.
+
+    Raises:
+        ValueError: if the marks are not there.
+    """
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, found, rest = readme.partition(start)
+    _, found_too, after = rest.partition(end)
+    if not (found and found_too):
+        raise ValueError(f"the README lacks the marks {start.strip()} and {end}")
+    return before + start + told + end + after
+
+
+def results_part(summary: pd.DataFrame) -> str:
+    """The README's part on the agents."""
     deals = int(summary["deals"].max())
-    told = (
+    return (
         f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
         "Points are percentage points more than the heuristic, deal by deal.\n\n"
         f"{as_markdown(as_text(summary))}\n![games won](docs/results/win_rates.png)\n\n"
     )
-    return before + START + told + END + after
+
+
+def _rate(moves: float) -> str:
+    """Moves a second, short."""
+    return f"{moves / 1e6:.2f} M" if moves >= 1e6 else f"{moves / 1e3:.1f} k"
+
+
+def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
+    """The README's part on speed."""
+    batches = rates[rates["what"] == VECTOR]
+    columns = {
+        f"`{observation}`, threads: {threads}": {
+            f"{games:,}": _rate(moves)
+            for games, moves in zip(rows["games"], rows["moves_per_second"], strict=True)
+        }
+        for (observation, threads), rows in batches.groupby(["observation", "threads"], sort=False)
+    }
+    batched = pd.DataFrame(columns).fillna("-").rename_axis("games at a time").reset_index()
+    others = rates[rates["what"] != VECTOR]
+    beside = pd.DataFrame(
+        {
+            "what": others["what"],
+            "games": others["games"].map("{:,}".format),
+            "observation": others["observation"],
+            "moves a second": others["moves_per_second"].map(_rate),
+            "a CPU-second": others["per_cpu_second"].map(_rate),
+        }
+    )
+    return (
+        "Moves a second of random legal play, the drawing of the moves included; mask and "
+        "observation are written at every move, and games that end are dealt anew. Medians of "
+        "several windows; peers and ours in one run on the same two cores.\n\n"
+        f"{as_markdown(batched)}\n![moves a second](docs/results/throughput.png)\n\n"
+        f"{as_markdown(beside)}\n{as_markdown(cost_cells(costs))}\n"
+    )
+
+
+def up_to_date(readme: str) -> str:
+    """The README's text as the kept results have it."""
+    summary = pd.read_csv(RESULTS / "four-seasons.csv")
+    rates, costs = (pd.read_csv(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
+    readme = with_part(readme, "results", results_part(summary))
+    return with_part(readme, "speed", speed_part(rates, costs))
 
 
 def _row(rules: Rules) -> list[str]:
@@ -142,7 +197,7 @@ def family_page(summary: pd.DataFrame) -> str:
 
 
 def write_pages(run: Pages) -> None:
-    """Take in new results, if any, and write both pages."""
+    """Take in new results, if any, and write README and pages."""
     if run.results:
         summary = pd.read_csv(run.results / "summary.csv")
         write_csv(RESULTS / "four-seasons.csv", summary)
@@ -150,8 +205,12 @@ def write_pages(run: Pages) -> None:
         plot_win_rates(summary, title, RESULTS / "win_rates.png")
     if run.family:
         write_csv(RESULTS / "family.csv", pd.read_csv(run.family / "summary.csv"))
-    readme = with_results(README.read_text(), pd.read_csv(RESULTS / "four-seasons.csv"))
-    write_atomically(README, readme.encode())
+    if run.speed:
+        rates = pd.read_csv(run.speed / "throughput.csv")
+        write_csv(RESULTS / "throughput.csv", rates)
+        write_csv(RESULTS / "costs.csv", pd.read_csv(run.speed / "costs.csv"))
+        plot_throughput(rates, RESULTS / "throughput.png")
+    write_atomically(README, up_to_date(README.read_text()).encode())
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
 
 

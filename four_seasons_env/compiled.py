@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,14 +23,32 @@ def _engine_digest() -> str:
 _ENGINE_DIGEST = _engine_digest()
 
 
+@functools.cache
+def _warn_uncached() -> None:
+    warnings.warn(
+        "four_seasons_env cannot keep its compiled code, as no cache folder is writable: every "
+        "process compiles anew. Name a folder in NUMBA_CACHE_DIR.",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+
+
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function, without the GIL, and keep the machine code on disk.
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
     functions of another file that has changed. So the freshness stamp is widened to cover all the
     engine's files. Integer division follows NumPy (no exception on zero).
+
+    The code is kept beside the engine's files or, where that folder is read-only, in the user's
+    cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
+    own file and move it into place. With no folder to write to, nothing is kept.
     """
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # Numba found no folder
+        _warn_uncached()
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = (cache_file._source_stamp, _ENGINE_DIGEST)
