@@ -29,7 +29,8 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
     functions of another file that has changed. So the freshness stamp is widened to cover all the
-    engine's files, and those beside the function's own. Integer division follows NumPy (no exception on zero).
+    engine's files, and those beside the function's own. Integer division follows NumPy (no
+    exception on zero).
     """
     dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     cache_file = getattr(dispatcher._cache, "_cache_file", None)

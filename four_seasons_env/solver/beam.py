@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env import kernel
 from four_seasons_env.compiled import jit
-from four_seasons_env.moves import FOUNDATION, WASTE, all_moves
+from four_seasons_env.moves import WASTE, Move, all_moves
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.bits import lowest
 from four_seasons_env.solver.outlook import keys, outlook
@@ -39,7 +39,7 @@ STATE = np.dtype(
 )
 LINE = np.dtype([("parent", "i4"), ("move", "u1")])
 """A move and the line that it goes on, -1 at the start."""
-SEARCHING, LAYER_DONE, NO_ROOM, WON = range(4)
+SEARCHING, LAYER_DONE, NO_ROOM, WON, OVER = range(5)
 
 _LIMIT = 3  # positions of a layer that are played on, for each that it starts with
 _WASTE_UP = 1  # the number of W>F; those of Ti>F follow
@@ -107,7 +107,7 @@ def _record(state, lines, parent, move):
 
 @jit
 def expand(
-    states, rules, frames, weights, arrangements, limit, quota, words,
+    states, rules, frames, weights, arrangements, limit, quota, last, words,
     pool, scores, ends, heap, later, later_scores, later_ends, lines, seen, same_cards,
 ):  # fmt: skip
     """Play on from so many positions of a layer at most, and set the state's status.
@@ -116,6 +116,7 @@ def expand(
         arrangements: positions with the same cards in the tableau to be kept.
         limit: positions of this layer to be played on.
         quota: the same, in this call.
+        last: positions made, in all, at which the search breaks off.
         pool, scores, ends: this layer: GAME records, their outlook, the lines that lead to them.
         heap: those of the pool that wait, a heap by score.
         later, later_scores, later_ends: positions of later layers.
@@ -151,6 +152,9 @@ def expand(
                 kernel.play(g, rule, move)
                 state.positions += 1
                 before = state.lines
+                if state.positions > last:
+                    state.positions = last
+                    return
                 line = _record(state, lines, ends[here], move)
                 while frame.safe:
                     move = _safe_move(g, rule, frame)
@@ -227,12 +231,9 @@ class Beam:
         weights: NDArray[np.float64],
         memory: int,
     ) -> None:
-        self.width, self.arrangements, self.weights, self.memory = (
-            width,
-            arrangements,
-            weights,
-            memory,
-        )
+        self._width, self._arrangements, self._weights = width, arrangements, weights
+        self._memory = memory
+        self._all_moves = all_moves(rules)
         self._rules = kernel.compile_rules(rules)
         self._frames = frames
         self._words = kernel.new_masks(1, rules)[0][0]
@@ -256,28 +257,41 @@ class Beam:
             self._seen, self._same_cards,
         )  # fmt: skip
 
-    def go_on(self, quota: int) -> int | None:
-        """Play on from so many positions at most.
+    @property
+    def positions(self) -> int:
+        """Positions made by a move so far."""
+        return int(self.state["positions"][0])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing has been left out."""
+        return not self.state["left_out"][0]
+
+    def go_on(self, quota: int, positions: int) -> int:
+        """Play on from so many positions at most, and make so many positions at most.
 
         Returns:
-            The status: WON, SEARCHING, or None at the end, if it is not won.
+            WON, OVER at the end of a search that has not won, or SEARCHING.
 
         Raises:
             OutOfMemory: if the memory does not suffice.
         """
         pool, later, state = self._pool, self._later, self.state[0]
         expand(
-            self.state, self._rules, self._frames, self.weights, self.arrangements,
-            _LIMIT * self.width, quota, self._words, pool.games, pool.scores, pool.ends, pool.heap,
-            later.games, later.scores, later.ends, self._lines, self._seen, self._same_cards,
+            self.state, self._rules, self._frames, self._weights, self._arrangements,
+            _LIMIT * self._width, quota, self.positions + positions, self._words,
+            pool.games, pool.scores, pool.ends, pool.heap, later.games, later.scores, later.ends,
+            self._lines, self._seen, self._same_cards,
         )  # fmt: skip
+        if state["status"] == WON:
+            return WON
         if state["status"] == NO_ROOM:
             self._make_room()
         elif state["status"] == LAYER_DONE:
             if not state["later"]:
-                return None
+                return OVER
             self._next_layer()
-        return WON if state["status"] == WON else SEARCHING
+        return SEARCHING
 
     def _next_layer(self) -> None:
         """Take the best positions of the next layer out of the later ones."""
@@ -287,9 +301,9 @@ class Beam:
         layers = 64 * (2 - games["redeals"].astype(np.int64)) + games["dealt"]
         is_next = layers == layers.min()
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
-        if len(chosen) > self.width:
+        if len(chosen) > self._width:
             state["left_out"] = True
-            best = np.argpartition(later.scores[chosen], self.width)[: self.width]
+            best = np.argpartition(later.scores[chosen], self._width)[: self._width]
             chosen = chosen[best]
         state["pool"], state["later"] = len(chosen), len(others)
         pool.take(later, chosen)
@@ -307,21 +321,25 @@ class Beam:
         if 2 * state["lines"] > len(self._lines):
             self._lines = _doubled(self._lines)
         if 3 * state["entered"] > len(self._seen):
-            for name in ("_seen", "_same_cards"):
-                table = getattr(self, name)
-                larger = np.zeros(2 * len(table), TALLY)
-                retally(table, larger)
-                setattr(self, name, larger)
+            self.grow_tables()
         arrays = (self._lines, self._seen, self._same_cards, *pool.arrays, *later.arrays)
-        if sum(array.nbytes for array in arrays) > self.memory:
+        if sum(array.nbytes for array in arrays) > self._memory:
             raise OutOfMemory
 
-    def line(self, rules: Rules) -> list[Any]:
+    def grow_tables(self) -> None:
+        """Double the tables of positions seen."""
+        for name in ("_seen", "_same_cards"):
+            table = getattr(self, name)
+            larger = np.zeros(2 * len(table), TALLY)
+            retally(table, larger)
+            setattr(self, name, larger)
+
+    def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
         moves = []
         end = int(self.state["lines"][0]) - 1
         while end >= 0:
-            moves.append(all_moves(rules)[self._lines[end]["move"]])
+            moves.append(self._all_moves[self._lines[end]["move"]])
             end = int(self._lines[end]["parent"])
         return moves[::-1]
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic as _intrinsic
+
+
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba's decorator; compiled callers leave the typing context out."""
+    made: Callable[..., Any] = _intrinsic(function)
+    return made
 
 
 @intrinsic

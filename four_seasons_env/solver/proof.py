@@ -51,6 +51,7 @@ PROOF = np.dtype(
         ("piles", "i8"),
         ("open", "i8"),  # positions on the stack
         ("seen", "i8"),  # positions in the table
+        ("positions", "i8"),  # positions played on from
         ("status", "i8"),
     ]
 )
@@ -152,6 +153,7 @@ def search(proofs, stack, table, frames, positions):
             proof.status = FULL
             return
         proof.open -= 1
+        proof.positions += 1
         waste = stack[proof.open].waste
         tableau = stack[proof.open].tableau
         up = stack[proof.open].up
@@ -208,10 +210,9 @@ class Proof:
         proof["size"] = len(deck)
         proof["first"] = min([dealt, *positions])
         proof["piles"] = rules.piles
-        self.is_possible = bool(
+        self._is_possible = bool(
             frames[0]["one_way"] and proof["size"] - proof["first"] <= KEY_POSITIONS
         )
-        """Whether the relaxed game covers the rules, and a key has room for its positions."""
         self._frames = frames
         self._memory = memory
         self._stack = np.zeros(STACK, RELAXED)
@@ -224,15 +225,28 @@ class Proof:
         proof["open"] = 1
         self._table = np.zeros(2**12, np.uint64)
 
-    def go_on(self, positions: int) -> int:
-        """Go on for so many positions at most, and return the status."""
+    @property
+    def positions(self) -> int:
+        """Positions played on from so far."""
+        return int(self.proofs["positions"][0])
+
+    @property
+    def status(self) -> int:
+        """SEARCHING, or how it ended: RELAXED_WIN (no proof), LOST (proved), FULL (no memory)."""
+        return int(self.proofs["status"][0]) if self._is_possible else RELAXED_WIN
+
+    def go_on(self, positions: int) -> None:
+        """Play on from so many positions at most."""
         search(self.proofs, self._stack, self._table, self._frames, positions)
-        if self.proofs["status"][0] == FULL and 2 * self._table.nbytes <= self._memory:
-            larger = np.zeros(2 * len(self._table), np.uint64)
-            rehash(self._table, larger)
-            self._table = larger
+        if self.status == FULL and 3 * self._table.nbytes <= self._memory:
+            self.grow_table()
             self.proofs["status"] = SEARCHING
-        return int(self.proofs["status"][0])
+
+    def grow_table(self) -> None:
+        """Double the table of positions seen."""
+        larger = np.zeros(2 * len(self._table), np.uint64)
+        rehash(self._table, larger)
+        self._table = larger
 
 
 def _cards_at(record: Any, place: int) -> list[int]:

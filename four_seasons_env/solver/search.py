@@ -1,25 +1,32 @@
-"""`solve`: beams that widen, and between them a search for a proof of loss."""
+"""`solve`: beams that widen, and beside them a search for a proof of loss."""
 
 from __future__ import annotations
 
+import functools
+import math
 import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from four_seasons_env.compiled import announce
 from four_seasons_env.game import Game
 from four_seasons_env.moves import Move
-from four_seasons_env.solver.beam import WON, Beam, OutOfMemory
+from four_seasons_env.solver import beam as beams
+from four_seasons_env.solver import proof as proofs
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.outlook import WEIGHTS
-from four_seasons_env.solver.proof import LOST, SEARCHING, Proof
 
 DEFAULT_SECONDS = 60.0
-_SLICE = 20_000  # positions played on from in one call, about 0.03 s
-_FIRST_WIDTH = 100
+_SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve
+
+# The time until a deal is won is heavy-tailed: most fall to a narrow beam, and one that has not
+# falls sooner to a wider one with other weights than to the same once more.
+_WIDTH = 100
 _WIDER = 4
 _ARRANGEMENTS = 8
-_JITTER = 0.15  # of the weights, after the first beam
+_JITTER = 0.15  # standard deviation of each weight's factor, from the second beam on
+_PROOF_SHARE = 4  # positions of beams for each position of the proof
 
 
 @dataclass(frozen=True)
@@ -27,9 +34,9 @@ class Solution:
     """What `solve` has found out."""
 
     status: str
-    """`won` (the moves win), `lost` (nobody can win from here) or `unknown`."""
+    """`won` (the moves win), `lost` (nobody can win from here) or `unknown` (out of budget)."""
     moves: list[Move]
-    """Moves that win, to be played one after the other; none unless won."""
+    """Moves that win, one after the other; empty unless won."""
     positions: int
     """Positions looked at."""
     seconds: float
@@ -37,70 +44,86 @@ class Solution:
 
 
 class _OutOfBudget(Exception):
-    pass
+    """Time or positions have run out."""
 
 
 class _Solver:
-    def __init__(self, game: Game, max_positions: int | None, seconds: float | None, seed: int, memory: int):
-        self.game = game
-        self.record = game.record[0]
-        self.frames = make_frame(self.record, game.rules)
-        self.started = time.perf_counter()
-        self.deadline = self.started + seconds if seconds is not None else np.inf
-        self.most = max_positions if max_positions is not None else np.inf
-        self.rng = np.random.default_rng(seed)
-        self.memory = memory
+    """One call of `solve`: its searches and what is left of its budget."""
+
+    def __init__(
+        self, game: Game, max_positions: float, seconds: float, seed: int, memory: int
+    ) -> None:
+        self._game = game
+        self._frames = make_frame(game.record[0], game.rules)
+        self._max_positions = max_positions
+        self._deadline = time.perf_counter() + seconds
+        self._rng = np.random.default_rng(seed)
+        self._memory = memory
         self.positions = 0
 
-    def _spend(self, positions: int) -> None:
-        self.positions += positions
-        if self.positions >= self.most or time.perf_counter() >= self.deadline:
+    def _left(self) -> int:
+        """Positions that may still be looked at."""
+        left = self._max_positions - self.positions
+        if left <= 0 or time.perf_counter() >= self._deadline:
             raise _OutOfBudget
+        return int(min(left, 2**62))
 
     def run(self) -> tuple[str, list[Move]]:
-        proof = Proof(self.record, self.game.rules, self.frames, self.memory // 4)
-        width, arrangements, weights = _FIRST_WIDTH, _ARRANGEMENTS, WEIGHTS
+        """The status and the moves; raises `_OutOfBudget` where there is no answer in time."""
+        game = self._game
+        record = game.record[0]
+        proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
+        width, arrangements, weights = _WIDTH, _ARRANGEMENTS, WEIGHTS
         while True:
             before = self.positions
-            beam = Beam(
-                self.record, self.game.rules, self.frames, width, arrangements, weights,
-                3 * self.memory // 4,
-            )  # fmt: skip
-            try:
-                ended = self._run_beam(beam)
-            except OutOfMemory:
-                return "unknown", []
-            if ended == WON:
-                return "won", beam.line(self.game.rules)
-            if not beam.state["left_out"][0]:
-                return "lost", []
-            if self._prove(proof, (self.positions - before) // 2):
+            beam = beams.Beam(
+                record,
+                game.rules,
+                self._frames,
+                width,
+                arrangements,
+                weights,
+                3 * self._memory // 4,
+            )
+            if self._run_beam(beam) == beams.WON:
+                return "won", beam.moves()
+            if beam.is_complete or self._proves(proof, (self.positions - before) // _PROOF_SHARE):
                 return "lost", []
             width *= _WIDER
             arrangements *= 2
-            weights = WEIGHTS * (1 + _JITTER * self.rng.standard_normal(len(WEIGHTS)))
+            weights = WEIGHTS * (1 + _JITTER * self._rng.standard_normal(len(WEIGHTS)))
 
-    def _run_beam(self, beam: Beam) -> int | None:
-        made = 0
+    def _run_beam(self, beam: beams.Beam) -> int:
+        """Run a beam to its end and return how it ended."""
         while True:
-            status = beam.go_on(_SLICE)
-            now = int(beam.state["positions"][0])
-            if status != SEARCHING:
-                self.positions += now - made
+            before = beam.positions
+            status = beam.go_on(_SLICE, self._left())
+            self.positions += beam.positions - before
+            if status != beams.SEARCHING:
                 return status
-            self._spend(now - made)
-            made = now
 
-    def _prove(self, proof: Proof, positions: int) -> bool:
-        if not proof.is_possible:
-            return False
-        while positions > 0 and proof.proofs["status"][0] == SEARCHING:
-            seen = int(proof.proofs["seen"][0])
-            if proof.go_on(min(_SLICE, positions)) == LOST:
-                return True
+    def _proves(self, proof: proofs.Proof, positions: int) -> bool:
+        """Go on with the proof for so many positions, and tell whether it is done."""
+        while positions > 0 and proof.status == proofs.SEARCHING:
+            before = proof.positions
+            proof.go_on(min(_SLICE, positions, self._left()))
+            self.positions += proof.positions - before
             positions -= _SLICE
-            self._spend(int(proof.proofs["seen"][0]) - seen)
-        return False
+        return proof.status == proofs.LOST
+
+
+@functools.cache
+def _warm_up() -> None:
+    """Compile the searches, or load them from the disk, before any clock runs."""
+    announce(beams.expand)
+    game = Game("four-seasons", deal=0)
+    frames = make_frame(game.record[0], game.rules)
+    beam = beams.Beam(game.record[0], game.rules, frames, 1, 1, WEIGHTS, 2**20)
+    beam.go_on(1, 1)
+    beam.grow_tables()
+    proof = proofs.Proof(game.record[0], game.rules, frames, 2**20)
+    proof.go_on(1)
+    proof.grow_table()
 
 
 def solve(
@@ -110,20 +133,47 @@ def solve(
     seed: int = 0,
     memory: int = 2**30,
 ) -> Solution:
-    """Find out whether a position can be won by a player who sees every card."""
+    """Find out whether a position can be won by a player who sees every card.
+
+    An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
+    rests on a search that has left nothing out (docs/solver.md). The same seed, positions and memory give
+    the same answer, unless time runs out first.
+
+    Args:
+        game: a position of any rule set; it stays as it is.
+        max_positions: positions to look at, at most. None: no limit.
+        seconds: time to take, at most, by some hundredths; loading the compiled code does not
+            count. None: no limit, but 60 if `max_positions` is None too.
+        seed: of the variety of the searches.
+        memory: bytes that the searches may take, at most.
+
+    Raises:
+        ValueError: for a limit that is not positive.
+    """
+    limits = {"max_positions": max_positions, "seconds": seconds, "memory": memory}
+    for name, limit in limits.items():
+        if limit is not None and not limit > 0:
+            raise ValueError(f"{name} must be more than 0, not {limit!r}")
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
-    solver = _Solver(game, max_positions, seconds, seed, memory)
-    if game.is_won:
-        status, moves = "won", []
-    else:
+    _warm_up()
+    started = time.perf_counter()
+    solver = _Solver(
+        game,
+        math.inf if max_positions is None else max_positions,
+        math.inf if seconds is None else seconds,
+        seed,
+        memory,
+    )
+    status, moves = "won", list[Move]()
+    if not game.is_won:
         try:
             status, moves = solver.run()
-        except _OutOfBudget:
-            status, moves = "unknown", []
+        except (_OutOfBudget, beams.OutOfMemory):
+            status = "unknown"
     replay = game.copy()
     for move in moves:
         replay.play(move)
     if status == "won" and not replay.is_won:
-        raise AssertionError("the moves found do not win")
-    return Solution(status, moves, solver.positions, time.perf_counter() - solver.started)
+        raise AssertionError(f"moves that do not win {game!r}: {moves}")
+    return Solution(status, moves, solver.positions, time.perf_counter() - started)

@@ -1,4 +1,4 @@
-"""Hash tables of the compiled searches: open addressing in plain arrays, 0 where there is no key."""
+"""Hash tables of the compiled searches: open addressing in plain arrays, 0 where no key is."""
 
 from __future__ import annotations
 
