@@ -87,7 +87,7 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, keep_default_na=False)
+    return pd.read_csv(path, keep_default_na=False)  # the base of `one_per_suit` is ""
 
 
 def _open_deals(run: Census, task: Task) -> list[int]:
@@ -145,7 +145,7 @@ def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
     moves_median, moves_99 and moves_most of the solutions found; seconds (mean).
     """
     rows = []
-    for value, solved in results.groupby(by, sort=False):
+    for value, solved in results.groupby(by, sort=False, observed=True):
         counts = solved["status"].value_counts()
         won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
         deals = len(solved)
@@ -195,6 +195,23 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
             "99%": whole("moves_99"),
             "most": whole("moves_most"),
             "s/deal": summary["seconds"].map("{:.2f}".format),
+        }
+    )
+
+
+def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
+    """The deals that are open or took longest to decide, as cells of text."""
+    order = results.assign(open=results["status"] == "unknown").sort_values(
+        ["open", "seconds"], ascending=False
+    )
+    worst = order.head(count)
+    return pd.DataFrame(
+        {
+            "deal": worst["deal"].astype(str),
+            "status": worst["status"].replace("unknown", "open"),
+            "seconds": worst["seconds"].map("{:.1f}".format),
+            "positions": worst["positions"].map("{:,}".format),
+            "moves": worst["moves"].map(lambda moves: str(moves) if moves else "-"),
         }
     )
 

@@ -1,12 +1,16 @@
-"""Write the README's results and docs/family.md from result files.
+"""Write the README's results, docs/family.md and docs/solver.md from result files.
 
 After `python -m experiments.compare --out runs/y`:
 
     python -m experiments.pages --results runs/y             # agents on one rule set -> README
     python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
 
-The folders' `summary.csv` are kept in docs/results; without a folder the pages are made anew from
-there. No figure on them is typed by hand.
+and after `python -m experiments.census --out runs/c`:
+
+    python -m experiments.pages --census runs/c              # what can be won -> docs/solver.md
+
+What the pages need of these folders is kept in docs/results; without a folder they are made anew
+from there. No figure on them is typed by hand.
 """
 
 from __future__ import annotations
@@ -18,9 +22,11 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from experiments.compare import write_csv
-from experiments.plots import plot_win_rates
+from experiments.census import census_as_text, hardest, summarise_census
+from experiments.compare import CENSUS, read_census, write_csv
+from experiments.plots import plot_census, plot_win_rates
 from experiments.summary import as_markdown, as_text
+from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically
 from four_seasons_env.moves import all_moves
 from four_seasons_env.observations import observation_length
@@ -31,8 +37,10 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
+SOLVER = ROOT / "docs" / "solver.md"
 START, END = "<!-- results -->\n", "<!-- /results -->"
 
+_DEFAULT = "four-seasons"
 _DEFAULTS = Rules()
 _FIELDS = (
     "piles",
@@ -56,21 +64,54 @@ class Pages:
     """Folder of a comparison of agents on the test deals of `four-seasons`."""
     family: Path | None = None
     """Folder of a comparison of agents on the test deals of all rule sets."""
+    census: Path | None = None
+    """Folder of a census of test deals, of one rule set or of more."""
 
 
 def with_results(readme: str, summary: pd.DataFrame) -> str:
     """The README's text with the table of a summary between its marks."""
-    before, start, rest = readme.partition(START)
-    _, end, after = rest.partition(END)
-    if not (start and end):
-        raise ValueError(f"the README lacks the marks {START.strip()} and {END}")
     deals = int(summary["deals"].max())
     told = (
         f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
         "Points are percentage points more than the heuristic, deal by deal.\n\n"
         f"{as_markdown(as_text(summary))}\n![games won](docs/results/win_rates.png)\n\n"
     )
+    return _between_marks(readme, told)
+
+
+def _between_marks(page: str, told: str) -> str:
+    """A page with a text in place of what stood between its marks."""
+    before, start, rest = page.partition(START)
+    _, end, after = rest.partition(END)
+    if not (start and end):
+        raise ValueError(f"a page lacks the marks {START.strip()} and {END}")
     return before + START + told + END + after
+
+
+def with_census(page: str, results: pd.DataFrame) -> str:
+    """The text of docs/solver.md with the figures of a census between its marks."""
+    results = results.assign(rules=pd.Categorical(results["rules"], list(RULES)))
+    by_rules = summarise_census(results.sort_values(["rules", "deal"]))
+    default = results[results["rules"] == _DEFAULT]
+    told = "Test deals, each solved for itself on one core.\n\n"
+    told += as_markdown(census_as_text(by_rules)) + "\n"
+    if len(default):
+        bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
+        told += f"`{_DEFAULT}` by the rank of the base card:\n\n"
+        told += as_markdown(census_as_text(summarise_census(bases.sort_values("base"), "base")))
+        told += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
+        told += "![time and moves](results/census.png)\n\n"
+    return _between_marks(page, told)
+
+
+def keep_census(folder: Path) -> None:
+    """Take the results of a census into the repository, a file a rule set."""
+    results = pd.read_csv(folder / "results.csv")
+    for rules, solved in results.groupby("rules", sort=False):
+        write_csv(CENSUS / f"{str(rules).replace('/', '_')}.csv", solved)
+        if rules == _DEFAULT:
+            title = f"{rules}, {len(solved):,} test deals"
+            plot_census(solved, title, RESULTS / "census.png")
 
 
 def _row(rules: Rules) -> list[str]:
@@ -142,7 +183,7 @@ def family_page(summary: pd.DataFrame) -> str:
 
 
 def write_pages(run: Pages) -> None:
-    """Take in new results, if any, and write both pages."""
+    """Take in new results, if any, and write the pages."""
     if run.results:
         summary = pd.read_csv(run.results / "summary.csv")
         write_csv(RESULTS / "four-seasons.csv", summary)
@@ -150,6 +191,11 @@ def write_pages(run: Pages) -> None:
         plot_win_rates(summary, title, RESULTS / "win_rates.png")
     if run.family:
         write_csv(RESULTS / "family.csv", pd.read_csv(run.family / "summary.csv"))
+    if run.census:
+        keep_census(run.census)
+    solved = read_census(CENSUS)
+    if solved is not None:
+        write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
     readme = with_results(README.read_text(), pd.read_csv(RESULTS / "four-seasons.csv"))
     write_atomically(README, readme.encode())
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())

@@ -250,7 +250,8 @@ class Beam:
         self._start_layer()
 
     def _start_layer(self) -> None:
-        self._seen[:] = self._same_cards[:] = np.zeros((), TALLY)
+        for table in (self._seen, self._same_cards):
+            table.view(np.uint64).fill(0)
         pool = self._pool
         _enter_layer(
             self.state, self._rules, self._frames, pool.games, pool.scores, pool.heap,

@@ -60,8 +60,7 @@ def outlook(g, rule, frame, weights):
         if card == NO_CARD:
             continue
         piles += 1
-        rank = np.int64(frame.place[card] >> 2)
-        tops += rank
+        tops += frame.place[card] >> 2
         depth = 0
         while card != NO_CARD:
             bit = ONE << np.uint64(frame.place[card])
@@ -76,7 +75,8 @@ def outlook(g, rule, frame, weights):
     never = never_up(left, reached)
     above = ZERO
     lying = tableau
-    size = above_next = inversions = suit_inversions = parked = 0
+    size = above_next = parked = 0
+    inversions = suit_inversions = np.int64(0)
     worst = needed
     card = g.top[WASTE]
     while card != NO_CARD:

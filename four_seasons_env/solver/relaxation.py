@@ -108,12 +108,9 @@ def is_safe(bit, up, frame):
     if King goes on Ace there; and so for p = 1 the cards of place 0 must be up, as such a host is
     of use itself.
     """
-    bit_number = np.int64(highest(bit))
-    p = bit_number >> 2
+    p = np.int64(highest(bit)) >> 2
     if p == 0:
         return not frame.base_hosts
-    needed = p - 1  # levels that all must have reached
-    if p == 1 and frame.base_hosts:
-        needed = 1
-    below = (ONE << np.uint64(4 * needed)) - ONE
+    level = max(p - 1, np.int64(frame.base_hosts))  # that all must have reached
+    below = (ONE << np.uint64(4 * level)) - ONE
     return up & below == below

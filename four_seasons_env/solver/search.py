@@ -24,7 +24,8 @@ _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 
 # falls sooner to a wider one with other weights than to the same once more.
 _WIDTH = 100
 _WIDER = 4
-_ARRANGEMENTS = 8
+_ARRANGEMENTS = 8  # at least, and
+_WIDTH_AN_ARRANGEMENT = 100
 _JITTER = 0.15  # standard deviation of each weight's factor, from the second beam on
 _PROOF_SHARE = 4  # positions of beams for each position of the proof
 
@@ -73,7 +74,7 @@ class _Solver:
         game = self._game
         record = game.record[0]
         proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
-        width, arrangements, weights = _WIDTH, _ARRANGEMENTS, WEIGHTS
+        width, weights = _WIDTH, WEIGHTS
         while True:
             before = self.positions
             beam = beams.Beam(
@@ -81,7 +82,7 @@ class _Solver:
                 game.rules,
                 self._frames,
                 width,
-                arrangements,
+                max(_ARRANGEMENTS, width // _WIDTH_AN_ARRANGEMENT),
                 weights,
                 3 * self._memory // 4,
             )
@@ -90,7 +91,6 @@ class _Solver:
             if beam.is_complete or self._proves(proof, (self.positions - before) // _PROOF_SHARE):
                 return "lost", []
             width *= _WIDER
-            arrangements *= 2
             weights = WEIGHTS * (1 + _JITTER * self._rng.standard_normal(len(WEIGHTS)))
 
     def _run_beam(self, beam: beams.Beam) -> int:
@@ -136,8 +136,8 @@ def solve(
     """Find out whether a position can be won by a player who sees every card.
 
     An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
-    rests on a search that has left nothing out (docs/solver.md). The same seed, positions and memory give
-    the same answer, unless time runs out first.
+    rests on a search that has left nothing out (docs/solver.md). The same seed, positions and
+    memory give the same answer, unless time runs out first.
 
     Args:
         game: a position of any rule set; it stays as it is.
