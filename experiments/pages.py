@@ -108,7 +108,7 @@ def keep_census(folder: Path) -> None:
     """Take the results of a census into the repository, a file a rule set."""
     results = pd.read_csv(folder / "results.csv")
     for rules, solved in results.groupby("rules", sort=False):
-        write_csv(CENSUS / f"{str(rules).replace('/', '_')}.csv", solved)
+        write_csv(CENSUS / (str(rules).replace("/", "_") + ".csv"), solved)
         if rules == _DEFAULT:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")

@@ -108,8 +108,8 @@ def with_ceiling(
             "win_high": 1 - lost / deals,
         }
         on_winnable = played[played["deal"].isin(winnable)].groupby("agent")["won"].mean()
-        rows = rows.assign(of_winnable=rows["agent"].map(on_winnable))
-        parts.append(pd.concat([rows, pd.DataFrame([ceiling])], ignore_index=True))
+        agents = rows.assign(of_winnable=rows["agent"].map(on_winnable))
+        parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
     return pd.concat(parts, ignore_index=True)
 
 
