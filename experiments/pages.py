@@ -107,8 +107,9 @@ def with_census(page: str, results: pd.DataFrame) -> str:
 def keep_census(folder: Path) -> None:
     """Take the results of a census into the repository, a file a rule set."""
     results = pd.read_csv(folder / "results.csv")
-    for rules, solved in results.groupby("rules", sort=False):
-        write_csv(CENSUS / (str(rules).replace("/", "_") + ".csv"), solved)
+    for rules in map(str, results["rules"].unique()):
+        solved = results[results["rules"] == rules]
+        write_csv(CENSUS / f"{rules.replace('/', '_')}.csv", solved)
         if rules == _DEFAULT:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")

@@ -1,4 +1,4 @@
-"""`solve`: beams that widen, and beside them a search for a proof of loss."""
+"""`solve`: beam after beam, and beside them a search for a proof of loss."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.compiled import announce
 from four_seasons_env.game import Game
@@ -20,14 +21,10 @@ from four_seasons_env.solver.outlook import WEIGHTS
 DEFAULT_SECONDS = 60.0
 _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve
 
-# The time until a deal is won is heavy-tailed: most fall to a narrow beam, and one that has not
-# falls sooner to a wider one with other weights than to the same once more.
-_WIDTH = 100
-_WIDER = 4
-_ARRANGEMENTS = 8  # at least, and
-_WIDTH_AN_ARRANGEMENT = 100
-_JITTER = 0.15  # standard deviation of each weight's factor, from the second beam on
-_PROOF_SHARE = 4  # positions of beams for each position of the proof
+_FIRST = ((100, 8), (400, 8), (1600, 16))  # widths and arrangements of the first beams
+_SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
+_MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
+_PROOF_SHARE = 8  # positions of beams for each position of the proof
 
 
 @dataclass(frozen=True)
@@ -74,24 +71,35 @@ class _Solver:
         game = self._game
         record = game.record[0]
         proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
-        width, weights = _WIDTH, WEIGHTS
+        number = 0
         while True:
             before = self.positions
             beam = beams.Beam(
-                record,
-                game.rules,
-                self._frames,
-                width,
-                max(_ARRANGEMENTS, width // _WIDTH_AN_ARRANGEMENT),
-                weights,
-                3 * self._memory // 4,
+                record, game.rules, self._frames, *self._plan(number), 3 * self._memory // 4
             )
             if self._run_beam(beam) == beams.WON:
                 return "won", beam.moves()
             if beam.is_complete or self._proves(proof, (self.positions - before) // _PROOF_SHARE):
                 return "lost", []
-            width *= _WIDER
-            weights = WEIGHTS * (1 + _JITTER * self._rng.standard_normal(len(WEIGHTS)))
+            number += 1
+
+    def _plan(self, number: int) -> tuple[int, int, NDArray[np.float64]]:
+        """Width, arrangements and weights of a beam.
+
+        The time until a deal is won is heavy-tailed, and weights that fail on one deal win another:
+        what three beams have not won falls sooner to new ones with other weights than to ever wider
+        ones. So most are narrow, one in 4 is 4 times as wide, one in 16 is 16 times as wide ...
+        """
+        if number < len(_FIRST):
+            return *_FIRST[number], WEIGHTS
+        width, arrangements = _FIRST[-1]
+        turn = number - len(_FIRST) + 1
+        while turn % 4 == 0:
+            turn //= 4
+            width, arrangements = 4 * width, 4 * arrangements
+        spread = self._rng.choice(_SPREADS)
+        factors = 1 + spread * self._rng.standard_normal(len(WEIGHTS))
+        return width, arrangements * int(self._rng.choice(_MORE)), WEIGHTS * factors
 
     def _run_beam(self, beam: beams.Beam) -> int:
         """Run a beam to its end and return how it ended."""
