@@ -24,6 +24,7 @@ _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 
 _FIRST = ((100, 8), (400, 8), (1600, 16))  # widths and arrangements of the first beams
 _SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
 _MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
+_BYTES = 8192  # that a beam takes for each position of its width, about
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 
 
@@ -94,7 +95,7 @@ class _Solver:
             return *_FIRST[number], WEIGHTS
         width, arrangements = _FIRST[-1]
         turn = number - len(_FIRST) + 1
-        while turn % 4 == 0:
+        while turn % 4 == 0 and 4 * width * _BYTES < self._memory:
             turn //= 4
             width, arrangements = 4 * width, 4 * arrangements
         spread = self._rng.choice(_SPREADS)
