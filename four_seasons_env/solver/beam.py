@@ -315,6 +315,9 @@ class Beam:
         """Double what is full, or nearly so."""
         state = self.state[0]
         pool, later = self._pool, self._later
+        arrays = (self._lines, self._seen, self._same_cards, *pool.arrays, *later.arrays)
+        if 2 * sum(array.nbytes for array in arrays) > self._memory:
+            raise OutOfMemory
         if 2 * state["pool"] > len(pool.games):
             pool.grow()
         if 2 * state["later"] > len(later.games):
@@ -323,9 +326,6 @@ class Beam:
             self._lines = _doubled(self._lines)
         if 3 * state["entered"] > len(self._seen):
             self.grow_tables()
-        arrays = (self._lines, self._seen, self._same_cards, *pool.arrays, *later.arrays)
-        if sum(array.nbytes for array in arrays) > self._memory:
-            raise OutOfMemory
 
     def grow_tables(self) -> None:
         """Double the tables of positions seen."""

@@ -24,7 +24,7 @@ _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 
 _FIRST = ((100, 8), (400, 8), (1600, 16))  # widths and arrangements of the first beams
 _SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
 _MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
-_BYTES = 8192  # that a beam takes for each position of its width, about
+_BYTES = 20_000  # that a beam may take for each position of its width, while arrays double
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 
 
@@ -154,7 +154,7 @@ def solve(
         seconds: time to take, at most, by some hundredths; loading the compiled code does not
             count. None: no limit, but 60 if `max_positions` is None too.
         seed: of the variety of the searches.
-        memory: bytes that the searches may take, at most.
+        memory: bytes that the searches may take, at most; some MiB are needed to begin with.
 
     Raises:
         ValueError: for a limit that is not positive.
