@@ -1,4 +1,4 @@
-"""Beam search in layers: all positions with equally many cards dealt, the best first.
+"""Beam search in layers: all positions with equally many cards in the stock, the best first.
 
 A layer starts with the best positions that the layer before has dealt. They are played on, best
 first by `outlook`, until so many have been played on; what deals a card belongs to a later layer.
@@ -49,8 +49,8 @@ _1, _3 = np.uint64(1), np.uint64(3)
 
 @jit
 def layer_of(g):
-    """Cards dealt, over all the times that the stock is gone through."""
-    return 64 * (2 - np.int64(g.redeals)) + np.int64(g.dealt)
+    """A number that grows with each card dealt, also when the stock is gone through again."""
+    return -64 * np.int64(g.redeals) - kernel.stock_size(g)
 
 
 @jit
@@ -299,7 +299,8 @@ class Beam:
         pool, later, state = self._pool, self._later, self.state[0]
         size = int(state["later"])
         games = later.games[:size]
-        layers = 64 * (2 - games["redeals"].astype(np.int64)) + games["dealt"]
+        stock = games["deck_size"].astype(np.int64) - games["dealt"]
+        layers = -64 * games["redeals"].astype(np.int64) - stock
         is_next = layers == layers.min()
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
         if len(chosen) > self._width:

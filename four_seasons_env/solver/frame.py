@@ -23,7 +23,7 @@ FRAME = np.dtype(
         ("link", "u8", (53, 53)),  # hash of [a tableau card, the card below it]
         ("at", "u8", (53,)),  # hash of [a tableau card]
         ("up", "u8", (4, 14)),  # hash of [a suit, its level]
-        ("dealt", "u8", (3, 53)),  # hash of [redeals left, cards dealt]
+        ("stock", "u8", (3, 53)),  # hash of [redeals left, cards in the stock]
     ],
     align=True,
 )
@@ -58,6 +58,6 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["safe"] = rules.spaces == "optional"
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     rng = np.random.default_rng(_HASH_SEED)
-    for field in ("link", "at", "up", "dealt"):
+    for field in ("link", "at", "up", "stock"):
         frame[field] = rng.integers(0, 2**64, frame[field].shape, np.uint64)
     return frames

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from four_seasons_env import kernel
 from four_seasons_env.cards import NO_CARD
 from four_seasons_env.compiled import jit
 from four_seasons_env.moves import WASTE
@@ -123,10 +124,11 @@ def outlook(g, rule, frame, weights):
 def keys(g, rule, frame):
     """A position's hashes: one that tells arrangements of the tableau apart, one that does not.
 
-    Both leave out which space a pile stands in. Redeals left, cards dealt, levels and the cards of
-    the tableau tell what lies in the waste, and in which order.
+    Both leave out which space a pile stands in. Levels and the cards of the tableau tell what lies
+    in waste and stock; all of that is in the order of the deck, also after a redeal, so the size of
+    the stock tells which is which.
     """
-    common = frame.dealt[g.redeals, g.dealt]
+    common = frame.stock[g.redeals, kernel.stock_size(g)]
     for suit in range(4):
         common += frame.up[suit, g.level[suit]]
     exact = cards = common
