@@ -24,11 +24,19 @@ from rich.table import Table
 from agents.registry import make_agent
 from experiments.play import play_deals
 from experiments.plots import plot_cards_up, plot_win_rates
-from experiments.summary import RESULT_COLUMNS, as_markdown, as_text, summarise
+from experiments.summary import (
+    RESULT_COLUMNS,
+    as_markdown,
+    as_text,
+    summarise,
+    with_ceiling,
+)
 from four_seasons_env.deals import parse_deals
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import RULES, get_rules
 
+CENSUS = Path(__file__).parent.parent / "docs" / "results" / "census"
+"""Where the repository keeps the census of the test deals, a file a rule set."""
 BLOCK = 1000
 """Deals that are played side by side, in one task. Part of what makes a result repeatable."""
 
@@ -49,6 +57,9 @@ class Compare:
     """Of the agents' chance and of the stock's reshuffles."""
     n_jobs: int = -1
     """Processes side by side; -1: one a core."""
+    census: Path = CENSUS
+    """A folder of `experiments.census`: where it has all the deals, the table shows how many can be
+    won at all. That of the test deals comes with the repository."""
 
 
 Task = tuple[str, str, range]
@@ -121,6 +132,14 @@ def play_all(run: Compare) -> pd.DataFrame:
     return results
 
 
+def read_census(path: Path) -> pd.DataFrame | None:
+    """Results of `experiments.census`: of its folder, or of all files of a folder; None: none."""
+    files = [path / "results.csv"]
+    if not files[0].is_file():
+        files = sorted(path.glob("*.csv"))
+    return pd.concat([pd.read_csv(file) for file in files], ignore_index=True) if files else None
+
+
 def print_table(cells: pd.DataFrame, title: str) -> None:
     """Print a table of text; names are folded where the terminal is narrow, numbers never."""
     console = Console()
@@ -144,6 +163,9 @@ def compare(run: Compare) -> None:
     """Play, print the table, and keep table and plots beside the results."""
     results = play_all(run)
     summary = summarise(results)
+    solved = read_census(run.census)
+    if solved is not None:
+        summary = with_ceiling(summary, results, solved)
     write_csv(run.out / "summary.csv", summary)
     cells = as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())

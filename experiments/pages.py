@@ -1,4 +1,4 @@
-"""Write the README's results and speed and docs/family.md from result files.
+"""Write the README's results and speed, docs/family.md and docs/solver.md from result files.
 
 After `python -m experiments.compare --out runs/y`:
 
@@ -6,8 +6,12 @@ After `python -m experiments.compare --out runs/y`:
     python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
     python -m experiments.pages --speed runs/speed           # experiments.throughput -> README
 
-The folders' tables are kept in docs/results; without a folder the pages are made anew from
-there. No figure on them is typed by hand.
+and after `python -m experiments.census --out runs/c`:
+
+    python -m experiments.pages --census runs/c              # what can be won -> docs/solver.md
+
+What the pages need of these folders is kept in docs/results; without a folder they are made anew
+from there. No figure on them is typed by hand.
 """
 
 from __future__ import annotations
@@ -19,10 +23,12 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from experiments.compare import write_csv
-from experiments.plots import plot_throughput, plot_win_rates
+from experiments.census import census_as_text, hardest, summarise_census
+from experiments.compare import CENSUS, read_census, write_csv
+from experiments.plots import plot_census, plot_throughput, plot_win_rates
 from experiments.summary import as_markdown, as_text
 from experiments.throughput import VECTOR, cost_cells
+from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically
 from four_seasons_env.moves import all_moves
 from four_seasons_env.observations import observation_length
@@ -33,7 +39,9 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
+SOLVER = ROOT / "docs" / "solver.md"
 
+_DEFAULT = "four-seasons"
 _DEFAULTS = Rules()
 _FIELDS = (
     "piles",
@@ -59,19 +67,21 @@ class Pages:
     """Folder of a comparison of agents on the test deals of all rule sets."""
     speed: Path | None = None
     """Folder of `experiments.throughput`."""
+    census: Path | None = None
+    """Folder of a census of test deals, of one rule set or of more."""
 
 
-def with_part(readme: str, name: str, told: str) -> str:
+def with_part(page: str, name: str, told: str) -> str:
     """A text with what stands between the marks of a name replaced.
 
     Raises:
         ValueError: if the marks are not there.
     """
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, found, rest = readme.partition(start)
+    before, found, rest = page.partition(start)
     _, found_too, after = rest.partition(end)
     if not (found and found_too):
-        raise ValueError(f"the README lacks the marks {start.strip()} and {end}")
+        raise ValueError(f"the page lacks the marks {start.strip()} and {end}")
     return before + start + told + end + after
 
 
@@ -126,6 +136,33 @@ def up_to_date(readme: str) -> str:
     rates, costs = (pd.read_csv(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
     readme = with_part(readme, "results", results_part(summary))
     return with_part(readme, "speed", speed_part(rates, costs))
+
+
+def with_census(page: str, results: pd.DataFrame) -> str:
+    """The text of docs/solver.md with the figures of a census between its marks."""
+    results = results.assign(rules=pd.Categorical(results["rules"], list(RULES)))
+    by_rules = summarise_census(results.sort_values(["rules", "deal"]))
+    default = results[results["rules"] == _DEFAULT]
+    told = "Test deals, each solved for itself on one core.\n\n"
+    told += as_markdown(census_as_text(by_rules)) + "\n"
+    if len(default):
+        bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
+        told += f"`{_DEFAULT}` by the rank of the base card:\n\n"
+        told += as_markdown(census_as_text(summarise_census(bases.sort_values("base"), "base")))
+        told += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
+        told += "![time and moves](results/census.png)\n\n"
+    return with_part(page, "results", told)
+
+
+def keep_census(folder: Path) -> None:
+    """Take the results of a census into the repository, a file a rule set."""
+    results = pd.read_csv(folder / "results.csv")
+    for rules in map(str, results["rules"].unique()):
+        solved = results[results["rules"] == rules]
+        write_csv(CENSUS / f"{rules.replace('/', '_')}.csv", solved)
+        if rules == _DEFAULT:
+            title = f"{rules}, {len(solved):,} test deals"
+            plot_census(solved, title, RESULTS / "census.png")
 
 
 def _row(rules: Rules) -> list[str]:
@@ -210,6 +247,11 @@ def write_pages(run: Pages) -> None:
         write_csv(RESULTS / "throughput.csv", rates)
         write_csv(RESULTS / "costs.csv", pd.read_csv(run.speed / "costs.csv"))
         plot_throughput(rates, RESULTS / "throughput.png")
+    if run.census:
+        keep_census(run.census)
+    solved = read_census(CENSUS)
+    if solved is not None:
+        write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
     write_atomically(README, up_to_date(README.read_text()).encode())
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
 

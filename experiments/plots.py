@@ -129,3 +129,28 @@ def plot_throughput(table: pd.DataFrame, path: Path) -> None:
     axes.set_title("Random legal play, mask and observation written at every move")
     axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)
+
+
+def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
+    """How long it took to decide deals, and how long solutions are."""
+    figure = Figure(figsize=(8, 3.4), dpi=120, layout="constrained")
+    times, lengths = figure.subplots(1, 2)
+    for axes in (times, lengths):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
+    decided = results[results["status"] != "unknown"]["seconds"].sort_values()
+    if len(decided):
+        share = (1 + pd.RangeIndex(len(decided)).to_numpy()) / len(results)
+        times.step(decided, share, where="post", color=_COLOURS[0])
+        times.set_xscale("log")
+    times.set_xlabel("seconds")
+    times.set_ylabel("deals decided")
+    times.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    times.set_ylim(0, 1.02)
+    won = results[results["status"] == "won"]["moves"]
+    if len(won):
+        lengths.hist(won, bins=30, color=_COLOURS[0])
+    lengths.set_xlabel("moves of the solution")
+    lengths.set_ylabel("deals")
+    figure.suptitle(title)
+    figure.savefig(path)

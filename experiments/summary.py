@@ -8,6 +8,9 @@ from scipy import stats
 BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
 
+CEILING = "ceiling"
+"""Not an agent: the row of what a player who sees every card could win at all."""
+
 RESULT_COLUMNS = (
     "agent",
     "rules",
@@ -71,11 +74,52 @@ def _against(played: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float]:
     return told
 
 
+def with_ceiling(
+    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame
+) -> pd.DataFrame:
+    """The summary with the ceiling, for each rule set of which the census has all deals.
+
+    A row `ceiling` is put after the agents: wins and win_rate are of deals known to be winnable,
+    win_low and win_high the bounds of their share among these very deals: open deals count as lost
+    in one and as won in the other. Each agent gets of_winnable: the share that it has won of the
+    deals known to be winnable.
+
+    Args:
+        results: what the summary sums up.
+        census: results of `experiments.census`.
+    """
+    parts = []
+    for rules, rows in summary.groupby("rules", sort=False):
+        played = results[results["rules"] == rules]
+        solved = census[(census["rules"] == rules) & census["deal"].isin(played["deal"])]
+        solved = solved.drop_duplicates("deal")
+        if set(played["deal"]) != set(solved["deal"]):
+            parts.append(rows)
+            continue
+        winnable = set(solved["deal"][solved["status"] == "won"])
+        deals, lost = len(solved), int((solved["status"] == "lost").sum())
+        ceiling = {
+            "agent": CEILING,
+            "rules": rules,
+            "deals": deals,
+            "wins": len(winnable),
+            "win_rate": len(winnable) / deals,
+            "win_low": len(winnable) / deals,
+            "win_high": 1 - lost / deals,
+        }
+        on_winnable = played[played["deal"].isin(winnable)].groupby("agent")["won"].mean()
+        agents = rows.assign(of_winnable=rows["agent"].map(on_winnable))
+        parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
+    return pd.concat(parts, ignore_index=True)
+
+
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary as cells of text, for a table that people read."""
 
     def won(row: pd.Series) -> str:
         rate, low, high = (100 * row[name] for name in ("win_rate", "win_low", "win_high"))
+        if row["agent"] == CEILING:
+            return f"{low:.2f} to {high:.2f}" if high > low else f"{rate:.2f}"
         return f"{rate:.2f} [{low:.2f}, {high:.2f}]"
 
     def difference(row: pd.Series) -> str:
@@ -92,17 +136,22 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
             return "-"
         return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
+    def number(column: str, form: str) -> pd.Series:
+        return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(value))
+
     cells = pd.DataFrame(
         {
             "agent": summary["agent"],
             "won % [95%]": summary.apply(won, axis=1),
             f"vs {BASELINE} [95%]": summary.apply(difference, axis=1),
             "McNemar p": summary.apply(p_value, axis=1),
-            "cards up": summary["cards_up"].map("{:.1f}".format),
-            "moves": summary["moves"].map("{:.0f}".format),
-            "ms/move": summary["ms_per_move"].map("{:.3f}".format),
+            "cards up": number("cards_up", "{:.1f}"),
+            "moves": number("moves", "{:.0f}"),
+            "ms/move": number("ms_per_move", "{:.3f}"),
         }
     )
+    if "of_winnable" in summary:
+        cells.insert(2, "of winnable %", number("of_winnable", "{:.2%}").str.rstrip("%"))
     if summary["rules"].nunique() > 1:
         cells.insert(0, "rules", summary["rules"])
     return cells

@@ -13,14 +13,16 @@ from typing import Any
 import numba
 
 
-def _engine_digest() -> str:
+@functools.cache
+def _digest(folder: Path) -> str:
+    """Of what a folder's Python files hold."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-_ENGINE_DIGEST = _engine_digest()
+_ENGINE = Path(__file__).parent
 
 
 @functools.cache
@@ -38,7 +40,8 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
     functions of another file that has changed. So the freshness stamp is widened to cover all the
-    engine's files. Integer division follows NumPy (no exception on zero).
+    engine's files, and those beside the function's own. Integer division follows NumPy (no
+    exception on zero).
 
     The code is kept beside the engine's files or, where that folder is read-only, in the user's
     cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
@@ -51,7 +54,8 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         _warn_uncached()
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
-        cache_file._source_stamp = (cache_file._source_stamp, _ENGINE_DIGEST)
+        own = Path(function.__code__.co_filename).parent
+        cache_file._source_stamp = (cache_file._source_stamp, _digest(_ENGINE), _digest(own))
     compiled: Callable[..., Any] = dispatcher
     return compiled
 

@@ -1,5 +1,6 @@
 """The experiments, end to end on few deals, and their statistics against hand-made cases."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,13 +12,24 @@ import pytest
 import yaml
 
 from agents.maskable_ppo import Hyperparameters
-from experiments.compare import Compare, _part, compare, play_all
-from experiments.pages import FAMILY, README, RESULTS, family_page, up_to_date
+from experiments.census import COLUMNS, Census, census, take_census
+from experiments.compare import CENSUS, Compare, _part, compare, play_all, read_census
+from experiments.pages import (
+    FAMILY,
+    README,
+    RESULTS,
+    SOLVER,
+    family_page,
+    up_to_date,
+    with_census,
+)
 from experiments.play import play_deals
 from experiments.report import Report, report
-from experiments.summary import RESULT_COLUMNS, as_text, summarise
+from experiments.solve import Solve, solve_and_print
+from experiments.summary import RESULT_COLUMNS, as_text, summarise, with_ceiling
 from experiments.train import Train, parse_steps, train
 from four_seasons_env.deals import TRAIN_FROM
+from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
@@ -195,10 +207,13 @@ def test_steps_that_are_none(text: str) -> None:
         parse_steps(text)
 
 
-def test_readme_and_family_page_are_up_to_date() -> None:
+def test_pages_are_up_to_date() -> None:
     """`python -m experiments.pages` writes them."""
     assert up_to_date(README.read_text()) == README.read_text()
     assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
+    solved = read_census(CENSUS)
+    if solved is not None:
+        assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()
 
 
 def test_readme_code_runs() -> None:
@@ -208,3 +223,71 @@ def test_readme_code_runs() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "cards up" in done.stdout
+
+
+def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path) -> None:
+    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 119}"
+    run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, n_jobs=1)
+    first = take_census(run)
+    assert tuple(first.columns) == COLUMNS
+    assert list(first["deal"]) == list(range(TRAIN_FROM, TRAIN_FROM + 120))
+    assert (first["status"] == "unknown").all()
+    assert take_census(run).equals(first)
+
+    parts = sorted(tmp_path.glob("parts/corners/*.csv"))
+    pd.read_csv(parts[0]).head(50).to_csv(parts[0], index=False)  # as if killed after 50 deals
+    again = replace(run, only="unknown", seconds=0.5)
+    census(again)
+    solved = pd.read_csv(tmp_path / "results.csv")
+    assert list(solved["deal"]) == list(first["deal"])
+    assert (solved["status"] != "unknown").sum() > 100
+    summary = pd.read_csv(tmp_path / "summary.csv").iloc[0]
+    counts = solved["status"].value_counts()
+    assert summary["low"] == pytest.approx(counts.get("won", 0) / 120)
+    assert summary["high"] == pytest.approx(1 - counts.get("lost", 0) / 120)
+    for name in ("table.md", "census-corners.png"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_the_ceiling_of_hand_made_results() -> None:
+    """Of ten deals six can be won, two are open. The agent wins four, one of them open."""
+    results = results_of("heuristic", [1, 1, 1, 0, 0, 0, 0, 0, 1, 0])
+    statuses = ["won"] * 6 + ["lost"] * 2 + ["unknown"] * 2
+    solved = pd.DataFrame({"rules": "r", "deal": range(10), "status": statuses})
+    summary = summarise(results)
+    table = with_ceiling(summary, results, solved).set_index("agent")
+    assert table.loc["heuristic", "of_winnable"] == pytest.approx(3 / 6)
+    assert tuple(table.loc["ceiling", ["win_low", "win_high"]]) == pytest.approx((0.6, 0.8))
+    cells = as_text(table.reset_index()).set_index("agent")
+    assert cells.loc["ceiling", "won % [95%]"] == "60.00 to 80.00"
+    assert cells.loc["heuristic", "of winnable %"] == "50.00"
+    assert with_ceiling(summary, results, solved.head(9)).equals(summary)
+
+
+def test_compare_shows_the_ceiling(tmp_path: Path) -> None:
+    solved = Census(out=tmp_path / "c", deals=f"{TRAIN_FROM}-{TRAIN_FROM + 3}", n_jobs=1)
+    take_census(solved)
+    run = Compare(
+        out=tmp_path / "y", agents=["heuristic"], deals=solved.deals, census=solved.out, n_jobs=1
+    )
+    compare(run)
+    assert list(pd.read_csv(run.out / "summary.csv")["agent"]) == ["heuristic", "ceiling"]
+
+
+def test_solve_prints_a_game(capsys: pytest.CaptureFixture[str]) -> None:
+    solve_and_print(Solve(rules="florentine", deal=TRAIN_FROM))
+    lines = capsys.readouterr().out.splitlines()
+    moves = [line for line in lines if re.match(r" +\d+\. ", line)]
+    assert moves[-1].endswith("52 up")
+    assert lines[-1].startswith(f"won in {len(moves)} moves (")
+    game = Game("florentine", TRAIN_FROM)
+    for line in moves:
+        game.play(line.split()[1])
+    assert game.is_won
+
+
+def test_solve_says_what_is_wrong() -> None:
+    command = [sys.executable, "-m", "experiments.solve", "--rules", "czarena"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=README.parent, check=False)
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: unknown rules 'czarena': did you mean 'czarina'?")
