@@ -17,10 +17,10 @@ from typing import Annotated, Any
 import pandas as pd
 import tyro
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
-from experiments.jobs import check_backend, run_tasks
+from experiments.ceiling import CENSUS, read_census, with_ceiling
+from experiments.jobs import check_backend, run_blocks
 from experiments.play import play_deals
 from experiments.players import PLAYS, Player, find_players
 from experiments.plots import plot_cards_up, plot_win_rates
@@ -66,6 +66,9 @@ class Compare:
     """How many at once; -1: one a core, or all of the cluster's."""
     cluster: str | None = None
     """Address of a Dask scheduler or a Ray head."""
+    census: Path = CENSUS
+    """A folder of `experiments.census`: where it has all the deals, the table shows how many can be
+    won at all. That of the test deals comes with the repository."""
 
 
 @dataclass(frozen=True)
@@ -169,16 +172,8 @@ def play_all(run: Compare) -> pd.DataFrame:
     ]
     todo = [task for task in tasks if not task.part.is_file()]
     names = [str(task.part.relative_to(run.out)) for task in todo]
-    failures = []
-    with Progress() as bar:
-        playing = bar.add_task("playing", total=len(tasks), completed=len(tasks) - len(todo))
-        for failure in run_tasks(play_block, todo, names, run.backend, run.n_jobs, run.cluster):
-            bar.advance(playing)
-            if failure:
-                failures.append(failure)
-    if failures:
-        told = "\n".join(f"  {each.name}: {each.reason}" for each in failures)
-        raise RuntimeError(f"{len(failures)} of {len(tasks)} blocks could not be played:\n{told}")
+    done = len(tasks) - len(todo)
+    run_blocks(play_block, todo, names, "playing", done, run.backend, run.n_jobs, run.cluster)
     results = pd.concat([pd.read_csv(task.part) for task in tasks], ignore_index=True)
     write_csv(run.out / "results.csv", results)
     return results
@@ -206,7 +201,7 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
 def compare(run: Compare) -> None:
     """Play, print the table, and keep table and plots beside the results."""
     results = play_all(run)
-    summary = summarise(results)
+    summary = with_ceiling(summarise(results), results, read_census(run.census))
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
     write_csv(run.out / "improvement.csv", improvements(results))

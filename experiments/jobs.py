@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
+from rich.progress import Progress
 
 from four_seasons_env.rules import nearest
 
@@ -83,6 +84,39 @@ def run_tasks(
             delayed(_attempt)(function, task, name) for task, name in zip(tasks, names, strict=True)
         )
         yield from parallel(calls)
+
+
+def run_blocks(
+    function: Callable[[T], Any],
+    tasks: Sequence[T],
+    names: Sequence[str],
+    told: str,
+    done: int = 0,
+    backend: str = "loky",
+    n_jobs: int = -1,
+    cluster: str | None = None,
+) -> None:
+    """`run_tasks` under a progress bar.
+
+    Args:
+        told: what the bar says.
+        done: tasks that were done before; the bar counts them.
+
+    Raises:
+        ValueError: see `check_backend`.
+        RuntimeError: if a task failed, once all others are done.
+    """
+    total = done + len(tasks)
+    failures = []
+    with Progress() as bar:
+        shown = bar.add_task(told, total=total, completed=done)
+        for failure in run_tasks(function, tasks, names, backend, n_jobs, cluster):
+            bar.advance(shown)
+            if failure:
+                failures.append(failure)
+    if failures:
+        reasons = "\n".join(f"  {each.name}: {each.reason}" for each in failures)
+        raise RuntimeError(f"{len(failures)} of {total} blocks failed:\n{reasons}")
 
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:

@@ -1,12 +1,17 @@
-"""Write the README's results and docs/family.md from result files.
+"""Write the README's results and speed, docs/family.md and docs/solver.md from result files.
 
 After `python -m experiments.compare --out runs/y`:
 
     python -m experiments.pages --results runs/y             # agents on one rule set -> README
     python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
+    python -m experiments.pages --speed runs/speed           # experiments.throughput -> README
 
-The folders' `summary.csv` are kept in docs/results; without a folder the pages are made anew from
-there. No figure on them is typed by hand.
+and after `python -m experiments.census --out runs/c`:
+
+    python -m experiments.pages --census runs/c              # what can be won -> docs/solver.md
+
+What the pages need of these folders is kept in docs/results; without a folder they are made anew
+from there. No figure on them is typed by hand.
 """
 
 from __future__ import annotations
@@ -18,34 +23,24 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
+from experiments.ceiling import CEILING, CENSUS, read_census
+from experiments.census import census_as_text, hardest, summarise_census
 from experiments.compare import write_csv
-from experiments.plots import plot_win_rates
+from experiments.family_page import family_page
+from experiments.plots import plot_census, plot_throughput, plot_win_rates
+from experiments.run_folder import ROOT
 from experiments.summary import as_markdown, as_text
+from experiments.throughput import VECTOR, cost_cells
+from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically
-from four_seasons_env.moves import all_moves
-from four_seasons_env.observations import observation_length
-from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, RULES, Rules
+from four_seasons_env.rules import RULES
 
-ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
-START, END = "<!-- results -->\n", "<!-- /results -->"
+SOLVER = ROOT / "docs" / "solver.md"
 
-_DEFAULTS = Rules()
-_FIELDS = (
-    "piles",
-    "base_from",
-    "opening",
-    "build",
-    "wrap",
-    "runs",
-    "spaces",
-    "redeals",
-    "first_waste",
-    "worrying_back",
-)
+_DEFAULT = "four-seasons"
 
 
 @dataclass
@@ -56,101 +51,122 @@ class Pages:
     """Folder of a comparison of agents on the test deals of `four-seasons`."""
     family: Path | None = None
     """Folder of a comparison of agents on the test deals of all rule sets."""
+    speed: Path | None = None
+    """Folder of `experiments.throughput`."""
+    census: Path | None = None
+    """Folder of a census of test deals, of one rule set or of more."""
 
 
-def with_results(readme: str, summary: pd.DataFrame) -> str:
-    """The README's text with the table of a summary between its marks."""
-    before, start, rest = readme.partition(START)
-    _, end, after = rest.partition(END)
-    if not (start and end):
-        raise ValueError(f"the README lacks the marks {START.strip()} and {END}")
+def with_part(page: str, name: str, told: str) -> str:
+    """A text with what stands between the marks of a name replaced.
+
+    Raises:
+        ValueError: if the marks are not there.
+    """
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, found, rest = page.partition(start)
+    _, found_too, after = rest.partition(end)
+    if not (found and found_too):
+        raise ValueError(f"the page lacks the marks {start.strip()} and {end}")
+    return before + start + told + end + after
+
+
+def results_part(summary: pd.DataFrame) -> str:
+    """The README's part on the agents."""
     deals = int(summary["deals"].max())
     several = summary[summary["seeds"] > 1]
     seeds = (
         f" Trained from nothing: {', '.join(dict.fromkeys(several['agent']))}, by "
-        f"{several['seeds'].max()} training seeds each."
+        f"{int(several['seeds'].max())} training seeds each."
         if len(several)
         else ""
     )
-    told = (
+    ceiling = (
+        f" `{CEILING}`: what a player who sees every card could win, as far as the solver knows "
+        "([docs/solver.md](docs/solver.md))."
+        if CEILING in set(summary["agent"])
+        else ""
+    )
+    return (
         f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
         "Differences are in percentage points, and in cards, deal by deal; what the columns mean "
-        f"is told in [docs/experiments.md](docs/experiments.md#statistics).{seeds}\n\n"
+        f"is told in [docs/experiments.md](docs/experiments.md#statistics).{seeds}{ceiling}\n\n"
         f"{as_markdown(as_text(summary))}\n![games won](docs/results/win_rates.png)\n\n"
     )
-    return before + START + told + END + after
 
 
-def _row(rules: Rules) -> list[str]:
-    """A rule set's line in the table of the family."""
-    differing = [
-        f"{name} `{getattr(rules, name)}`"
-        for name in _FIELDS
-        if getattr(rules, name) != getattr(_DEFAULTS, name)
-    ]
-    lengths = [observation_length(rules, observation) for observation in ("tops", "cards")]
-    return [
-        f"`{rules.name}`",
-        ", ".join(differing) or "the default",
-        str(len(all_moves(rules))),
-        f"{lengths[0]:,} / {lengths[1]:,}",
-    ]
+def _rate(moves: float) -> str:
+    """Moves a second, short."""
+    return f"{moves / 1e6:.2f} M" if moves >= 1e6 else f"{moves / 1e3:.1f} k"
 
 
-def family_page(summary: pd.DataFrame) -> str:
-    """The page on the family, from the table of rule sets and a summary over all of them."""
-    rates = {
-        (row["rules"], row["agent"]): f"{row['win_rate']:.2%} ({row['win_low']:.2%} to "
-        f"{row['win_high']:.2%})"
-        for _, row in summary.iterrows()
+def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
+    """The README's part on speed."""
+    batches = rates[rates["what"] == VECTOR]
+    columns = {
+        f"`{observation}`, threads: {threads}": {
+            f"{games:,}": _rate(moves)
+            for games, moves in zip(rows["games"], rows["moves_per_second"], strict=True)
+        }
+        for (observation, threads), rows in batches.groupby(["observation", "threads"], sort=False)
     }
-    agents = list(dict.fromkeys(summary["agent"]))
-    header = ["rules", "differs from the default in", "actions", "`tops` / `cards`"]
-    cells = pd.DataFrame(
-        [
-            [*_row(rules), *(rates.get((name, agent), "-") for agent in agents)]
-            for name, rules in RULES.items()
-        ],
-        columns=[*header, *(f"{agent} wins" for agent in agents)],
+    batched = pd.DataFrame(columns).fillna("-").rename_axis("games at a time").reset_index()
+    others = rates[rates["what"] != VECTOR]
+    beside = pd.DataFrame(
+        {
+            "what": others["what"],
+            "games": others["games"].map("{:,}".format),
+            "observation": others["observation"],
+            "moves a second": others["moves_per_second"].map(_rate),
+            "a CPU-second": others["per_cpu_second"].map(_rate),
+        }
     )
-    ids = {rules: env_id for env_id, rules in ENVS.items()}
-    defaults = ", ".join(f"{name} `{getattr(_DEFAULTS, name)}`" for name in _FIELDS)
-    lines = [
-        "# The family",
-        "",
-        "Every rule set is a row of `four_seasons_env.rules.RULES`; the fields are explained "
-        "there, and `kernel.py` alone says what they mean for a game. "
-        f"The default, `four-seasons`, has {defaults}.",
-        "",
-        f"Win rates are on {int(summary['deals'].max()):,} test deals, with 95% Wilson intervals.",
-        "",
-        as_markdown(cells),
-        "## Sources",
-        "",
-    ]
-    for name, rules in RULES.items():
-        made = f" (`gym.make({ids[name]!r})`)" if name in ids else ""
-        lines += [f"**`{name}`**{made}: {rules.about}", ""]
-    told = ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items())
-    lines += [
-        f"Other names: {told}. A game in full of each rule set stands in tests/golden.",
-        "",
-        "## Layouts",
-        "",
-        "Five piles form a cross, dealt top, left, centre, right, bottom (T0 to T4), with the "
-        "foundations in the corners:",
-        "",
-        "    [C]  T0  [S]",
-        "     T1  T2  T3",
-        "    [H]  T4  [D]",
-        "",
-        "Simplicity has two rows of six piles, T0 to T5 and T6 to T11.",
-    ]
-    return "\n".join(lines) + "\n"
+    return (
+        "Moves a second of random legal play, the drawing of the moves included; mask and "
+        "observation are written at every move, and games that end are dealt anew. Medians of "
+        "several windows; peers and ours in one run on the same two cores.\n\n"
+        f"{as_markdown(batched)}\n![moves a second](docs/results/throughput.png)\n\n"
+        f"{as_markdown(beside)}\n{as_markdown(cost_cells(costs))}\n"
+    )
+
+
+def up_to_date(readme: str) -> str:
+    """The README's text as the kept results have it."""
+    summary = pd.read_csv(RESULTS / "four-seasons.csv")
+    rates, costs = (pd.read_csv(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
+    readme = with_part(readme, "results", results_part(summary))
+    return with_part(readme, "speed", speed_part(rates, costs))
+
+
+def with_census(page: str, results: pd.DataFrame) -> str:
+    """The text of docs/solver.md with the figures of a census between its marks."""
+    results = results.assign(rules=pd.Categorical(results["rules"], list(RULES)))
+    by_rules = summarise_census(results.sort_values(["rules", "deal"]))
+    default = results[results["rules"] == _DEFAULT]
+    told = "Test deals, each solved for itself on one core.\n\n"
+    told += as_markdown(census_as_text(by_rules)) + "\n"
+    if len(default):
+        bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
+        told += f"`{_DEFAULT}` by the rank of the base card:\n\n"
+        told += as_markdown(census_as_text(summarise_census(bases.sort_values("base"), "base")))
+        told += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
+        told += "![time and moves](results/census.png)\n\n"
+    return with_part(page, "results", told)
+
+
+def keep_census(folder: Path) -> None:
+    """Take the results of a census into the repository, a file a rule set."""
+    results = pd.read_csv(folder / "results.csv")
+    for rules in map(str, results["rules"].unique()):
+        solved = results[results["rules"] == rules]
+        write_csv(CENSUS / f"{rules.replace('/', '_')}.csv", solved)
+        if rules == _DEFAULT:
+            title = f"{rules}, {len(solved):,} test deals"
+            plot_census(solved, title, RESULTS / "census.png")
 
 
 def write_pages(run: Pages) -> None:
-    """Take in new results, if any, and write both pages."""
+    """Take in new results, if any, and write README and pages."""
     if run.results:
         summary = pd.read_csv(run.results / "summary.csv")
         write_csv(RESULTS / "four-seasons.csv", summary)
@@ -158,8 +174,17 @@ def write_pages(run: Pages) -> None:
         plot_win_rates(summary, title, RESULTS / "win_rates.png")
     if run.family:
         write_csv(RESULTS / "family.csv", pd.read_csv(run.family / "summary.csv"))
-    readme = with_results(README.read_text(), pd.read_csv(RESULTS / "four-seasons.csv"))
-    write_atomically(README, readme.encode())
+    if run.speed:
+        rates = pd.read_csv(run.speed / "throughput.csv")
+        write_csv(RESULTS / "throughput.csv", rates)
+        write_csv(RESULTS / "costs.csv", pd.read_csv(run.speed / "costs.csv"))
+        plot_throughput(rates, RESULTS / "throughput.png")
+    if run.census:
+        keep_census(run.census)
+    solved = read_census(CENSUS)
+    if solved is not None:
+        write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
+    write_atomically(README, up_to_date(README.read_text()).encode())
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
 
 

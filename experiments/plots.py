@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -16,8 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from experiments.ceiling import CEILING
 from experiments.progress import STEPS
-from experiments.summary import BASELINE, labels, wins_by_label
+from experiments.summary import BASELINE, bounds_as_text, labels, wins_by_label
 
 BOOK_ODDS = 0.1
 """Morehead and Mott-Smith's odds of winning Four Seasons."""
@@ -25,11 +27,18 @@ BOOK_ODDS = 0.1
 _COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
 
 
-def _axes(height: float = 3.4) -> tuple[Figure, Axes]:
+def _panels(height: float, count: int) -> tuple[Figure, list[Axes]]:
+    """A figure with so many plots below each other."""
     figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.3)
+    panels = [figure.add_subplot(count, 1, i + 1) for i in range(count)]
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
+    return figure, panels
+
+
+def _axes(height: float = 3.4) -> tuple[Figure, Axes]:
+    figure, (axes,) = _panels(height, 1)
     return figure, axes
 
 
@@ -60,16 +69,22 @@ def _percent(axes: Axes, x: bool = False, y: bool = False) -> None:
 
 
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Each agent's win rate with its 95% interval, the best first, beside the textbook's odds."""
+    """Each agent's win rate with its 95% interval, the best first, beside the textbook's odds.
+
+    The ceiling, where the summary has it, stands in grey above them, with its bounds.
+    """
     who = labels(summary)
-    colours = _colours(who)
+    colours: dict[str, Any] = _colours(who) | {CEILING: "lightgrey"}
     rows = summary.assign(who=who).sort_values("win_rate", kind="stable")
     figure, axes = _axes(1.5 + 0.42 * len(rows))
     for y, (_, row) in enumerate(rows.iterrows()):
         axes.barh(y, row["win_rate"], color=colours[row["who"]], height=0.6)
         axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
+        told = f"{row['win_rate']:.1%}"
+        if row["who"] == CEILING:
+            told = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
         axes.annotate(
-            f"{row['win_rate']:.1%}",
+            told,
             (max(row["win_high"], row["win_rate"]), y),
             xytext=(5, 0),
             textcoords="offset points",
@@ -86,7 +101,9 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     )
     axes.set_yticks(range(len(rows)), _named(rows["who"].tolist()))
     axes.set_ylim(-0.6, len(rows) - 0.1)
-    axes.set_xlim(0, max(1.25 * rows["win_high"].max(), 0.14))
+    room = 1.5 if CEILING in who else 1.25
+    axes.set_xlim(0, max(room * rows["win_high"].max(), 0.14))
+    axes.set_xticks([tick for tick in axes.get_xticks() if tick <= 1])
     _percent(axes, x=True)
     axes.set_xlabel("games won, with 95% interval")
     figure.suptitle(title, fontsize=10)
@@ -136,11 +153,12 @@ def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Win rate against the time that a move takes."""
+    """Win rate of each agent against the time that a move takes it."""
     figure, axes = _axes()
-    who = labels(summary)
+    agents = summary.dropna(subset=["ms_per_move"])
+    who = labels(agents)
     colours = _colours(who)
-    for name, (_, row) in zip(who, summary.iterrows(), strict=True):
+    for name, (_, row) in zip(who, agents.iterrows(), strict=True):
         time = max(row["ms_per_move"], 1e-5)
         axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[name], lw=1)
         axes.plot(time, row["win_rate"], "o", color=colours[name], ms=6)
@@ -216,4 +234,58 @@ def plot_learning(
     figure.suptitle(title, fontsize=10)
     if axes.lines:
         axes.legend(frameon=False, fontsize=8)
+    figure.savefig(path)
+
+
+def plot_throughput(table: pd.DataFrame, path: Path) -> None:
+    """Moves per second against the batch size, by observation and threads; peers as marks."""
+    figure, axes = _axes()
+    ours = table[table["what"] == "vector environment"]
+    for i, (observation, rates) in enumerate(ours.groupby("observation", sort=False)):
+        for threads, rows in rates.groupby("threads"):
+            axes.plot(
+                rows["games"],
+                rows["moves_per_second"],
+                "o-" if threads == 1 else "s--",
+                color=_COLOURS[i],
+                label=f"{observation}, threads: {threads}",
+            )
+    peers = table[table["observation"] == "its own"]
+    for i, (_, row) in enumerate(peers.iterrows()):
+        axes.plot(
+            row["games"],
+            row["moves_per_second"],
+            "D",
+            color=_COLOURS[4 + i],
+            label=row["what"],
+        )
+    axes.set_xscale("log", base=4)
+    axes.set_yscale("log")
+    batches = np.unique(ours["games"])
+    axes.set_xticks(batches, [f"{games:,}" for games in batches])
+    axes.set_xlabel("games at a time")
+    axes.set_ylabel("moves a second")
+    figure.suptitle("Random legal play, mask and observation written at every move", fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    figure.savefig(path)
+
+
+def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
+    """How long it took to decide deals, and how long solutions are."""
+    figure, (times, lengths) = _panels(5.2, 2)
+    decided = results[results["status"] != "unknown"]["seconds"].sort_values()
+    if len(decided):
+        share = (1 + pd.RangeIndex(len(decided)).to_numpy()) / len(results)
+        times.step(decided, share, where="post", color=_COLOURS[0])
+        times.set_xscale("log")
+    times.set_xlabel("seconds")
+    times.set_ylabel("deals decided")
+    times.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    times.set_ylim(0, 1.02)
+    won = results[results["status"] == "won"]["moves"]
+    if len(won):
+        lengths.hist(won, bins=30, color=_COLOURS[0])
+    lengths.set_xlabel("moves of the solution")
+    lengths.set_ylabel("deals")
+    figure.suptitle(title, fontsize=10)
     figure.savefig(path)

@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
+from experiments.ceiling import CEILING, CENSUS, read_census, with_ceiling
 from experiments.plots import (
     plot_cards_up,
     plot_differences,
@@ -65,6 +66,12 @@ _NOTES = (
     "with a thousand games side by side on one core."
 )
 
+_CEILING_NOTE = (
+    "The ceiling is what a player who sees every card could win of these deals, as far as the "
+    "solver knows: the open deals make the bounds. Of winnable: an agent's share of the deals "
+    "known to be winnable."
+)
+
 
 @dataclass
 class Report:
@@ -72,6 +79,8 @@ class Report:
 
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons, trainings and sweeps."""
+    census: Path = CENSUS
+    """A folder of `experiments.census`, for the ceiling."""
     out: Path | None = None
     """The page; by default `report.html` in the first folder."""
 
@@ -136,14 +145,16 @@ def _drawn(part: str) -> str:
     return f'<p><img alt="{html.escape(told)}" src="data:image/png;base64,{data}"></p>'
 
 
-def _comparison(page: Page, folder: Path) -> None:
+def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
     results = pd.read_csv(folder / "results.csv")
     for rules, played in results.groupby("rules", sort=False):
-        summary = summarise(played)
+        summary = with_ceiling(summarise(played), played, census)
         title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
         page.heading(title)
         page.table(as_text(summary))
         page.note(_NOTES)
+        if CEILING in set(summary["agent"]):
+            page.note(_CEILING_NOTE)
         plot_win_rates(summary, title, page.picture("win rates with intervals"))
         plot_cards_up(played, title, page.picture("share of games with at least so many cards up"))
         if "win_difference" in summary and summary["win_difference"].notna().any():
@@ -236,7 +247,7 @@ def _runs_in(folder: Path) -> list[Path]:
     return sorted(each.parent for each in folder.glob(f"*/{RUN}"))
 
 
-def make_page(runs: list[Path]) -> tuple[str, str]:
+def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
     """The page as HTML and as Markdown.
 
     Raises:
@@ -247,7 +258,7 @@ def make_page(runs: list[Path]) -> tuple[str, str]:
         trainings = []
         for folder in runs:
             if (folder / "results.csv").is_file():
-                _comparison(page, folder)
+                _comparison(page, folder, census)
             elif _runs_in(folder):
                 trainings += _runs_in(folder)
             else:
@@ -263,7 +274,7 @@ def make_page(runs: list[Path]) -> tuple[str, str]:
 def report(run: Report) -> Path:
     """Write the page and return where it is."""
     out = run.out or run.runs[0] / "report.html"
-    as_html, as_markdown_text = make_page(run.runs)
+    as_html, as_markdown_text = make_page(run.runs, read_census(run.census))
     write_atomically(out, as_html.encode())
     write_atomically(out.with_suffix(".md"), as_markdown_text.encode())
     return out

@@ -15,11 +15,10 @@ from pathlib import Path
 import tyro
 from rich.console import Console
 
-from experiments.compare import Compare, compare, play_all, write_csv
+from experiments.compare import Compare, compare
 from experiments.pages import RESULTS, Pages, write_pages
 from experiments.report import Report, report
 from experiments.run_folder import ROOT
-from experiments.summary import summarise
 from experiments.sweep import Sweep, sweep
 
 STUDIES = Path(__file__).parent / "studies"
@@ -68,10 +67,7 @@ def reproduce(run: Reproduce) -> None:
     compare(Compare(compared, agents, deals=deals, **workers))  # type: ignore[arg-type]
     console.rule("3 of 4: all rule sets")
     family = out / "family"
-    results = play_all(
-        Compare(family, ["random", "heuristic"], ["all"], deals=deals, **workers)  # type: ignore[arg-type]
-    )
-    write_csv(family / "summary.csv", summarise(results))
+    compare(Compare(family, ["random", "heuristic"], ["all"], deals=deals, **workers))  # type: ignore[arg-type]
     console.rule("4 of 4: report")
     page = report(Report([compared, out / "study"], out / "report.html"))
     console.print(f"report: {page}")

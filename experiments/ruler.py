@@ -1,7 +1,8 @@
-"""`ZeroCostVecEnv`: an environment that costs nothing, to measure what ours costs in training."""
+"""What our environment costs in training: beside one that costs nothing, and by a stopwatch."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,29 @@ class ZeroCostVecEnv(FourSeasonsVecEnv):
     ) -> Any:
         """The masks of the first positions."""
         return self._masks
+
+
+class TimedVecEnv(FourSeasonsVecEnv):
+    """Our environment, counting the seconds spent in it (`seconds`)."""
+
+    seconds = 0.0
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """A step, timed."""
+        clock = time.perf_counter()
+        answer = super().step_wait()
+        self.seconds += time.perf_counter() - clock
+        return answer
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> Any:
+        """The masks, timed."""
+        clock = time.perf_counter()
+        answer = super().env_method(method_name, *method_args, indices=indices, **method_kwargs)
+        self.seconds += time.perf_counter() - clock
+        return answer

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from experiments.ceiling import CEILING
 from experiments.seeds import crossed_interval, iqm_interval
 
 BASELINE = "heuristic"
@@ -153,9 +154,12 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     cells = {
         "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
         "agent": summary["agent"],
-        "play": summary["play"],
-        "seeds": summary["seeds"].astype(str) if several else None,
-        "won % [95%]": _told(summary, "win_rate", "win", "{:.2f}", 100),
+        "play": summary["play"].fillna("-"),
+        "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
+        "won % [95%]": win_rates(summary),
+        "of winnable %": (
+            _numbers(summary, "of_winnable", "{:.2f}", 100) if "of_winnable" in summary else None
+        ),
         "IQM % [95%]": _told(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
         f"vs {BASELINE} [95%]": _told(summary, "win_difference", "win_difference", "{:+.2f}", 100),
         "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
@@ -163,10 +167,30 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         f"cards vs {BASELINE} [95%]": _told(
             summary, "cards_difference", "cards_difference", "{:+.1f}"
         ),
-        "ms/move": summary["ms_per_move"].map("{:.3f}".format),
-        "ms/game": summary["ms_per_game"].map("{:.2f}".format),
+        "ms/move": _numbers(summary, "ms_per_move", "{:.3f}"),
+        "ms/game": _numbers(summary, "ms_per_game", "{:.2f}"),
     }
     return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
+
+
+def win_rates(summary: pd.DataFrame) -> list[str]:
+    """Win rates in percent with their intervals; of the ceiling the bounds, as text."""
+    told = _told(summary, "win_rate", "win", "{:.2f}", 100)
+    ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
+    return [
+        bounds_as_text(low, high) if agent == CEILING else text
+        for text, (agent, low, high) in zip(told, ends, strict=True)
+    ]
+
+
+def bounds_as_text(low: float, high: float) -> str:
+    """Bounds of a share in percent: one number where nothing is open."""
+    return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
+
+
+def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:
+    """A column of numbers as text; a dash where there is none."""
+    return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
 
 
 def _told(

@@ -2,8 +2,12 @@
 
 Random legal play, masks and observations written, episodes reset: the vector environment at
 several batch sizes, the single environment, and MaskablePPO end to end; with `--peers` other
-environments in the same run. Each figure is the median of several windows; the fastest and slowest
-stand beside it, as machines are noisy, and the rate by CPU time, as others may use the machine.
+environments in the same run; then start-up times and memory. Each figure is the median of several
+windows; the fastest and slowest stand beside it, as machines are noisy, and the rate by CPU time,
+as others may use the machine.
+
+    python -m experiments.throughput --peers --out runs/speed
+    python -m experiments.pages --speed runs/speed               # the README's section on speed
 """
 
 from __future__ import annotations
@@ -24,14 +28,16 @@ from numpy.typing import NDArray
 import four_seasons_env  # noqa: F401  registers the environments
 from experiments.compare import print_table, write_csv
 from experiments.peers import PEERS
-from four_seasons_env.compiled import jit
+from experiments.plots import plot_throughput
+from experiments.startup import peak_memory, startup_seconds
+from four_seasons_env.kernel import new_masks
+from four_seasons_env.masks import draw_moves
+from four_seasons_env.rules import get_rules
 
-_OURS = "MaskablePPO, end to end"
-_RULER = "MaskablePPO, an environment that costs nothing"
-
-_STEP = np.uint64(6364136223846793005)
-_ADD = np.uint64(1442695040888963407)
-_33, _31 = np.uint64(33), np.uint64(31)
+SINGLE = "single environment"
+VECTOR = "vector environment"
+PPO = "MaskablePPO, end to end"
+PPO_RULER = "MaskablePPO, an environment that costs nothing"
 
 
 @dataclass
@@ -43,32 +49,19 @@ class Throughput:
     """Batch sizes of the vector environment."""
     threads: list[int] = field(default_factory=lambda: [1, 2])
     """Threads that the vector environment shares its games over."""
+    copy: bool = False
+    """Let the vector environment give out copies, as it does by default."""
     seconds: float = 0.5
     """Length of a window."""
     windows: int = 5
     ppo: bool = True
     """Measure MaskablePPO with 1,024 games too (a minute)."""
+    startup: bool = True
+    """Measure start-up times and memory too (half a minute)."""
     peers: bool = False
     """Measure other environments too (needs `pip install .[peers]`)."""
     out: Path | None = None
-    """Folder for throughput.csv."""
-
-
-@jit
-def draw_legal(masks, actions, state):
-    """Draw a legal move in each game, by a linear congruential generator with a uint64 state."""
-    for i in range(masks.shape[0]):
-        legal = 0
-        for action in range(masks.shape[1]):
-            legal += masks[i, action]
-        state[0] = state[0] * _STEP + _ADD
-        left = np.int64(((state[0] >> _33) * np.uint64(legal)) >> _31)
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                if left == 0:
-                    actions[i] = action
-                    break
-                left -= 1
+    """Folder for throughput.csv, costs.csv and a plot."""
 
 
 Rates = NDArray[np.float64]
@@ -89,80 +82,90 @@ def _windows(run: Throughput, steps: Callable[[], int]) -> Rates:
     return np.array([_timed(steps, run.seconds) for _ in range(run.windows + 1)][1:])
 
 
-def _vector(run: Throughput, games: int, threads: int, observation: str) -> NDArray[np.float64]:
+def _vector(run: Throughput, games: int, threads: int, observation: str) -> Rates:
     env = gym.make_vec(
         "FourSeasons-v0",
         num_envs=games,
         rules=run.rules,
         observation=observation,
-        copy=False,
+        copy=run.copy,
         num_threads=threads,
     )
     _, infos = env.reset(seed=0)
-    actions = np.zeros(games, np.int64)
+    words, masks = new_masks(games, get_rules(run.rules))
+    masks[:] = infos["action_mask"]
+    moves = np.zeros(games, np.int64)
     state = np.ones(1, np.uint64)
-    masks = infos["action_mask"]
 
     def steps() -> int:
         for _ in range(16):
-            draw_legal(masks, actions, state)
-            env.step(actions)
+            draw_moves(words, state, moves)
+            _, _, _, _, infos = env.step(moves)
+            masks[:] = infos["action_mask"]
         return 16 * games
 
     return _windows(run, steps)
 
 
-def _single(run: Throughput, observation: str) -> NDArray[np.float64]:
+def _single(run: Throughput, observation: str) -> Rates:
     env = gym.make("FourSeasons-v0", rules=run.rules, observation=observation)
+    words, masks = new_masks(1, get_rules(run.rules))
+    moves = np.zeros(1, np.int64)
     state = np.ones(1, np.uint64)
-    actions = np.zeros(1, np.int64)
     _, info = env.reset(seed=0)
-    known: dict[str, Any] = {"mask": info["action_mask"]}
+    masks[0] = info["action_mask"]
 
     def steps() -> int:
         for _ in range(64):
-            draw_legal(known["mask"][None], actions, state)
-            _, _, terminated, truncated, info = env.step(int(actions[0]))
+            draw_moves(words, state, moves)
+            _, _, terminated, truncated, info = env.step(int(moves[0]))
             if terminated or truncated:
                 _, info = env.reset()
-            known["mask"] = info["action_mask"]
+            masks[0] = info["action_mask"]
         return 64
 
     return _windows(run, steps)
 
 
-def _maskable_ppo(run: Throughput) -> dict[str, Rates]:
+def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
     """A training's rates, with our environment and with one that costs nothing.
 
     The two take turns, so that a machine that slows down slows both.
+
+    Returns:
+        The rates of both, and the share of its time that the first has spent in the environment.
     """
     from agents.maskable_ppo import make_model
-    from experiments.ruler import ZeroCostVecEnv
-    from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+    from experiments.ruler import TimedVecEnv, ZeroCostVecEnv
 
     settings = _settings()
     rollout: int = settings.games * settings.n_steps
     learners: dict[str, Callable[[], int]] = {}
-    for name, kind in {_OURS: FourSeasonsVecEnv, _RULER: ZeroCostVecEnv}.items():
-        env = kind(
+    ours: Any = None
+    for name, kind in {PPO_RULER: ZeroCostVecEnv, PPO: TimedVecEnv}.items():
+        ours = kind(
             settings.games,
             seed=0,
             rules=run.rules,
             observation=settings.observation,
             mask=settings.mask,
         )
-        model = make_model(env, settings, 0, lambda _: settings.learning_rate)
+        model = make_model(ours, settings, 0, lambda _: settings.learning_rate)
 
         def learn(model: Any = model) -> int:
             model.learn(rollout, reset_num_timesteps=False)
             return rollout
 
         learners[name] = learn
-    rates = [
-        {name: _timed(learn, 0.0) for name, learn in learners.items()}
-        for _ in range(run.windows + 1)
-    ]
-    return {name: np.array([each[name] for each in rates[1:]]) for name in learners}
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in learners}
+    for window in range(run.windows + 1):
+        if window == 1:
+            ours.seconds = 0.0
+        for name, steps in learners.items():
+            rates[name].append(_timed(steps, 0.0))
+    measured = {name: np.array(each[1:]) for name, each in rates.items()}
+    seconds = (rollout / measured[PPO][:, 0]).sum()
+    return measured, ours.seconds / seconds
 
 
 def _settings() -> Any:
@@ -171,9 +174,10 @@ def _settings() -> Any:
     return read_hyperparameters()
 
 
-def throughput(run: Throughput) -> pd.DataFrame:
-    """Measure, print the table, and return it."""
-    rows = []
+def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measure, print, and return the tables: moves per second, and other costs."""
+    rows: list[dict[str, Any]] = []
+    costs: dict[str, float] = {}
 
     def add(what: str, games: int, threads: int, observation: str, rates: Rates) -> None:
         rows.append(
@@ -190,11 +194,12 @@ def throughput(run: Throughput) -> pd.DataFrame:
         )
 
     for observation in ("tops", "cards"):
-        add("single environment", 1, 1, observation, _single(run, observation))
+        add(SINGLE, 1, 1, observation, _single(run, observation))
         for threads in run.threads:
             for games in run.games:
-                rates = _vector(run, games, threads, observation)
-                add("vector environment", games, threads, observation, rates)
+                if threads <= games:
+                    rates = _vector(run, games, threads, observation)
+                    add(VECTOR, games, threads, observation, rates)
     if run.peers:
         for name, (make, games) in PEERS.items():
             try:
@@ -207,34 +212,63 @@ def throughput(run: Throughput) -> pd.DataFrame:
         import torch
 
         settings = _settings()
-        for what, rates in _maskable_ppo(run).items():
+        measured, share = _maskable_ppo(run)
+        for what, rates in measured.items():
             add(what, settings.games, torch.get_num_threads(), settings.observation, rates)
+        costs["share of MaskablePPO's time spent in the environment"] = share
+    if run.startup:
+        seconds = startup_seconds(run.windows)
+        costs |= {f"seconds to {what}": each for what, each in seconds.items()}
+        costs["GiB of a process with 1,000,000 games (tops)"] = peak_memory(1_000_000) / 2**30
     table = pd.DataFrame(rows)
+    costs |= ratios(table)
+    other = pd.DataFrame({"what": list(costs), "value": list(costs.values())})
+    print_table(as_cells(table), f"{run.rules} on {platform.machine()}")
+    print_table(cost_cells(other), "beside")
     if run.out:
         write_csv(run.out / "throughput.csv", table)
-    _tell(run, table)
-    return table
+        write_csv(run.out / "costs.csv", other)
+        plot_throughput(table, run.out / "throughput.png")
+    return table, other
 
 
-def _tell(run: Throughput, table: pd.DataFrame) -> None:
-    """Print the table, and the ratios that matter."""
+def ratios(table: pd.DataFrame) -> dict[str, float]:
+    """Our rates over those of the peers, and of the training over its ruler, of one run's table.
+
+    Ours is the single environment or the vector environment on one thread with as many games as
+    the peer (or the batch nearest to that), with mask and `tops`.
+    """
+    found: dict[str, float] = {}
+    ours = table[(table["observation"] == "tops") & (table["threads"] == 1)]
+    for _, peer in table[table["what"].isin(PEERS)].iterrows():
+        same = ours[ours["what"] == (SINGLE if peer["games"] == 1 else VECTOR)]
+        nearest = same.iloc[(same["games"] - peer["games"]).abs().argmin()]
+        ratio = nearest["per_cpu_second"] / peer["per_cpu_second"]
+        found[f"{nearest['what']} / {peer['what']}, by CPU time"] = ratio
+    rates = table.groupby("what")["moves_per_second"].first()
+    if PPO in rates:
+        found["MaskablePPO's rate / its rate with an environment that costs nothing"] = (
+            rates[PPO] / rates[PPO_RULER]
+        )
+    return found
+
+
+def as_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of rates as text."""
     cells = table.astype({"threads": str})
     for column in ("games", "moves_per_second", "slowest", "fastest", "per_cpu_second"):
         cells[column] = table[column].map("{:,.0f}".format)
-    print_table(cells, f"{run.rules} on {platform.machine()}")
-    ours = {
-        games: table[
-            (table["what"] == what) & (table["observation"] == "tops") & (table["threads"] == 1)
-        ]["per_cpu_second"].max()
-        for what, games in (("single environment", 1), ("vector environment", 4096))
-    }
-    for _, row in table[table["what"].isin(PEERS)].iterrows():
-        ratio = ours[row["games"]] / row["per_cpu_second"]
-        print(f"ours with mask and tops / {row['what']}: {ratio:,.1f}, by CPU time")
-    if run.ppo:
-        medians = table.set_index("what")["moves_per_second"]
-        share = medians[_OURS] / medians[_RULER]
-        print(f"MaskablePPO reaches {share:.1%} of its rate with an environment that costs nothing")
+    return cells.rename(columns=lambda name: name.replace("_", " "))
+
+
+def cost_cells(costs: pd.DataFrame) -> pd.DataFrame:
+    """The other costs as text, three digits each; shares as percentages."""
+    cells = costs.astype(object)
+    cells["value"] = [
+        f"{value:.1%}" if "share" in what or "costs nothing" in what else f"{value:,.3g}"
+        for what, value in zip(costs["what"], costs["value"], strict=True)
+    ]
+    return cells
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ EPISODE = np.dtype(
 )
 """What the environments tell of an episode, running or ended."""
 
+_NO_EPISODE = np.zeros(1, EPISODE)[0]
+
 
 @jit
 def _begin(g, rule, distinct, kind, episode, words, shown, observation):
@@ -135,9 +137,17 @@ def step_all(
 
 @jit
 def keep_finals(done, episodes, masks, observations, final_episodes, final_masks, final_obs):
-    """Copy what belongs to the ended episodes before the next ones take their place."""
+    """Copy what belongs to the ended episodes before the next ones take their place.
+
+    The rows of all other games are 0; of them only those that an earlier step has filled are
+    written, as an episode that has ended has taken a step or more.
+    """
     for i in range(len(done)):
         if done[i]:
             final_episodes[i] = episodes[i]
             final_masks[i] = masks[i]
             final_obs[i] = observations[i]
+        elif final_episodes[i].steps:
+            final_episodes[i] = _NO_EPISODE
+            final_masks[i] = 0
+            final_obs[i] = 0.0

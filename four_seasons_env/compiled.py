@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,14 +13,26 @@ from typing import Any
 import numba
 
 
-def _engine_digest() -> str:
+@functools.cache
+def _digest(folder: Path) -> str:
+    """Of what a folder's Python files hold."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-_ENGINE_DIGEST = _engine_digest()
+_ENGINE = Path(__file__).parent
+
+
+@functools.cache
+def _warn_uncached() -> None:
+    warnings.warn(
+        "four_seasons_env cannot keep its compiled code, as no cache folder is writable: every "
+        "process compiles anew. Name a folder in NUMBA_CACHE_DIR.",
+        RuntimeWarning,
+        stacklevel=4,
+    )
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,13 +40,35 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
     functions of another file that has changed. So the freshness stamp is widened to cover all the
-    engine's files. Integer division follows NumPy (no exception on zero).
+    engine's files, and those beside the function's own. Integer division follows NumPy (no
+    exception on zero).
+
+    The code is kept beside the engine's files or, where that folder is read-only, in the user's
+    cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
+    own file and move it into place. With no folder to write to, nothing is kept.
     """
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # Numba found no folder
+        _warn_uncached()
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
-        cache_file._source_stamp = (cache_file._source_stamp, _ENGINE_DIGEST)
+        own = Path(function.__code__.co_filename).parent
+        cache_file._source_stamp = (cache_file._source_stamp, _digest(_ENGINE), _digest(own))
     compiled: Callable[..., Any] = dispatcher
+    return compiled
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function into each that calls it, where the caller's constants shape its code.
+
+    A call with ``piles=5`` then gets loops unrolled five times and branches on it decided, beside a
+    call for any number of piles, from one source.
+    """
+    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", forceinline=True)(
+        function
+    )
     return compiled
 
 

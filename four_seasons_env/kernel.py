@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import jit
+from four_seasons_env.compiled import inlined, jit
 from four_seasons_env.deals import shuffle
 from four_seasons_env.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
@@ -48,6 +48,7 @@ RULE = np.dtype(
         ("key", "u1", (53,)),  # [card] -> what `wants` compares: all that matters for packing
         ("source", "u1", (_MAX_MOVES,)),  # [move number] -> place that a card leaves
         ("target", "u1", (_MAX_MOVES,)),  # [move number] -> place that it goes to
+        ("share", "f4"),  # of the deck that a card is
         ("actions", "i8"),  # size of the action space
         ("ranks", "i8"),
         ("cards", "i8"),
@@ -69,7 +70,7 @@ OPENING_FIXED, OPENING_AS_DEALT = range(len(OPENINGS))
 OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_7, _8 = np.uint64(7), np.uint64(8)
+_7, _8, _BYTE = np.uint64(7), np.uint64(8), np.uint64(0xFF)
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
 _NO_KEY = 0xFE  # of no card: nothing wants it
@@ -136,6 +137,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
     moves = all_moves(rules)
     rule["source"][: len(moves)] = [move.source for move in moves]
     rule["target"][: len(moves)] = [move.target for move in moves]
+    rule["share"] = 1 / rules.cards
     rule["actions"] = len(moves)
     rule["base_from"] = BASE_FROM.index(rules.base_from)
     rule["opening"] = OPENINGS.index(rules.opening)
@@ -302,7 +304,7 @@ def reshuffle_unseen(g, rule, seed):
 # --- legal moves ------------------------------------------------------------------------------
 
 
-@jit
+@inlined
 def _takers(wanted, key):
     """Which of eight piles take a card: byte j is 1 where byte j of ``wanted`` is the card's key.
 
@@ -324,7 +326,7 @@ def _run_takers(g, rule, wanted, card):
     return takers
 
 
-@jit
+@inlined
 def _next_up(g, rule):
     """Bit set of the cards that the foundations take next."""
     cards = np.uint64(0)
@@ -337,7 +339,7 @@ def _next_up(g, rule):
     return cards
 
 
-@jit
+@inlined
 def _append(words, word, at, flags, count):
     """Append so many bytes, 0 or 1 each, to a row of words that is written from left to right.
 
@@ -355,7 +357,7 @@ def _append(words, word, at, flags, count):
     return word, at + count
 
 
-@jit
+@inlined
 def _without(flags, byte):
     """A word without one of its bytes: those after it move up."""
     before = (_ONE << np.uint64(8 * byte)) - _ONE
@@ -365,11 +367,6 @@ def _without(flags, byte):
 @jit
 def legal(g, rule, distinct, words):
     """Write a position's legal moves, and tell whether the game goes on.
-
-    The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
-    and which piles are spaces. One comparison tells which of them take a card, and what it says is
-    written as it is, move after move: a branch that depends on the cards costs more than the work
-    that it saves.
 
     Args:
         distinct: leave out the moves that only rename spaces: a lone card to a space, and any
@@ -383,7 +380,22 @@ def legal(g, rule, distinct, words):
     if is_won(g, rule):
         words[:] = 0
         return False
-    piles = rule.piles
+    if rule.piles == 5 and not (rule.runs or rule.redeals or rule.worrying_back):
+        return _write_legal(g, rule, distinct, words, 5, False, False, False)  # most rule sets
+    return _write_legal(
+        g, rule, distinct, words, rule.piles, rule.runs, rule.redeals > 0, rule.worrying_back
+    )
+
+
+@inlined
+def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
+    """`legal` of a game that is not won; the last four arguments may be known when compiled.
+
+    The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
+    and which piles are spaces. One comparison tells which of them take a card, and what it says is
+    written as it is, move after move: a branch that depends on the cards costs more than the work
+    that it saves.
+    """
     low = min(piles, 8)  # piles in the first word; the others are in the second
     high = piles - low
     next_up = _next_up(g, rule)
@@ -415,35 +427,36 @@ def legal(g, rule, distinct, words):
         word, at = _append(words, word, at, targets, high)
 
     for source in range(piles):
+        card = g.top[source]
         height = g.height[source]
         keep = ~_ZERO if height > 1 else _ZERO  # a lone card to a space is not useful
         lone = ~_ZERO if height == 1 and not distinct else keep
-        card = g.top[source]
+        is_run = runs and height > 1
         key = rule.key[card]
-        is_run = rule.runs and height > 1
-        targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
         own = source < low
+        targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
         if own:  # a pile has no move to itself
+            targets &= ~(_BYTE << np.uint64(8 * source))
+        useful |= targets | (spaces & keep)
+        targets |= spaces & lone
+        if own:
             targets = _without(targets, source)
-            near = _without(spaces, source)
-        else:
-            near = spaces
-        useful |= targets | (near & keep)
-        word, at = _append(words, word, at, targets | (near & lone), low - own)
+        word, at = _append(words, word, at, targets, low - own)
         if high:
             targets = _run_takers(g, rule, wanted_2, card) if is_run else _takers(wanted_2, key)
-            far = spaces_2
+            if not own:
+                targets &= ~(_BYTE << np.uint64(8 * (source - low)))
+            useful |= targets | (spaces_2 & keep)
+            targets |= spaces_2 & lone
             if not own:
                 targets = _without(targets, source - low)
-                far = _without(spaces_2, source - low)
-            useful |= targets | (far & keep)
-            word, at = _append(words, word, at, targets | (far & lone), high - (not own))
+            word, at = _append(words, word, at, targets, high - (not own))
 
-    if rule.redeals:
+    if redeals:
         may_redeal = np.uint64(stock == 0 and has_waste and g.redeals > 0)
         useful |= may_redeal
         word, at = _append(words, word, at, may_redeal, 1)
-    if rule.worrying_back:
+    if worrying_back:
         for suit in range(4):
             card = foundation_top(g, rule, suit) if g.level[suit] else NO_CARD
             key = rule.key[card]
@@ -459,7 +472,7 @@ def legal(g, rule, distinct, words):
     return useful != _ZERO
 
 
-@jit
+@inlined
 def _look(g, rule, next_up, first, last):
     """Piles first to last - 1 in a word: what each wants, which are spaces, whose card goes up."""
     wants = rule.wants[g.base[0]]

@@ -40,7 +40,7 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import jit
+from four_seasons_env.compiled import inlined, jit
 from four_seasons_env.kernel import AUTO_STOCK, relative_rank, stock_is_known, stock_size
 from four_seasons_env.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules, nearest
@@ -84,90 +84,128 @@ def check_observation(observation: str) -> int:
 SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
 """What the one-hot slots of a row show now; a row is brought up to date by what has changed."""
 
-_NO_LEVEL = 255
+
+@inlined
+def _show_card(g, rule, at, card, value, spare, out):
+    """Set the rank and suit slots of a card to a value; no card's are a spare slot instead."""
+    is_card = card != NO_CARD
+    suit = card & 3
+    out[at + relative_rank(g, rule, card) if is_card else spare] = value
+    out[at + rule.ranks + suit if is_card else spare] = value
 
 
-@jit
-def _show_card(g, rule, at, card, value, out):
-    """Set the rank and suit slots of a card to a value."""
-    out[at + relative_rank(g, rule, card)] = value
-    out[at + rule.ranks + (card & 3)] = value
-
-
-@jit
+@inlined
 def _heights_at(rule):
     """The first of the slots for pile heights."""
     return (rule.piles + 1) * (rule.ranks + 4) + 4 * (rule.ranks + 1)
 
 
-@jit
+@inlined
 def _refresh_place(g, rule, place, shown, out):
-    """Bring top card and height of a pile, or of the waste, up to date."""
+    """Bring top card and height of a pile, or of the waste, up to date.
+
+    Without a branch on the cards: what there is to write for no card goes to the slot of the
+    height, which is written last.
+    """
     piles = rule.piles
-    slot = piles if place == WASTE else place
-    at = slot * (rule.ranks + 4)
-    if shown.top[place] != NO_CARD:
-        _show_card(g, rule, at, shown.top[place], _OFF, out)
+    is_waste = place == WASTE
+    at = (piles if is_waste else place) * (rule.ranks + 4)
+    height_at = _heights_at(rule) + (piles + rule.ranks + 1 if is_waste else place)
     card = g.top[place]
-    if card != NO_CARD:
-        _show_card(g, rule, at, card, _ON, out)
+    _show_card(g, rule, at, shown.top[place], _OFF, height_at, out)
+    _show_card(g, rule, at, card, _ON, height_at, out)
     shown.top[place] = card
-    at = _heights_at(rule) + (piles + rule.ranks + 1 if place == WASTE else place)
-    out[at] = np.float32(g.height[place]) * np.float32(1.0 / rule.cards)
+    out[height_at] = np.float32(g.height[place]) * rule.share
 
 
-@jit
+@inlined
 def _refresh_level(g, rule, suit, shown, out):
     """Bring a suit's foundation level up to date."""
     at = (rule.piles + 1) * (rule.ranks + 4) + suit * (rule.ranks + 1)
-    if shown.level[suit] != _NO_LEVEL:
-        out[at + shown.level[suit]] = _OFF
+    out[at + shown.level[suit]] = _OFF
     out[at + g.level[suit]] = _ON
     shown.level[suit] = g.level[suit]
 
 
+@inlined
+def _refresh_stock(g, rule, out):
+    """Bring the number of cards left in the stock up to date."""
+    out[_heights_at(rule) + rule.piles + rule.ranks] = np.float32(stock_size(g)) * rule.share
+
+
 @jit
 def _refresh_tops(g, rule, shown, out):
-    """Bring all `tops` slots up to date but for the base; returns how many there are."""
+    """Bring all `tops` slots up to date but for the base."""
     for pile in range(rule.piles):
         _refresh_place(g, rule, pile, shown, out)
     _refresh_place(g, rule, WASTE, shown, out)
     for suit in range(4):
         _refresh_level(g, rule, suit, shown, out)
-    at = _heights_at(rule) + rule.piles + rule.ranks
-    out[at] = np.float32(stock_size(g)) * np.float32(1.0 / rule.cards)
-    out[at + 2] = np.float32(g.redeals) * np.float32(0.5)
-    return at + 3
+    _refresh_stock(g, rule, out)
+    out[_tops_end(rule) - 1] = np.float32(g.redeals) * np.float32(0.5)
+
+
+@inlined
+def _tops_end(rule):
+    """How many `tops` slots there are."""
+    return _heights_at(rule) + rule.piles + rule.ranks + 3
+
+
+@inlined
+def _card_row(g, rule, card, out):
+    """A card's slots among those of all cards, emptied."""
+    width = rule.piles + 5
+    at = ((card & 3) * rule.ranks + relative_rank(g, rule, card)) * width
+    row = out[at : at + width]
+    row[:] = _OFF
+    return row
 
 
 @jit
-def _encode_cards(g, rule, out):
-    """Write the slots of each card into a zeroed stretch of the row."""
-    ranks = rule.ranks
-    piles = rule.piles
-    share = np.float32(1.0 / rule.cards)
-    width = piles + 5
-    for place in range(piles + 1):
-        source = place if place < piles else WASTE
-        slot = 3 + place if place < piles else 2
-        card = g.top[source]
-        lying_on_it = 0
-        while card != NO_CARD:
-            at = ((card & 3) * ranks + relative_rank(g, rule, card)) * width
-            out[at + slot] = _ON
-            out[at + width - 2] = np.float32(lying_on_it) * share
-            lying_on_it += 1
-            card = g.below[card]
+def _write_place(g, rule, place, out):
+    """Write the slots of each card of a pile, or of the waste."""
+    slot = 2 if place == WASTE else 3 + place
+    card = g.top[place]
+    lying_on_it = 0
+    while card != NO_CARD:
+        row = _card_row(g, rule, card, out)
+        row[slot] = _ON
+        row[rule.piles + 3] = np.float32(lying_on_it) * rule.share
+        lying_on_it += 1
+        card = g.below[card]
+
+
+@jit
+def _write_cards(g, rule, out):
+    """Write the slots of every card."""
+    for pile in range(rule.piles):
+        _write_place(g, rule, pile, out)
+    _write_place(g, rule, WASTE, out)
     for suit in range(4):
         for level in range(g.level[suit]):
-            out[(suit * ranks + level) * width + 1] = _ON
+            rank = (g.base[suit] + level) % rule.ranks
+            _card_row(g, rule, 4 * rank + suit, out)[1] = _ON
     known = stock_is_known(g, rule)
     for i in range(g.dealt, g.deck_size):
-        card = g.deck[i]
-        at = ((card & 3) * ranks + relative_rank(g, rule, card)) * width
-        out[at] = _ON
+        row = _card_row(g, rule, g.deck[i], out)
+        row[0] = _ON
         if known:
-            out[at + width - 1] = np.float32(i - g.dealt + 1) * share
+            row[rule.piles + 4] = np.float32(i - g.dealt + 1) * rule.share
+
+
+@jit
+def _refresh_cards(g, rule, source, target, put_up, out):
+    """Bring the slots of the cards that a move has touched up to date.
+
+    Args:
+        put_up: the card that the move has put on a foundation, if its target is one.
+    """
+    if target == FOUNDATION:
+        _card_row(g, rule, put_up, out)[1] = _ON
+    else:
+        _write_place(g, rule, target, out)
+    if source <= WASTE:
+        _write_place(g, rule, source, out)
 
 
 @jit
@@ -175,26 +213,28 @@ def refresh(g, rule, kind, shown, out, move):
     """Bring a row that `encode` has written up to date after a move of the same game.
 
     Only the places that the move has touched are looked at, and all of them where the rules may
-    have moved more cards than the player.
+    have moved more cards than the player, or where the order of the stock is known.
     """
     source = rule.source[move]
     target = rule.target[move]
-    if rule.spaces >= AUTO_STOCK or target == STOCK:
-        at = _refresh_tops(g, rule, shown, out)
+    if rule.spaces >= AUTO_STOCK or target == STOCK or stock_is_known(g, rule):
+        _refresh_tops(g, rule, shown, out)
+        if kind == CARDS:
+            _write_cards(g, rule, out[_tops_end(rule) :])
+        return
+    moved = shown.top[source] if source <= WASTE else NO_CARD
+    if source == STOCK:
+        _refresh_stock(g, rule, out)
+    elif source >= FOUNDATION:
+        _refresh_level(g, rule, source - FOUNDATION, shown, out)
     else:
-        at = _heights_at(rule) + rule.piles + rule.ranks + 3
-        if source == STOCK:
-            out[at - 3] = np.float32(stock_size(g)) * np.float32(1.0 / rule.cards)
-        elif source <= WASTE:
-            _refresh_place(g, rule, source, shown, out)
-        if target <= WASTE:
-            _refresh_place(g, rule, target, shown, out)
-        if target == FOUNDATION or FOUNDATION <= source < STOCK:
-            for suit in range(4):
-                _refresh_level(g, rule, suit, shown, out)
+        _refresh_place(g, rule, source, shown, out)
+    if target == FOUNDATION:
+        _refresh_level(g, rule, moved & 3, shown, out)
+    else:
+        _refresh_place(g, rule, target, shown, out)
     if kind == CARDS:
-        out[at:] = _OFF
-        _encode_cards(g, rule, out[at:])
+        _refresh_cards(g, rule, source, target, moved, out[_tops_end(rule) :])
 
 
 @jit
@@ -205,11 +245,12 @@ def encode(g, rule, kind, shown, out):
     """
     out[:] = _OFF
     shown.top[:] = NO_CARD
-    shown.level[:] = _NO_LEVEL
-    at = _refresh_tops(g, rule, shown, out)
+    shown.level[:] = 0
+    _refresh_tops(g, rule, shown, out)
+    at = _tops_end(rule)
     out[at - 3 - rule.ranks + g.base[0]] = _ON
     if kind == CARDS:
-        _encode_cards(g, rule, out[at:])
+        _write_cards(g, rule, out[at:])
 
 
 @jit

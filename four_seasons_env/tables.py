@@ -184,8 +184,7 @@ class Tables:
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-        self._run(
-            batch.reset_all,
+        batch.reset_all(
             self.games,
             self.rule,
             chosen,
@@ -239,9 +238,7 @@ class Tables:
 
     def keep_finals(self, *finals: NDArray[Any]) -> None:
         """Copy episodes, masks and observations of the ended games; see `batch.keep_finals`."""
-        self._run(
-            batch.keep_finals, self.done, self.episodes, self.masks, self.observations, *finals
-        )
+        batch.keep_finals(self.done, self.episodes, self.masks, self.observations, *finals)
 
     def _run(self, function: Callable[..., Any], *arguments: Any) -> int:
         """Call a compiled function, with several threads on a stretch of the games each.
@@ -254,21 +251,25 @@ class Tables:
         if self._threads == 1:
             return function(*arguments) or 0
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads)
+            self._pool = ThreadPoolExecutor(self._threads - 1)
         edges = np.linspace(0, len(self.games), self._threads + 1).astype(int)
 
-        def on(stretch: slice) -> Any:
-            return function(
-                *(
-                    each[stretch]
-                    if isinstance(each, np.ndarray) and each is not self.rule
-                    else each
-                    for each in arguments
+        def on(stretch: slice) -> int:
+            return (
+                function(
+                    *(
+                        each[stretch]
+                        if isinstance(each, np.ndarray) and each is not self.rule
+                        else each
+                        for each in arguments
+                    )
                 )
+                or 0
             )
 
-        stretches = [slice(first, last) for first, last in pairwise(edges)]
-        return sum(counted or 0 for counted in self._pool.map(on, stretches))
+        own, *others = [slice(first, last) for first, last in pairwise(edges)]
+        pending = [self._pool.submit(on, stretch) for stretch in others]
+        return on(own) + sum(each.result() for each in pending)
 
     def close(self) -> None:
         """End the threads, if there are any."""

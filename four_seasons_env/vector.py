@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,13 +74,25 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         self.rules = self._tables.rules
         self.single_observation_space = self._tables.observation_space
         self.single_action_space = self._tables.action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
         self._all = np.ones(num_envs, np.bool_)
-        self._final_episodes = np.zeros(num_envs, EPISODE)
-        self._final_masks = np.zeros_like(self._tables.masks)
-        self._final_obs = np.zeros_like(self._tables.observations)
+        self._finals = self._new_finals()
+
+    def _new_finals(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.float32]]:
+        """Episodes, masks and observations for `Tables.keep_finals`; memory that is not written
+        costs nothing (unlike that of `np.zeros_like`)."""
+        tables = self._tables
+        return (
+            np.zeros(self.num_envs, EPISODE),
+            np.zeros(tables.masks.shape, np.int8),
+            np.zeros(tables.observations.shape, np.float32),
+        )
+
+    @functools.cached_property
+    def observation_space(self) -> gym.Space[NDArray[np.float32]]:  # type: ignore[override]
+        """The batch's space, made when it is asked for: its bounds outweigh the observations."""
+        return batch_space(self.single_observation_space, self.num_envs)
 
     @property
     def games(self) -> NDArray[Any]:
@@ -155,9 +168,11 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         ended = tables.step(actions.astype(np.int64, copy=False))
         finals: dict[str, Any] = {}
         if ended:
-            tables.keep_finals(self._final_episodes, self._final_masks, self._final_obs)
+            if self.copy:
+                self._finals = self._new_finals()
+            tables.keep_finals(*self._finals)
+            finals = self._final_infos()
             tables.deal_anew(tables.done)
-            finals = self._finals()
         infos = self._infos()
         infos |= finals
         return (
@@ -168,29 +183,18 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
             infos,
         )
 
-    def _finals(self) -> dict[str, Any]:
+    def _final_infos(self) -> dict[str, Any]:
         """The infos of the episodes that ended in this step; rows of others are zeros."""
-        done = self._tables.done.copy()
-
-        def ended_only(array: NDArray[Any]) -> NDArray[Any]:
-            rows = np.zeros_like(array)
-            rows[done] = array[done]
-            return rows
-
-        info: dict[str, Any] = {"action_mask": ended_only(self._final_masks)}
-        episodes = self._final_episodes
+        done = self._give(self._tables.done)
+        episodes, masks, observations = self._finals
+        info: dict[str, Any] = {"action_mask": masks}
         for key in _INFO_KEYS:
-            info[key] = ended_only(episodes[key])
-        info["episode"] = {
-            "r": ended_only(episodes["score"]),
-            "l": ended_only(episodes["steps"]),
-            "_r": done,
-            "_l": done,
-        }
+            info[key] = episodes[key]
+        info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
         for key in list(info):
             info[f"_{key}"] = done
         return {
-            "final_obs": ended_only(self._final_obs),
+            "final_obs": observations,
             "_final_obs": done,
             "final_info": info,
             "_final_info": done,

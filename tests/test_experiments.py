@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 import torch
 
+from experiments.ceiling import CENSUS, read_census
 from experiments.compare import Compare, compare, play_all, play_block
 from experiments.compare import main as compare_command
-from experiments.pages import FAMILY, README, RESULTS, family_page, with_results
+from experiments.family_page import family_page
+from experiments.pages import FAMILY, README, RESULTS, SOLVER, up_to_date, with_census
 from experiments.play import play_deals
 from experiments.progress import STEPS, read_log
 from experiments.report import Report, report
@@ -268,11 +270,13 @@ def test_steps_that_are_none(text: str) -> None:
         parse_steps(text)
 
 
-def test_readme_and_family_page_are_up_to_date() -> None:
+def test_pages_are_up_to_date() -> None:
     """`python -m experiments.pages` writes them."""
-    summary = pd.read_csv(RESULTS / "four-seasons.csv")
-    assert with_results(README.read_text(), summary) == README.read_text()
+    assert up_to_date(README.read_text()) == README.read_text()
     assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
+    solved = read_census(CENSUS)
+    if solved is not None:
+        assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()
 
 
 def test_readme_code_runs() -> None:

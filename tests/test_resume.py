@@ -188,18 +188,28 @@ def test_a_checkpoint_that_is_cut_off_leaves_the_one_before(tmp_path: Path, monk
     assert restore_checkpoint(tmp_path / "c", model_of("maskable_ppo", tmp_path)) == {"number": 1}
 
 
-@pytest.mark.parametrize("rules", ["four-seasons", "czarina", "pysolfc/simplicity"])
-def test_games_go_on_from_their_state(rules: str) -> None:
+@pytest.mark.parametrize(
+    ("rules", "how"),
+    [
+        ("four-seasons", {}),
+        ("czarina", {"observation": "cards", "copy": False}),
+        ("pysolfc/simplicity", {"observation": "cards", "num_threads": 2, "mask": "distinct"}),
+    ],
+)
+def test_games_go_on_from_their_state(rules: str, how: dict[str, object]) -> None:
     def play(env: FourSeasonsVectorEnv, steps: int) -> list[np.ndarray]:
         seen = []
         rng = np.random.default_rng(1)
         for _ in range(steps):
             masks = env.action_masks()
             answer = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
-            seen += [each.copy() for each in answer[:4]] + [env.action_masks()]
+            seen += [each.copy() for each in (*answer[:4], env.action_masks())]
+            if "final_obs" in answer[4]:
+                ended = answer[4]["_final_obs"]
+                seen += [answer[4]["final_obs"][ended], answer[4]["final_info"]["deal"][ended]]
         return seen
 
-    settings = {"rules": rules, "observation": "cards", "max_moves": 30}
+    settings = {"rules": rules, "max_moves": 30} | how
     first = FourSeasonsVectorEnv(5, **settings)
     first.reset(seed=7)
     play(first, 47)

@@ -59,12 +59,13 @@ def assert_same_rows(infos: dict, expected: list[dict], observations, fleet: Fle
         assert infos[f"_{key}"].all()
 
 
-@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize(("copy", "threads"), [(True, 1), (False, 1), (False, 3)])
 @pytest.mark.parametrize("settings", SETTINGS, ids=name_of)
-def test_games_are_those_of_single_environments(settings, copy):
+def test_games_are_those_of_single_environments(settings, copy, threads):
+    """Bit for bit, on one thread or several."""
     rng = random.Random(0)
     fleet = Fleet(GAMES, seed=100, **settings)
-    env = FourSeasonsVectorEnv(GAMES, copy=copy, **settings)
+    env = FourSeasonsVectorEnv(GAMES, copy=copy, num_threads=threads, **settings)
     observations, infos = env.reset(seed=100)
     assert_same_rows(infos, fleet.infos, observations, fleet)
     ended = 0

@@ -75,10 +75,10 @@ class FourSeasonsVecEnv(VecEnv):
         dones = np.zeros(self.num_envs, np.bool_)
         if "final_info" in infos:
             final = infos["final_info"]
-            dones = infos["_final_info"]
+            dones = infos["_final_info"].copy()
             for i in np.flatnonzero(dones):
                 told[i] = {
-                    "terminal_observation": infos["final_obs"][i],
+                    "terminal_observation": infos["final_obs"][i].copy(),
                     "terminal_action_mask": final["action_mask"][i].astype(np.bool_),
                     "TimeLimit.truncated": bool(truncated[i]),
                     "episode": {

@@ -1,0 +1,252 @@
+"""Census: of these deals, how many can be won at all? `python -m experiments.census`.
+
+A player who sees every card, the solver, is given so many seconds for each deal. What is decided
+is never done again; deals that were left open can be given more time:
+
+    python -m experiments.census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
+    python -m experiments.census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
+        --out runs/z
+
+Results are kept by the deal in `results.csv`. An open deal may be won or not: the share of winnable
+deals lies between the share won and one minus the share lost.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pandas as pd
+import tyro
+from scipy import stats
+
+from experiments.compare import exit_with, print_table, write_csv
+from experiments.jobs import check_backend, run_blocks
+from experiments.plots import plot_census
+from experiments.summary import as_markdown, bounds_as_text
+from four_seasons_env.cards import RANKS
+from four_seasons_env.deals import parse_deals
+from four_seasons_env.files import write_atomically
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.solver import shorten, solve
+
+BLOCK = 100
+"""Deals in one task and file."""
+COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed")
+"""Of a results file: `base` is the foundations' base rank, `moves` the length of a solution that
+was found (0: none), `allowed` the seconds that the deal was given at most, the last time."""
+
+
+@dataclass
+class Census:
+    """Solve deals, and count those that can be won."""
+
+    out: Path
+    """Folder of the results; what is decided there is kept."""
+    rules: list[str] = field(default_factory=lambda: ["four-seasons"])
+    """Rule sets by name; `all` for every one."""
+    deals: str = "0-9999"
+    """A range of deals; 0-9999 are the test deals."""
+    seconds: float = 1.0
+    """Time for each deal."""
+    only: Literal["new", "unknown"] = "new"
+    """`new`: deals that have not been tried. `unknown`: those also that were left open with less
+    time than now."""
+    seed: int = 0
+    """Of the solver's chance."""
+    backend: str = "loky"
+    """What works side by side: loky (this machine), dask or ray."""
+    n_jobs: int = -1
+    """How many at once; -1: one a core, or all of the cluster's."""
+    cluster: str | None = None
+    """Address of a Dask scheduler or a Ray head."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is solved and kept as one: a block of deals."""
+
+    run: Census
+    rules: str
+    deals: range
+
+    @property
+    def part(self) -> Path:
+        """Its result file."""
+        folder = self.run.out / "parts" / self.rules.replace("/", "_")
+        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
+
+    def open_deals(self) -> list[int]:
+        """The deals that are to be solved now."""
+        if not self.part.is_file():
+            return list(self.deals)
+        done = _read(self.part)
+        again = (done["status"] == "unknown") & (done["allowed"] < self.run.seconds)
+        known = set(done["deal"])
+        retried = set(done["deal"][again]) if self.run.only == "unknown" else set()
+        return [deal for deal in self.deals if deal not in known or deal in retried]
+
+
+def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
+    game = Game(rules, deal)
+    solution = solve(game, seconds=run.seconds, seed=run.seed)
+    bases = {int(rank) for rank in game.record["base"][0]}
+    return {
+        "rules": rules,
+        "deal": deal,
+        "base": RANKS[bases.pop()] if len(bases) == 1 else "",
+        "status": solution.status,
+        "moves": len(shorten(game, solution.moves)),
+        "positions": solution.positions,
+        "seconds": solution.seconds,
+        "allowed": run.seconds,
+    }
+
+
+def _read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, keep_default_na=False)  # the base of `one_per_suit` is ""
+
+
+def solve_block(task: Task) -> None:
+    """Solve the open deals of a block; its file is written every few seconds."""
+    rows: dict[int, dict[Any, Any]] = {}
+    if task.part.is_file():
+        rows = {row["deal"]: row for row in _read(task.part).to_dict("records")}
+    todo = task.open_deals()
+    written = time.monotonic()
+    for deal in todo:
+        rows[deal] = _solve(task.rules, deal, task.run)
+        if deal == todo[-1] or time.monotonic() - written > 5:
+            table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
+            write_csv(task.part, table.sort_values("deal"))
+            written = time.monotonic()
+
+
+def take_census(run: Census) -> pd.DataFrame:
+    """Solve what is to be solved, and return all results, a row a deal.
+
+    Raises:
+        ValueError: for an unknown rule set or backend, or deals that are no range.
+        RuntimeError: if a block of deals could not be solved, once all others have been.
+    """
+    rule_sets = (
+        list(RULES) if run.rules == ["all"] else [get_rules(each).name for each in run.rules]
+    )
+    check_backend(run.backend, run.cluster)
+    deals = parse_deals(run.deals)
+    blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
+    tasks = [Task(run, rules, block) for rules in rule_sets for block in blocks]
+    todo = [task for task in tasks if task.open_deals()]
+    names = [str(task.part.relative_to(run.out)) for task in todo]
+    done = len(tasks) - len(todo)
+    run_blocks(solve_block, todo, names, "solving", done, run.backend, run.n_jobs, run.cluster)
+    results = pd.concat([_read(task.part) for task in tasks], ignore_index=True)
+    write_csv(run.out / "results.csv", results)
+    return results
+
+
+def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
+    """A row for each value of a column (rules, base), in the order in which they first stand there.
+
+    Columns: that column, deals, won, lost, unknown; low and high, the bounds of the share of
+    winnable deals among these; all_low and all_high, bounds for all deals there are: the lower end
+    of the 95% Wilson interval of the share won, and the upper end of that of the share not lost;
+    moves_median, moves_99 and moves_most of the solutions found; seconds (mean).
+    """
+    rows = []
+    for value, solved in results.groupby(by, sort=False, observed=True):
+        counts = solved["status"].value_counts()
+        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
+        deals = len(solved)
+        lengths = solved["moves"][solved["status"] == "won"]
+        rows.append(
+            {
+                by: value,
+                "deals": deals,
+                "won": won,
+                "lost": lost,
+                "unknown": deals - won - lost,
+                "low": won / deals,
+                "high": 1 - lost / deals,
+                "all_low": stats.binomtest(won, deals).proportion_ci(method="wilson").low,
+                "all_high": stats.binomtest(deals - lost, deals)
+                .proportion_ci(method="wilson")
+                .high,
+                "moves_median": lengths.median(),
+                "moves_99": lengths.quantile(0.99),
+                "moves_most": lengths.max(),
+                "seconds": solved["seconds"].mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
+    """The summary as cells of text."""
+
+    def whole(column: str) -> pd.Series:
+        return summary[column].map(lambda value: "-" if pd.isna(value) else f"{value:.0f}")
+
+    winnable = map(bounds_as_text, summary["low"], summary["high"])
+    of_all = map(bounds_as_text, summary["all_low"], summary["all_high"])
+    return pd.DataFrame(
+        {
+            summary.columns[0]: summary.iloc[:, 0],
+            "deals": summary["deals"].map("{:,}".format),
+            "won": summary["won"].map("{:,}".format),
+            "lost": summary["lost"].map("{:,}".format),
+            "open": summary["unknown"].map("{:,}".format),
+            "winnable %": list(winnable),
+            "of all deals % [95%]": list(of_all),
+            "moves: median": whole("moves_median"),
+            "99%": whole("moves_99"),
+            "most": whole("moves_most"),
+            "s/deal": summary["seconds"].map("{:.2f}".format),
+        }
+    )
+
+
+def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
+    """The deals that are open or took longest to decide, as cells of text."""
+    order = results.assign(open=results["status"] == "unknown").sort_values(
+        ["open", "seconds"], ascending=False
+    )
+    worst = order.head(count)
+    return pd.DataFrame(
+        {
+            "deal": worst["deal"].astype(str),
+            "status": worst["status"].replace("unknown", "open"),
+            "seconds": worst["seconds"].map("{:.1f}".format),
+            "positions": worst["positions"].map("{:,}".format),
+            "moves": worst["moves"].map(lambda moves: str(moves) if moves else "-"),
+        }
+    )
+
+
+def census(run: Census) -> None:
+    """Take the census, print the table, and keep table and plots beside the results."""
+    results = take_census(run)
+    summary = summarise_census(results)
+    write_csv(run.out / "summary.csv", summary)
+    cells = census_as_text(summary)
+    write_atomically(run.out / "table.md", as_markdown(cells).encode())
+    for rules, solved in results.groupby("rules", sort=False):
+        name = str(rules).replace("/", "_")
+        plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
+    print_table(cells, f"deals {run.deals}")
+    print(f"kept in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
+
+
+def main() -> None:
+    """Read the flags and run."""
+    try:
+        census(tyro.cli(Annotated[Census, tyro.conf.arg(name="")], description=__doc__))
+    except (ValueError, FileNotFoundError, RuntimeError) as error:
+        exit_with(error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""The perfect-information solver: what can be won by a player who sees every card?
+
+- `search`: `solve`, which has the beams and the proof work side by side.
+- `beam`: the search for wins, on GAME records and with the engine's own moves; complete where it
+  left nothing out.
+- `proof`: the search for losses, in the easier game of `relaxation`.
+- `shorten`: a pass that makes solutions shorter.
+
+docs/solver.md tells why an answer of it is a proof. No other part of the package imports the
+solver, so only those who use it wait for its compilation (half a minute, once).
+"""
+
+from __future__ import annotations
+
+from four_seasons_env.solver.search import Solution, solve
+from four_seasons_env.solver.shorten import shorten
+
+__all__ = ["Solution", "shorten", "solve"]

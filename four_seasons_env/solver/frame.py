@@ -1,0 +1,63 @@
+"""FRAME: what the compiled searches look up for one game, made from its rules and base ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env import kernel
+from four_seasons_env.rules import Rules
+
+FRAME = np.dtype(
+    [
+        ("place", "u1", (53,)),  # [card] -> its bit: 4 * place in the foundation's order + suit
+        ("cards", "u8"),  # bit set of the deck
+        ("packs", "u8"),  # nibble r is 15 where a card of place r goes on one of place r + 1
+        ("turn", "u8"),  # bits that bring the lowest nibble above the highest: 4 * (ranks - 1)
+        ("by_colour", "b1"),  # packing wants alternate colours
+        ("one_way", "b1"),  # no redeal is left and no card comes back: what is passed is passed
+        ("safe", "b1"),  # cards may go up before all else where `is_safe` says so
+        ("base_hosts", "b1"),  # a card of the last place goes on a base card
+        ("link", "u8", (53, 53)),  # hash of [a tableau card, the card below it]
+        ("at", "u8", (53,)),  # hash of [a tableau card]
+        ("up", "u8", (4, 14)),  # hash of [a suit, its level]
+        ("stock", "u8", (3, 53)),  # hash of [redeals left, cards in the stock]
+    ],
+    align=True,
+)
+"""Bit sets of cards in these searches are ordered by the foundations: the base cards are the four
+lowest bits (clubs, spades, hearts, diamonds), then the four cards that follow them, and so on."""
+
+_HASH_SEED = 2026
+
+
+def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
+    """The FRAME array, of shape (1,), of a GAME record under its rules.
+
+    The packing rules are read off the engine's own table (`accepts` of the RULE record).
+    """
+    frames = np.zeros(1, FRAME)
+    frame = frames[0]
+    ranks = rules.ranks
+    base = [int(rank) for rank in record["base"]]
+    for card in range(4 * ranks):
+        frame["place"][card] = 4 * (((card >> 2) - base[card & 3]) % ranks) + (card & 3)
+    frame["cards"] = (1 << 4 * ranks) - 1
+    accepts = kernel.compile_rules(rules)[0]["accepts"][base[0]]
+    packs = 0
+    if rules.build != "none":  # then all suits have one base rank
+        for place in range(ranks):
+            host = 4 * ((base[0] + place + 1) % ranks)
+            packs |= 15 << 4 * place if int(accepts[host]) else 0
+    frame["packs"] = packs
+    frame["turn"] = 4 * (ranks - 1)
+    frame["by_colour"] = rules.build == "alternate_colour"
+    frame["one_way"] = int(record["redeals"]) == 0 and not rules.worrying_back
+    frame["safe"] = rules.spaces == "optional"
+    frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
+    rng = np.random.default_rng(_HASH_SEED)
+    for field in ("link", "at", "up", "stock"):
+        frame[field] = rng.integers(0, 2**64, frame[field].shape, np.uint64)
+    return frames

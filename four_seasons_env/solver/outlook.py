@@ -1,0 +1,142 @@
+"""How promising a position is to the beam: a weighted sum of features, small for a good one.
+
+All difficulty lies in the order of the waste: it is played off from the top, and what cannot go up
+must be parked in the tableau. So most features look at it, card by card from the top.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env import kernel
+from four_seasons_env.cards import NO_CARD
+from four_seasons_env.compiled import jit
+from four_seasons_env.moves import WASTE
+from four_seasons_env.solver.bits import popcount
+from four_seasons_env.solver.relaxation import (
+    FOUR,
+    ONE,
+    SUIT,
+    ZERO,
+    cards_up,
+    never_up,
+    next_cards,
+    piles_needed,
+)
+
+FEATURES = (
+    "waste",  # cards in the waste
+    "piles",  # piles that are no spaces
+    "up",  # cards on the foundations
+    "above_next",  # waste cards above those that the foundations take next
+    "tops",  # sum of the places of the piles' top cards, each 0 to 1
+    "needed",  # piles that the tableau's cards need at least
+    "inversions",  # pairs of waste cards of which the upper is of a higher place
+    "suit_inversions",  # the same within a suit
+    "worst",  # piles needed at least, at the worst moment of playing off the waste
+    "parked",  # waste cards that must be parked in the tableau at least
+    "lowest",  # level of the lowest foundation
+    "covered",  # tableau cards above those that the foundations take next
+)
+WEIGHTS = np.array([0.23, 0.21, -1.93, 0.18, 2.0, -0.37, 0.25, -0.38, 0.17, 0.31, 0.47, 0.33])
+"""Found by the cross-entropy method on training deals of `four-seasons` (a beam of width 60)."""
+
+_3 = np.uint64(3)
+
+
+@jit
+def outlook(g, rule, frame, weights):
+    """A position's score, and whether it can be told to be lost (see `proof.waste_is_stuck`)."""
+    up = cards_up(g.level)
+    left = frame.cards & ~up
+    ready = next_cards(up)
+    stock = ZERO
+    for i in range(g.dealt, g.deck_size):
+        stock |= ONE << np.uint64(frame.place[g.deck[i]])
+
+    piles = tops = covered = 0
+    tableau = ZERO
+    for pile in range(rule.piles):
+        card = g.top[pile]
+        if card == NO_CARD:
+            continue
+        piles += 1
+        tops += frame.place[card] >> 2
+        depth = 0
+        while card != NO_CARD:
+            bit = ONE << np.uint64(frame.place[card])
+            tableau |= bit
+            if bit & ready:
+                covered += depth
+            depth += 1
+            card = g.below[card]
+    needed = piles_needed(tableau, tableau, frame)
+
+    reached = up | tableau | stock
+    never = never_up(left, reached)
+    above = ZERO
+    lying = tableau
+    size = above_next = parked = 0
+    inversions = suit_inversions = np.int64(0)
+    worst = needed
+    card = g.top[WASTE]
+    while card != NO_CARD:
+        place = np.uint64(frame.place[card])
+        bit = ONE << place
+        suit = SUIT << (place & _3)
+        rank = np.int64(place >> np.uint64(2))
+        higher = above & ~((ONE << (FOUR * np.uint64(rank + 1))) - ONE)
+        inversions += np.int64(popcount(higher))
+        suit_inversions += np.int64(popcount(higher & suit))
+        if bit & ready:
+            above_next += size
+        lying |= bit
+        own = never & suit
+        if own & (~own + ONE) == bit:
+            reached |= bit
+            never = never_up(left, reached)
+        else:
+            parked += 1
+            worst = max(worst, piles_needed(lying & never, reached, frame))
+            reached |= bit
+        above |= bit
+        size += 1
+        card = g.below[card]
+    lowest = min(g.level[0], g.level[1], g.level[2], g.level[3])
+    score = (
+        weights[0] * size
+        + weights[1] * piles
+        + weights[2] * g.cards_up
+        + weights[3] * above_next
+        + weights[4] * tops / rule.ranks
+        + weights[5] * needed
+        + weights[6] * inversions
+        + weights[7] * suit_inversions
+        + weights[8] * worst
+        + weights[9] * parked
+        + weights[10] * lowest
+        + weights[11] * covered
+    )
+    return score, frame.one_way and worst > rule.piles
+
+
+@jit
+def keys(g, rule, frame):
+    """A position's hashes: one that tells arrangements of the tableau apart, one that does not.
+
+    Both leave out which space a pile stands in. Levels and the cards of the tableau tell what lies
+    in waste and stock; all of that is in the order of the deck, also after a redeal, so the size of
+    the stock tells which is which.
+    """
+    common = frame.stock[g.redeals, kernel.stock_size(g)]
+    for suit in range(4):
+        common += frame.up[suit, g.level[suit]]
+    exact = cards = common
+    for pile in range(rule.piles):
+        card = g.top[pile]
+        while card != NO_CARD:
+            host = g.below[card]
+            exact += frame.link[card, host]
+            cards += frame.at[card]
+            card = host
+    return exact, cards

@@ -1,0 +1,116 @@
+"""The relaxation: a game without piles, easier than any of the family, to prove deals lost.
+
+All piles of the tableau are packed runs, as cards come one at a time and only by packing. Forget
+how the tableau's cards are arranged and keep the set T of them. A set can be arranged in packed
+runs only if enough of its cards have a host: with n cards of one place in the foundation's order
+and h of the next, at least n - h of the n begin a run. The sum of these excesses over all places is
+the least number of piles that T needs (`piles_needed`). A card x that has just been moved, or is
+about to move, lies uncovered: it is nobody's host, so the same sum, without x among the hosts, must
+not exceed the number of piles either.
+
+The relaxed game has the moves
+
+- deal: the next card of the stock to the waste;
+- W>T: the waste's top card x joins T, if T with x uncovered fits into the piles;
+- W>F, and T>F for any card x of T that fits with x uncovered: to the foundation.
+
+Every move of a real game is one of these or leaves T, waste, stock and foundations as they are (a
+move within the tableau); a forced refill from the stock is deal and W>T, one from the waste is W>T.
+So a real win is a relaxed win, and where the relaxed game cannot be won, the real one cannot. Not
+covered are redeals that are left and worrying back (FRAME field ``one_way``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env.compiled import jit
+from four_seasons_env.solver.bits import highest
+
+ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
+SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
+_2, _3, _7, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 15, 56))
+_IN_TWOS = np.uint64(0x5555555555555)
+_IN_FOURS = np.uint64(0x3333333333333)
+_IN_EIGHTS = np.uint64(0x0F0F0F0F0F0F0F0F)
+_EIGHTS = np.uint64(0x8888888888888)
+_BYTES = np.uint64(0x0101010101010101)
+
+
+@jit
+def _excess(count, hosts, frame):
+    """Sum over the places of how many more cards than hosts there are; 4-bit counts, 0 to 4."""
+    hosts = ((hosts >> FOUR) | ((hosts & _15) << frame.turn)) & frame.packs
+    difference = (count | _EIGHTS) - hosts  # per place 8 + count - hosts: none borrows
+    positive = (difference >> _3) & SUIT
+    difference &= positive * _7
+    pairs = (difference & _IN_EIGHTS) + ((difference >> FOUR) & _IN_EIGHTS)
+    return np.int64((pairs * _BYTES) >> _56)
+
+
+@jit
+def piles_needed(cards, hosts, frame):
+    """The least number of packed runs that a set of cards makes, with these hosts for them.
+
+    Args:
+        cards: bit set of the cards to be arranged.
+        hosts: bit set of the cards that others may lie on.
+    """
+    count = cards - ((cards >> ONE) & _IN_TWOS)  # cards of each colour: black in bits 0-1
+    host = hosts - ((hosts >> ONE) & _IN_TWOS)
+    black, red = count & _IN_FOURS, (count >> _2) & _IN_FOURS
+    black_hosts, red_hosts = host & _IN_FOURS, (host >> _2) & _IN_FOURS
+    if frame.by_colour:
+        return _excess(black, red_hosts, frame) + _excess(red, black_hosts, frame)
+    return _excess(black + red, black_hosts + red_hosts, frame)
+
+
+@jit
+def cards_up(level):
+    """Bit set of the cards on the foundations of four levels."""
+    up = ZERO
+    for suit in range(4):
+        below = (ONE << (FOUR * np.uint64(level[suit]))) - ONE
+        up |= below & (SUIT << np.uint64(suit))
+    return up
+
+
+@jit
+def never_up(cards, reachable):
+    """Those of a set of cards that cannot go up while only some of them can be reached at all."""
+    never = ZERO
+    for suit in range(4):
+        own = cards & (SUIT << np.uint64(suit))
+        barred = own & ~reachable
+        if barred:
+            first = barred & (~barred + ONE)
+            never |= own & ~(first - ONE)
+    return never
+
+
+@jit
+def next_cards(up):
+    """Bit set of the cards that the foundations take next: in each suit the lowest not yet up."""
+    cards = ZERO
+    for suit in range(4):
+        left = ~up & (SUIT << np.uint64(suit))
+        cards |= left & (~left + ONE)
+    return cards
+
+
+@jit
+def is_safe(bit, up, frame):
+    """Whether a card that is next on its foundation can go up at once without regret.
+
+    A card x of place p is of use in the tableau only as a host for cards of place p - 1. If the
+    foundations have all reached place p - 2, any such card can go up itself instead of on x, and
+    what would have been put on it is up already. The base cards (p = 0) may host the last place,
+    if King goes on Ace there; and so for p = 1 the cards of place 0 must be up, as such a host is
+    of use itself.
+    """
+    p = np.int64(highest(bit)) >> 2
+    if p == 0:
+        return not frame.base_hosts
+    level = max(p - 1, np.int64(frame.base_hosts))  # that all must have reached
+    below = (ONE << np.uint64(4 * level)) - ONE
+    return up & below == below

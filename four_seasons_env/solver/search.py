@@ -1,0 +1,188 @@
+"""`solve`: beam after beam, and beside them a search for a proof of loss."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.compiled import announce
+from four_seasons_env.game import Game
+from four_seasons_env.moves import Move
+from four_seasons_env.solver import beam as beams
+from four_seasons_env.solver import proof as proofs
+from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.outlook import WEIGHTS
+
+DEFAULT_SECONDS = 60.0
+_SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve
+
+_FIRST = ((100, 8), (400, 8), (800, 16))  # widths and arrangements of the first beams
+_SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
+_MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
+_BYTES = 20_000  # that a beam may take for each position of its width, while arrays double
+_PROOF_SHARE = 8  # positions of beams for each position of the proof
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What `solve` has found out."""
+
+    status: str
+    """`won` (the moves win), `lost` (nobody can win from here) or `unknown` (out of budget)."""
+    moves: list[Move]
+    """Moves that win, one after the other; empty unless won."""
+    positions: int
+    """Positions looked at."""
+    seconds: float
+    """Time taken."""
+
+
+class _OutOfBudget(Exception):
+    """Time or positions have run out."""
+
+
+class _Solver:
+    """One call of `solve`: its searches and what is left of its budget."""
+
+    def __init__(
+        self, game: Game, max_positions: float, seconds: float, seed: int, memory: int
+    ) -> None:
+        self._game = game
+        self._frames = make_frame(game.record[0], game.rules)
+        self._max_positions = max_positions
+        self._deadline = time.perf_counter() + seconds
+        self._rng = np.random.default_rng(seed)
+        self._memory = memory
+        self.positions = 0
+
+    def _left(self) -> int:
+        """Positions that may still be looked at."""
+        left = self._max_positions - self.positions
+        if left <= 0 or time.perf_counter() >= self._deadline:
+            raise _OutOfBudget
+        return int(min(left, 2**62))
+
+    def run(self) -> tuple[str, list[Move]]:
+        """The status and the moves; raises `_OutOfBudget` where there is no answer in time."""
+        game = self._game
+        record = game.record[0]
+        proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
+        number = 0
+        while True:
+            before = self.positions
+            beam = beams.Beam(
+                record, game.rules, self._frames, *self._plan(number), 3 * self._memory // 4
+            )
+            if self._run_beam(beam) == beams.WON:
+                return "won", beam.moves()
+            if beam.is_complete or self._proves(proof, (self.positions - before) // _PROOF_SHARE):
+                return "lost", []
+            number += 1
+
+    def _plan(self, number: int) -> tuple[int, int, NDArray[np.float64]]:
+        """Width, arrangements and weights of a beam.
+
+        The time until a deal is won is heavy-tailed, and weights that fail on one deal win another:
+        what three beams have not won falls sooner to new ones with other weights than to ever wider
+        ones. So most are narrow, one in 4 is 4 times as wide, one in 16 is 16 times as wide ...
+        """
+        if number < len(_FIRST):
+            return *_FIRST[number], WEIGHTS
+        width, arrangements = _FIRST[-1]
+        turn = number - len(_FIRST) + 1
+        while turn % 4 == 0 and 4 * width * _BYTES < self._memory:
+            turn //= 4
+            width, arrangements = 4 * width, 4 * arrangements
+        spread = self._rng.choice(_SPREADS)
+        factors = 1 + spread * self._rng.standard_normal(len(WEIGHTS))
+        return width, arrangements * int(self._rng.choice(_MORE)), WEIGHTS * factors
+
+    def _run_beam(self, beam: beams.Beam) -> int:
+        """Run a beam to its end and return how it ended."""
+        while True:
+            before = beam.positions
+            status = beam.go_on(_SLICE, self._left())
+            self.positions += beam.positions - before
+            if status != beams.SEARCHING:
+                return status
+
+    def _proves(self, proof: proofs.Proof, positions: int) -> bool:
+        """Go on with the proof for so many positions, and tell whether it is done."""
+        while positions > 0 and proof.status == proofs.SEARCHING:
+            before = proof.positions
+            proof.go_on(min(_SLICE, positions, self._left()))
+            self.positions += proof.positions - before
+            positions -= _SLICE
+        return proof.status == proofs.LOST
+
+
+@functools.cache
+def _warm_up() -> None:
+    """Compile the searches, or load them from the disk, before any clock runs."""
+    announce(beams.expand)
+    game = Game("four-seasons", deal=0)
+    frames = make_frame(game.record[0], game.rules)
+    beam = beams.Beam(game.record[0], game.rules, frames, 1, 1, WEIGHTS, 2**20)
+    beam.go_on(1, 1)
+    beam.grow_tables()
+    proof = proofs.Proof(game.record[0], game.rules, frames, 2**20)
+    proof.go_on(1)
+    proof.grow_table()
+
+
+def solve(
+    game: Game,
+    max_positions: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    memory: int = 2**30,
+) -> Solution:
+    """Find out whether a position can be won by a player who sees every card.
+
+    An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
+    rests on a search that has left nothing out (docs/solver.md). The same seed, positions and
+    memory give the same answer, unless time runs out first.
+
+    Args:
+        game: a position of any rule set; it stays as it is.
+        max_positions: positions to look at, at most. None: no limit.
+        seconds: time to take, at most, by some hundredths; loading the compiled code does not
+            count. None: no limit, but 60 if `max_positions` is None too.
+        seed: of the variety of the searches.
+        memory: bytes that the searches may take, at most; some MiB are needed to begin with.
+
+    Raises:
+        ValueError: for a limit that is not positive.
+    """
+    limits = {"max_positions": max_positions, "seconds": seconds, "memory": memory}
+    for name, limit in limits.items():
+        if limit is not None and not limit > 0:
+            raise ValueError(f"{name} must be more than 0, not {limit!r}")
+    if max_positions is None and seconds is None:
+        seconds = DEFAULT_SECONDS
+    _warm_up()
+    started = time.perf_counter()
+    solver = _Solver(
+        game,
+        math.inf if max_positions is None else max_positions,
+        math.inf if seconds is None else seconds,
+        seed,
+        memory,
+    )
+    status, moves = "won", list[Move]()
+    if not game.is_won:
+        try:
+            status, moves = solver.run()
+        except (_OutOfBudget, beams.OutOfMemory):
+            status = "unknown"
+    replay = game.copy()
+    for move in moves:
+        replay.play(move)
+    if status == "won" and not replay.is_won:
+        raise AssertionError(f"moves that do not win {game!r}: {moves}")
+    return Solution(status, moves, solver.positions, time.perf_counter() - started)

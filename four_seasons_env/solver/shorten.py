@@ -1,0 +1,69 @@
+"""Shorter solutions: a simple pass over the moves of a game that is won."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env import kernel
+from four_seasons_env.compiled import jit
+from four_seasons_env.game import Game
+from four_seasons_env.moves import Move, all_moves
+
+
+@jit
+def _wins(games, rules, moves, words):
+    """Whether moves, played on a copy of a game, are all legal and win."""
+    copy = games.copy()
+    g, rule = copy[0], rules[0]
+    for move in moves:
+        kernel.legal(g, rule, False, words)
+        if not (words[move >> 3] >> np.uint64(8 * (move & 7))) & np.uint64(1):
+            return False
+        kernel.play(g, rule, move)
+    return kernel.is_won(g, rule)
+
+
+def _shorter(
+    moves: list[Move], i: int, by_places: dict[tuple[int, int], Move]
+) -> Iterator[list[Move]]:
+    """What move i may be spared by: nothing at all, or a later move from where it went to."""
+    move = moves[i]
+    yield moves[:i] + moves[i + 1 :]
+    for j in range(i + 1, len(moves)):
+        if moves[j].source == move.target:
+            between = moves[i + 1 : j]
+            yield moves[:i] + between + moves[j + 1 :]
+            direct = by_places.get((move.source, moves[j].target))
+            if direct:
+                yield [*moves[:i], direct, *between, *moves[j + 1 :]]
+                yield [*moves[:i], *between, direct, *moves[j + 1 :]]
+            return
+
+
+def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
+    """A solution without moves that it can be seen to do without.
+
+    A move is left out, alone or with the next move from the place where it goes; or those two are
+    made one; wherever what remains still wins. Repeated until nothing more is found.
+    """
+    rules = kernel.compile_rules(game.rules)
+    words = kernel.new_masks(1, game.rules)[0][0]
+    by_places = {(move.source, move.target): move for move in all_moves(game.rules)}
+    best = list(moves)
+    found = True
+    while found:
+        found = False
+        i = 0
+        while i < len(best):
+            for line in _shorter(best, i, by_places):
+                numbers: NDArray[np.int64] = np.array([move.number for move in line], np.int64)
+                if _wins(game.record, rules, numbers, words):
+                    best = line
+                    found = True
+                    break
+            else:
+                i += 1
+    return best
