@@ -28,7 +28,7 @@ demo: $(READY)  ## train MaskablePPO for two minutes, compare it with the heuris
 reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small
 	$(BIN)/python -m experiments.reproduce $(if $(QUICK),--quick)
 
-test: $(READY)  ## the default tests, about two minutes
+test: $(READY)  ## the default tests, about a minute
 	$(BIN)/python -m pytest -q -n auto -m "not slow"
 
 test-slow: $(READY)  ## the longer tests

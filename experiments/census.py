@@ -13,6 +13,7 @@ deals lies between the share won and one minus the share lost.
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +23,10 @@ import pandas as pd
 import tyro
 from scipy import stats
 
-from experiments.compare import exit_with, print_table, write_csv
 from experiments.jobs import check_backend, run_blocks
 from experiments.plots import plot_census
-from experiments.summary import as_markdown, bounds_as_text
+from experiments.summary import bounds_as_text
+from experiments.tables import as_markdown, print_table, write_csv
 from four_seasons_env.cards import RANKS
 from four_seasons_env.deals import parse_deals
 from four_seasons_env.files import write_atomically
@@ -245,7 +246,7 @@ def main() -> None:
     try:
         census(tyro.cli(Annotated[Census, tyro.conf.arg(name="")], description=__doc__))
     except (ValueError, FileNotFoundError, RuntimeError) as error:
-        exit_with(error)
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

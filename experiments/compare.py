@@ -7,17 +7,14 @@ not done again: a run that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import tyro
-from rich.console import Console
-from rich.table import Table
 
 from experiments.ceiling import CENSUS, read_census, with_ceiling
 from experiments.jobs import check_backend, run_blocks
@@ -28,11 +25,11 @@ from experiments.run_folder import provenance, write_json
 from experiments.seeds import improvements
 from experiments.summary import (
     RESULT_COLUMNS,
-    as_markdown,
     as_text,
     summarise,
     summarise_seeds,
 )
+from experiments.tables import as_markdown, print_table, write_csv
 from four_seasons_env.deals import parse_deals
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import RULES, get_rules
@@ -86,13 +83,6 @@ class Task:
         """Its result file."""
         folder = self.out.joinpath("parts", self.rules.replace("/", "_"), self.player.folder)
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
-
-
-def write_csv(path: Path, table: pd.DataFrame) -> None:
-    """Write a table as CSV, as a whole or not at all."""
-    text = io.StringIO()
-    table.to_csv(text, index=False, float_format="%.6g")
-    write_atomically(path, text.getvalue().encode())
 
 
 def play_block(task: Task) -> None:
@@ -179,25 +169,6 @@ def play_all(run: Compare) -> pd.DataFrame:
     return results
 
 
-def print_table(cells: pd.DataFrame, title: str) -> None:
-    """Print a table of text; names are folded where the terminal is narrow, numbers never."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)
-    table = Table(title=title)
-    for i, column in enumerate(cells.columns):
-        is_name = column in ("agent", "play", "rules", "what") or i == 0
-        table.add_column(
-            column,
-            justify="left" if is_name else "right",
-            no_wrap=not is_name,
-            overflow="fold" if is_name else "ellipsis",
-        )
-    for row in cells.itertuples(index=False):
-        table.add_row(*row)
-    console.print(table)
-
-
 def compare(run: Compare) -> None:
     """Play, print the table, and keep table and plots beside the results."""
     results = play_all(run)
@@ -216,17 +187,12 @@ def compare(run: Compare) -> None:
     print(f"kept in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 
-def exit_with(error: Exception) -> Any:
-    """End the program with the error's message, without a traceback."""
-    sys.exit(f"error: {error}")
-
-
 def main() -> None:
     """Read the flags and run."""
     try:
         compare(tyro.cli(Annotated[Compare, tyro.conf.arg(name="")], description=__doc__))
     except (ValueError, FileNotFoundError, RuntimeError) as error:
-        exit_with(error)
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.ceiling import CEILING
-from experiments.summary import as_markdown, labels, win_rates
+from experiments.summary import labels, win_rates
+from experiments.tables import as_markdown
 from four_seasons_env.moves import all_moves
 from four_seasons_env.observations import observation_length
 from four_seasons_env.registration import ENVS

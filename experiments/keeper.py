@@ -25,8 +25,7 @@ from agents.policy_files import save_policy
 from agents.settings import Settings
 from experiments.checkpoints import save_checkpoint
 from experiments.play import play_deals
-from experiments.progress import STEPS
-from experiments.run_folder import BEST, CHECKPOINT, LAST, POLICIES, VALIDATION_GAMES
+from experiments.run_folder import BEST, CHECKPOINT, LAST, POLICIES, STEPS, VALIDATION_GAMES
 from four_seasons_env.deals import VALIDATION
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import Rules

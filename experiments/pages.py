@@ -25,11 +25,11 @@ import tyro
 
 from experiments.ceiling import CEILING, CENSUS, read_census
 from experiments.census import census_as_text, hardest, summarise_census
-from experiments.compare import write_csv
 from experiments.family_page import family_page
 from experiments.plots import plot_census, plot_throughput, plot_win_rates
 from experiments.run_folder import ROOT
-from experiments.summary import as_markdown, as_text
+from experiments.summary import as_text
+from experiments.tables import as_markdown, write_csv
 from experiments.throughput import VECTOR, cost_cells
 from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically

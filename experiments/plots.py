@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from experiments.ceiling import CEILING
-from experiments.progress import STEPS
+from experiments.run_folder import STEPS
 from experiments.summary import BASELINE, bounds_as_text, labels, wins_by_label
 
 BOOK_ODDS = 0.1
@@ -197,7 +197,7 @@ def plot_learning(
     """Learning curves: the mean over training seeds, in a band from the worst to the best.
 
     Args:
-        runs: the logs of each algorithm's runs (`experiments.progress.read_log`).
+        runs: the logs of each algorithm's runs (`experiments.run_folder.read_log`).
         column: what is shown, such as "validation/win_rate".
         by_time: over minutes of learning; otherwise over moves.
         title: of the plot.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 from stable_baselines3.common.logger import (
     CSVOutputFormat,
     KVWriter,
@@ -13,9 +12,8 @@ from stable_baselines3.common.logger import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
+from experiments.run_folder import PROGRESS, STEPS
 from four_seasons_env.files import write_atomically
-
-STEPS = "time/total_timesteps"
 
 
 class ResumedCSV(CSVOutputFormat):
@@ -42,7 +40,7 @@ class ResumedCSV(CSVOutputFormat):
 def start_log(folder: Path, steps: int | None = None) -> Logger:
     """The logger of a run; one that is resumed gives the steps that it goes on from."""
     board = TensorBoardOutputFormat(str(folder))
-    path = folder / "progress.csv"
+    path = folder / PROGRESS
     formats: list[KVWriter] = [board]
     if steps is None:
         formats.append(CSVOutputFormat(str(path)))
@@ -51,11 +49,3 @@ def start_log(folder: Path, steps: int | None = None) -> Logger:
         board.writer = SummaryWriter(str(folder), purge_step=steps + 1)
         formats.append(ResumedCSV(path, steps))
     return Logger(str(folder), formats)
-
-
-def read_log(folder: Path) -> pd.DataFrame:
-    """The rows of a run's log; without any if it has not come that far."""
-    path = folder / "progress.csv"
-    if not path.is_file() or not path.stat().st_size:
-        return pd.DataFrame({STEPS: []})
-    return pd.read_csv(path)

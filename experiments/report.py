@@ -28,16 +28,15 @@ from experiments.plots import (
     plot_speed_strength,
     plot_win_rates,
 )
-from experiments.progress import read_log
-from experiments.run_folder import RUN
+from experiments.run_folder import RUN, read_log
 from experiments.seeds import improvements
 from experiments.summary import (
-    as_markdown,
     as_text,
     summarise,
     summarise_seeds,
     wins_by_label,
 )
+from experiments.tables import as_markdown
 from four_seasons_env.files import write_atomically
 
 _STYLE = """

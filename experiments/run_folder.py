@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from filelock import FileLock, Timeout
 
 from four_seasons_env.files import write_atomically
@@ -35,6 +36,8 @@ ROOT = Path(__file__).parent.parent
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
 VALIDATION_GAMES = "validation.csv"
+STEPS = "time/total_timesteps"
+"""Column of the learning curve: moves played."""
 
 _PACKAGES = (
     "four-seasons-env",
@@ -164,3 +167,11 @@ def write_readme(out: Path) -> None:
     table = (__doc__ or "").split("=\n")[1].rpartition("\n=")[0]
     lines += ["What is here:", "", "```", table, "```"]
     write_atomically(out / "README.md", ("\n".join(lines) + "\n").encode())
+
+
+def read_log(folder: Path) -> pd.DataFrame:
+    """The learning curve of a run, a row a log entry; without any if it has not come that far."""
+    path = folder / PROGRESS
+    if not path.is_file() or not path.stat().st_size:
+        return pd.DataFrame({STEPS: []})
+    return pd.read_csv(path)

@@ -6,12 +6,12 @@ python -m experiments.solve --deck "QH 3D ... 5D"
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Annotated
 
 import tyro
 
-from experiments.compare import exit_with
 from four_seasons_env.game import Game
 from four_seasons_env.solver import shorten, solve
 
@@ -72,7 +72,7 @@ def main() -> None:
     try:
         solve_and_print(tyro.cli(Annotated[Solve, tyro.conf.arg(name="")], description=__doc__))
     except ValueError as error:
-        exit_with(error)
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

@@ -209,9 +209,3 @@ def _p_value(value: float) -> str:
     if pd.isna(value):
         return "-"
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def as_markdown(cells: pd.DataFrame) -> str:
-    """A table of text as Markdown."""
-    lines = [list(cells.columns), ["---"] * len(cells.columns), *cells.to_numpy().tolist()]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

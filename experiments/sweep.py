@@ -43,10 +43,9 @@ from rich.table import Table
 from scipy import stats
 
 from agents.algorithms import get_algorithm
-from experiments.compare import write_csv
 from experiments.jobs import Failure, check_backend, run_tasks
-from experiments.progress import STEPS, read_log
-from experiments.run_folder import DONE, ROOT, RUN, write_json
+from experiments.run_folder import DONE, ROOT, RUN, STEPS, read_log, write_json
+from experiments.tables import write_csv
 from experiments.train import Train, parse_steps
 from four_seasons_env.rules import get_rules, nearest
 

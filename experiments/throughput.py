@@ -26,10 +26,10 @@ import tyro
 from numpy.typing import NDArray
 
 import four_seasons_env  # noqa: F401  registers the environments
-from experiments.compare import print_table, write_csv
 from experiments.peers import PEERS
 from experiments.plots import plot_throughput
 from experiments.startup import peak_memory, startup_seconds
+from experiments.tables import print_table, write_csv
 from four_seasons_env.kernel import new_masks
 from four_seasons_env.masks import draw_moves
 from four_seasons_env.rules import get_rules

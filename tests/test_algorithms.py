@@ -41,7 +41,14 @@ def make(
     return algorithm.make_model(env, settings, seed), settings
 
 
-@pytest.mark.parametrize("rules", RULES)
+USUALLY = ("four-seasons", "corners", "florentine", "pysolfc/simplicity")
+"""Rows that the default tests train on: unlike in piles, spaces, redeals and actions."""
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [pytest.param(name, marks=[] if name in USUALLY else [pytest.mark.slow]) for name in RULES],
+)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_learns_every_rule_set(name: str, rules: str, tmp_path: Path) -> None:
     run = Train(

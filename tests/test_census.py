@@ -130,3 +130,4 @@ def test_solve_says_what_is_wrong() -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode != 0
     assert done.stderr.startswith("error: unknown rules 'czarena': did you mean 'czarina'?")
+    assert "Traceback" not in done.stderr

@@ -17,9 +17,10 @@ from experiments.compare import main as compare_command
 from experiments.family_page import family_page
 from experiments.pages import FAMILY, README, RESULTS, SOLVER, up_to_date, with_census
 from experiments.play import play_deals
-from experiments.progress import STEPS, read_log
 from experiments.report import Report, report
-from experiments.summary import RESULT_COLUMNS, as_markdown, as_text, summarise
+from experiments.run_folder import STEPS, read_log
+from experiments.summary import RESULT_COLUMNS, as_text, summarise
+from experiments.tables import as_markdown
 from experiments.train import Train, parse_steps, train
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.rules import RULES
@@ -189,6 +190,7 @@ def test_compare_says_what_is_wrong(
     assert not (tmp_path / "y").exists()
 
 
+@pytest.mark.slow
 def test_commands_end_without_a_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "experiments.compare", "--out", str(tmp_path / "y")]
     command += ["--agents", "heuristik"]

@@ -17,8 +17,7 @@ import torch
 from agents.algorithms import ALGORITHMS, get_algorithm
 from experiments import checkpoints
 from experiments.checkpoints import CheckpointError, restore_checkpoint, save_checkpoint
-from experiments.progress import STEPS
-from experiments.run_folder import ROOT
+from experiments.run_folder import ROOT, STEPS
 from experiments.train import Train, make_games, train
 from four_seasons_env import FourSeasonsVectorEnv
 from four_seasons_env.rules import RULES
