@@ -85,7 +85,7 @@ def _pop(heap, size, scores):
 
 
 @jit
-def _safe_move(g, rule, frame):
+def safe_move(g, rule, frame):
     """The number of a move to a foundation that cannot be regretted, or -1."""
     for i in range(rule.piles + 1):
         card = g.top[WASTE if i == 0 else i - 1]
@@ -157,7 +157,7 @@ def expand(
                     return
                 line = _record(state, lines, ends[here], move)
                 while frame.safe:
-                    move = _safe_move(g, rule, frame)
+                    move = safe_move(g, rule, frame)
                     if move < 0:
                         break
                     kernel.play(g, rule, move)

@@ -1,4 +1,4 @@
-"""`solve`: beam after beam, and beside them a search for a proof of loss."""
+"""`solve`: beam after beam, and beside them searches for a proof of loss."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from four_seasons_env.compiled import announce
 from four_seasons_env.game import Game
 from four_seasons_env.moves import Move
 from four_seasons_env.solver import beam as beams
+from four_seasons_env.solver import exhaust
 from four_seasons_env.solver import proof as proofs
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.outlook import WEIGHTS
@@ -26,6 +28,8 @@ _SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the 
 _MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
 _BYTES = 20_000  # that a beam may take for each position of its width, while arrays double
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
+_EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
+_EXHAUST_SHARE = 4  # positions of beams for each position of that search
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,19 @@ class _Solver:
         game = self._game
         record = game.record[0]
         proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
+        whole = exhaust.Exhaustive(record, game.rules, self._frames, self._memory // 8)
         number = 0
         while True:
             before = self.positions
             beam = beams.Beam(
-                record, game.rules, self._frames, *self._plan(number), 3 * self._memory // 4
+                record, game.rules, self._frames, *self._plan(number), 5 * self._memory // 8
             )
             if self._run_beam(beam) == beams.WON:
                 return "won", beam.moves()
-            if beam.is_complete or self._proves(proof, (self.positions - before) // _PROOF_SHARE):
+            made = self.positions - before
+            if beam.is_complete or self._proves(proof, proofs, made // _PROOF_SHARE):
+                return "lost", []
+            if number >= _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", []
             number += 1
 
@@ -111,14 +119,18 @@ class _Solver:
             if status != beams.SEARCHING:
                 return status
 
-    def _proves(self, proof: proofs.Proof, positions: int) -> bool:
-        """Go on with the proof for so many positions, and tell whether it is done."""
-        while positions > 0 and proof.status == proofs.SEARCHING:
-            before = proof.positions
-            proof.go_on(min(_SLICE, positions, self._left()))
-            self.positions += proof.positions - before
+    def _proves(self, search: proofs.Proof | exhaust.Exhaustive, of: Any, positions: int) -> bool:
+        """Go on with a search for so many positions, and tell whether it has proved a loss.
+
+        Args:
+            of: the module of the search, which names how it may end.
+        """
+        while positions > 0 and search.status == of.SEARCHING:
+            before = search.positions
+            search.go_on(min(_SLICE, positions, self._left()))
+            self.positions += search.positions - before
             positions -= _SLICE
-        return proof.status == proofs.LOST
+        return bool(search.status == of.LOST)
 
 
 @functools.cache
@@ -133,6 +145,9 @@ def _warm_up() -> None:
     proof = proofs.Proof(game.record[0], game.rules, frames, 2**20)
     proof.go_on(1)
     proof.grow_table()
+    whole = exhaust.Exhaustive(game.record[0], game.rules, frames, 2**20)
+    whole.go_on(1)
+    whole.grow()
 
 
 def solve(
