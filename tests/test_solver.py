@@ -68,6 +68,12 @@ def test_agrees_with_brute_force_on_larger_games_of_every_row(row: str) -> None:
     assert found["won"]
 
 
+def test_a_base_card_that_comes_back_may_host_the_last_rank() -> None:
+    """So with worrying back no card is safe; this game was once taken for lost."""
+    rules = small("pysolfc/simplicity", ranks=5, piles=2)
+    assert compare(rules, [TRAIN_FROM + 73])["won"] == 1
+
+
 WIDER = [
     ("four-seasons", {"wrap": "linear"}, {"wrap": "unless_ace_base"}),
     ("four-seasons", {"wrap": "unless_ace_base"}, {"wrap": "always"}),

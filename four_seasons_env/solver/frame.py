@@ -55,7 +55,7 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["turn"] = 4 * (ranks - 1)
     frame["by_colour"] = rules.build == "alternate_colour"
     frame["one_way"] = int(record["redeals"]) == 0 and not rules.worrying_back
-    frame["safe"] = rules.spaces == "optional"
+    frame["safe"] = rules.spaces == "optional" and not rules.worrying_back
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     rng = np.random.default_rng(_HASH_SEED)
     for field in ("link", "at", "up", "stock"):
