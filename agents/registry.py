@@ -36,6 +36,9 @@ class Agent(Protocol):
         ...
 
 
+BOTH = ("deterministic", "stochastic")
+
+
 @dataclass(frozen=True)
 class Entry:
     """One agent of the registry."""
@@ -45,18 +48,30 @@ class Entry:
     as `agent` and with the `path` after the name's colon."""
     about: str
     """One line for tables and help."""
-    play: str = "deterministic"
-    """How it plays, "deterministic" or "stochastic"; one that learns can do both."""
+    plays: tuple[str, ...] = ("deterministic",)
+    """How it can play: "deterministic", "stochastic", or both."""
     learns: bool = False
-    """Trained by `experiments.train`, and loaded from weights."""
+    """Has been trained, and is loaded from weights."""
 
 
 AGENTS: dict[str, Entry] = {
-    "random": Entry("agents.random_agent:RandomAgent", "any legal move, all alike", "stochastic"),
+    "random": Entry(
+        "agents.random_agent:RandomAgent", "any legal move, all alike", ("stochastic",)
+    ),
     "heuristic": Entry("agents.heuristic:HeuristicAgent", "the advice that players give, weighed"),
-    "maskable_ppo": Entry("agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", learns=True),
+    "planner": Entry(
+        "agents.planner.weights:load_planner",
+        "plans to the next deal, by a value learned from its own games",
+        learns=True,
+    ),
+    "maskable_ppo": Entry(
+        "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", BOTH, learns=True
+    ),
     "maskable_dqn": Entry(
-        "agents.algorithms:load_agent", "Stable-Baselines3's DQN, masked throughout", learns=True
+        "agents.algorithms:load_agent",
+        "Stable-Baselines3's DQN, masked throughout",
+        BOTH,
+        learns=True,
     ),
 }
 

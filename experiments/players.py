@@ -11,11 +11,11 @@ from typing import Any
 
 from agents.algorithms import HERE
 from agents.policy_files import CARD, WEIGHTS, load_card, rules_fields
-from agents.registry import AGENTS, Agent, make_agent, split_name
+from agents.registry import AGENTS, BOTH, Agent, make_agent, split_name
 from experiments.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
 
-PLAYS = ("deterministic", "stochastic")
+PLAYS = BOTH
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Player:
         registered, _ = split_name(self.name)
         options: dict[str, Any] = {}
         if AGENTS[registered].learns:
-            options = {"deterministic": self.play == "deterministic", "trust": self.trust}
+            options["trust"] = self.trust
+        if len(AGENTS[registered].plays) > 1:
+            options["deterministic"] = self.play == "deterministic"
         return make_agent(self.name, rules, **options)
 
     @property
@@ -85,7 +87,7 @@ def find_players(
         registered, path = split_name(name)
         entry = AGENTS[registered]
         if not entry.learns:
-            players.append(Player(label, name, entry.play, None, "", False))
+            players += [Player(label, name, play, None, "", False) for play in entry.plays]
             continue
         for found in _policies(registered, path, rules):
             full = f"{registered}:{found}" if path else registered
@@ -94,7 +96,8 @@ def find_players(
             seed = getattr(agent, "train_seed", None)
             weights = folder if folder.suffix == ".zip" else folder / WEIGHTS
             digest = hashlib.sha256(weights.read_bytes()).hexdigest()[:8]
-            players += [Player(label, full, play, seed, digest, trust) for play in plays]
+            ways = [play for play in plays if play in entry.plays] or entry.plays
+            players += [Player(label, full, play, seed, digest, trust) for play in ways]
     _check_distinct(players)
     return players
 

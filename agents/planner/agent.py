@@ -1,0 +1,95 @@
+"""`PlannerAgent`: plays to the position that it has decided for, then turns the next card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.heuristic import HeuristicAgent
+from agents.planner.network import Network, new_work
+from agents.planner.reach import NOT_YET, WON, is_open, new_search, reach
+from four_seasons_env.kernel import compile_rules
+from four_seasons_env.rules import Rules
+
+_PUBLIC = ("top", "below", "level", "dealt", "redeals")
+_PLANS_KEPT = 1_000_000
+
+
+class PlannerAgent:
+    """Searches what can be reached before the next card, and plays to what it values most.
+
+    A plan holds until a card is turned. Once nothing is hidden and no win is found, the heuristic
+    plays on.
+
+    Args:
+        rules: the rule set to play.
+        network: the value of positions.
+        positions: positions that a search may hold while cards are hidden.
+        end_positions: likewise, once nothing is hidden.
+        train_seed: of the network, for tables.
+    """
+
+    mask = "distinct"
+
+    def __init__(
+        self,
+        rules: Rules,
+        network: Network,
+        positions: int = 1000,
+        end_positions: int = 16_000,
+        train_seed: int | None = None,
+    ) -> None:
+        self.train_seed = train_seed
+        self._rule = compile_rules(rules)[0]
+        self._free = compile_rules(rules.replace(spaces="optional"))[0]
+        self._network = network
+        self._limits = positions, end_positions
+        self._work = new_work()
+        self._search = new_search(rules, max(self._limits))
+        self._heuristic = HeuristicAgent(rules)
+        self._plans: dict[bytes, int] = {}
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The next move of each game's plan; nothing is left to chance."""
+        moves = np.zeros(len(games), np.int64)
+        if len(self._plans) > _PLANS_KEPT:
+            self._plans.clear()
+        lost = []
+        for i, game in enumerate(games):
+            key = _key(game)
+            if key not in self._plans:
+                self._plan(game)
+            moves[i] = self._plans.get(key, NOT_YET)
+            if moves[i] == NOT_YET or not masks[i, moves[i]]:
+                lost.append(i)
+        if lost:
+            moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
+        return moves
+
+    def _plan(self, game: Any) -> None:
+        """Decide, and keep the moves that lead there by the positions that they are played in."""
+        search, rule = self._search, self._rule
+        hidden = not is_open(game, rule)
+        most = self._limits[0 if hidden else 1]
+        best, _ = reach(game, rule, self._free, self._network, self._work, search, most, most)
+        if not hidden and search.values[best] != WON:
+            self._plans[_key(game)] = NOT_YET
+            return
+        at = best
+        if hidden and search.values[best] != WON:
+            move = int(search.turns[best])
+            at = search.parents[best] if move > 0 else best
+            self._plans[_key(search.positions[at])] = move
+        while at > 0:
+            parent = search.parents[at]
+            self._plans[_key(search.positions[parent])] = int(search.moves[at])
+            at = parent
+
+
+def _key(game: Any) -> bytes:
+    """What a player sees of a position."""
+    return b"".join(game[field].tobytes() for field in _PUBLIC)

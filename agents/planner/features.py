@@ -1,0 +1,207 @@
+"""What the value network sees of a position: sparse features, as row numbers of its tables.
+
+Only public information: where each dealt card lies, and which cards are unseen. All suits are read
+by one table and all piles by another, so that what is learned of one holds for all; a third is for
+the game as a whole. Ranks are relative to the base. A card's *wait* is how many cards must go up
+before it on its foundation.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.cards import NO_CARD
+from four_seasons_env.compiled import inlined, jit
+from four_seasons_env.kernel import relative_rank, stock_size
+from four_seasons_env.moves import WASTE
+from four_seasons_env.solver.bits import lowest, popcount
+
+_PLACES = 16  # of a card: unseen; in the waste under 0, 1, 2 ... others; in a pile under 0 to 4+
+_IN_WASTE, _IN_PILE = 1, 11
+_STOCK_STEP, _STOCKS = 3, 18  # the stock, in steps of three cards
+_ONE = np.uint64(1)
+
+
+def _offsets(*sizes: int) -> list[int]:
+    return list(accumulate(sizes, initial=0))
+
+
+# of a suit: each card's rank and place, each card's wait and place, the stock, the level
+_CARD, _WAIT, _STOCK, _LEVEL, SUIT_ROWS = _offsets(13 * _PLACES, 13 * _PLACES, _STOCKS, 14)
+
+# of a pile: its lowest card, its top card, its height, the top card's wait; of its card with the
+# least wait that and the cards on it; the stock
+_LOWEST, _TOP, _HEIGHT, _TOP_WAIT, _NEXT, _PILE_STOCK, PILE_ROWS = _offsets(
+    13, 13, 8, 14, 14 * 4, _STOCKS
+)
+PILE_FEATURES = 6
+
+# of the game: spaces, cards in the stock, in the waste, breaks in the waste (a card on another than
+# the one below it in rank), the step in rank between neighbours in the waste by depth, its top
+# card, cards up, piles with a top of each rank; cards on one with less wait, in the waste and in
+# piles; cards on those that go up next; unseen cards that a pile would take
+(
+    _SPACES,
+    _CARDS_LEFT,
+    _WASTE,
+    _BREAKS,
+    _STEPS,
+    _WASTE_TOP,
+    _CARDS_UP,
+    _TOPS,
+    _WASTE_BLOCKED,
+    _BLOCKED,
+    _BURIED,
+    _HOSTED,
+    GAME_ROWS,
+) = _offsets(13, 53, 53, 53, 10 * 13, 14, 53, 13 * 3, 53, 26, 32, 53)
+
+
+def new_features() -> tuple[NDArray[np.int64], ...]:
+    """Buffers for `write_features`: rows of four suits, of twelve piles, of the game; counts."""
+    return (
+        np.zeros((4, 40), np.int64),
+        np.zeros((12, PILE_FEATURES), np.int64),
+        np.zeros(128, np.int64),
+        np.zeros(6, np.int64),
+    )
+
+
+@inlined
+def _depth(above):
+    """Cards above another in the waste, coarser the more they are: 0 to 9."""
+    if above < 5:
+        return above
+    if above < 7:
+        return 5
+    if above < 10:
+        return 6
+    if above < 14:
+        return 7
+    return 8 if above < 20 else 9
+
+
+@inlined
+def _add_card(card, rank, wait, place, suits, counts):
+    """Tell a suit's table where one of its cards is."""
+    suit = card & 3
+    count = counts[suit]
+    suits[suit, count] = _CARD + rank * _PLACES + place
+    suits[suit, count + 1] = _WAIT + wait * _PLACES + place
+    counts[suit] = count + 2
+
+
+@inlined
+def _wait(g, rule, card):
+    return relative_rank(g, rule, card) - np.int64(g.level[card & 3])
+
+
+@jit
+def _add_pile(g, rule, pile, stock, row, suits, counts):
+    """The features of a pile that is not a space, and of its cards.
+
+    Returns:
+        Its cards that lie on one with less wait, and the cards on those that go up next.
+    """
+    card = g.top[pile]
+    row[1] = _TOP + relative_rank(g, rule, card)
+    row[3] = _TOP_WAIT + min(_wait(g, rule, card), 13)
+    above = blocked = buried = least_above = 0
+    least = 13
+    lowest = card
+    while card != NO_CARD:
+        rank, wait = relative_rank(g, rule, card), _wait(g, rule, card)
+        _add_card(card, rank, wait, _IN_PILE + min(above, 4), suits, counts)
+        if wait < least:
+            least, least_above = wait, above
+        if wait == 0:
+            buried += above
+        host = g.below[card]
+        if host != NO_CARD and wait > _wait(g, rule, host):
+            blocked += 1
+        lowest, card = card, host
+        above += 1
+    row[0] = _LOWEST + relative_rank(g, rule, lowest)
+    row[2] = _HEIGHT + min(above - 1, 7)
+    row[4] = _NEXT + 4 * least + min(least_above, 3)
+    row[5] = _PILE_STOCK + stock
+    return blocked, buried
+
+
+@jit
+def write_features(g, rule, features):
+    """Write the row numbers of a position into buffers of `new_features`.
+
+    ``counts`` then holds how many rows each suit has (4), the game, and how many piles hold cards.
+    """
+    suits, piles, game, counts = features
+    left = stock_size(g)
+    stock = min(left // _STOCK_STEP, _STOCKS - 1)
+    for suit in range(4):
+        suits[suit, 0] = _STOCK + stock
+        suits[suit, 1] = _LEVEL + g.level[suit]
+        counts[suit] = 2
+    spaces = standing = blocked = buried = 0
+    takes = np.uint64(0)
+    accepts = rule.accepts[g.base[0]]
+    tops = np.uint64(0)  # two bits a rank: piles with such a top, 2 at most
+    for pile in range(rule.piles):
+        top = g.top[pile]
+        if top == NO_CARD:
+            spaces += 1
+            continue
+        takes |= accepts[top]
+        shift = np.uint64(2 * relative_rank(g, rule, top))
+        if (tops >> shift) & np.uint64(3) < np.uint64(2):
+            tops += _ONE << shift
+        more = _add_pile(g, rule, pile, stock, piles[standing], suits, counts)
+        blocked += more[0]
+        buried += more[1]
+        standing += 1
+
+    card = g.top[WASTE]
+    game[0] = _WASTE_TOP + (13 if card == NO_CARD else relative_rank(g, rule, card))
+    count = 1
+    above = breaks = waste_blocked = 0
+    while card != NO_CARD:
+        rank, wait, depth = relative_rank(g, rule, card), _wait(g, rule, card), _depth(above)
+        _add_card(card, rank, wait, _IN_WASTE + depth, suits, counts)
+        if wait == 0:
+            buried += above
+        host = g.below[card]
+        if host != NO_CARD:
+            step = rank - relative_rank(g, rule, host)
+            step += 13 if step < 0 else 0
+            breaks += step != 1
+            waste_blocked += wait >= _wait(g, rule, host)
+            game[count] = _STEPS + 13 * depth + step
+            count += 1
+        card = host
+        above += 1
+
+    unseen = np.uint64(0)
+    for i in range(g.dealt, g.deck_size):
+        unseen |= _ONE << np.uint64(g.deck[i])
+    hosted = np.int64(popcount(takes & unseen))
+    while unseen:  # in the order of the cards: sums are rounded by their order
+        card = np.int64(lowest(unseen))
+        unseen &= unseen - _ONE
+        _add_card(card, relative_rank(g, rule, card), _wait(g, rule, card), 0, suits, counts)
+    game[count] = _SPACES + spaces
+    game[count + 1] = _CARDS_LEFT + left
+    game[count + 2] = _WASTE + g.height[WASTE]
+    game[count + 3] = _BREAKS + breaks
+    game[count + 4] = _CARDS_UP + g.cards_up
+    game[count + 5] = _WASTE_BLOCKED + waste_blocked
+    game[count + 6] = _BLOCKED + min(blocked, 25)
+    game[count + 7] = _BURIED + min(buried // 2, 31)
+    game[count + 8] = _HOSTED + hosted
+    count += 9
+    for rank in range(13):
+        piles_of = np.int64((tops >> np.uint64(2 * rank)) & np.uint64(3))
+        game[count + rank] = _TOPS + 3 * rank + piles_of
+    counts[4] = count + 13
+    counts[5] = standing

@@ -1,0 +1,146 @@
+"""`Learner`: the planner teaching itself, batch of games after batch of games."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.planner.network import Network, learn, new_network, new_slopes, new_work, zeros_like
+from agents.planner.reach import new_search
+from agents.planner.self_play import LONGEST, play_games
+from four_seasons_env.deals import TRAIN_FROM
+from four_seasons_env.files import write_atomically
+from four_seasons_env.kernel import GAME, compile_rules
+from four_seasons_env.rules import Rules
+
+_DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the planner learns."""
+
+    games: int = 300_000
+    """Games to play in all; the learning rate falls to its last value over them."""
+    games_at_a_time: int = 256
+    positions: int = 400
+    """A search holds so many positions at most, while cards are hidden."""
+    openings: int = 150
+    """Of which so many are played on from."""
+    end_positions: int = 6000
+    end_openings: int = 3000
+    trace: float = 0.7
+    """Lambda: how much of what comes later goes into a target."""
+    passes: int = 2
+    """Times that each position is learned from."""
+    batch: int = 256
+    rate: float = 1e-3
+    """Of Adam, at first."""
+    last_rate: float = 2e-5
+
+
+class Learner:
+    """A network, its optimiser, and the games that it plays.
+
+    Args:
+        rules: the rule set to play.
+        seed: of the first weights, of the deals and of the order of learning.
+    """
+
+    def __init__(self, rules: Rules, settings: Settings, seed: int) -> None:
+        self.settings = settings
+        self.network = new_network(seed)
+        self.games = 0
+        self._seed = seed
+        self._rule = compile_rules(rules)[0]
+        self._free = compile_rules(rules.replace(spaces="optional"))[0]
+        self._learner = tuple(zeros_like(self.network) for _ in range(3))
+        self._steps = np.zeros(1, np.int64)
+        self._work, self._slopes = new_work(), new_slopes()
+        self._search = new_search(rules, max(settings.positions, settings.end_positions))
+        self._game = np.zeros(1, GAME)
+        self._positions = np.zeros(settings.games_at_a_time * LONGEST, GAME)
+        self._targets = np.zeros(len(self._positions), np.float32)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate by now: it falls by equal factors."""
+        settings = self.settings
+        done = min(self.games / settings.games, 1.0)
+        return float(settings.rate * (settings.last_rate / settings.rate) ** done)
+
+    def play(self, deals: np.ndarray) -> tuple[int, int]:
+        """Play deals; returns how many positions are there to learn from, and how many were won."""
+        settings = self.settings
+        limits = np.array(
+            [settings.positions, settings.openings, settings.end_positions, settings.end_openings]
+        )
+        written, won = play_games(
+            deals,
+            self._rule,
+            self._free,
+            self.network,
+            self._work,
+            self._search,
+            limits,
+            np.float32(settings.trace),
+            self._game,
+            self._positions,
+            self._targets,
+        )
+        return int(written), int(won)
+
+    def go_on(self) -> tuple[float, float]:
+        """Play games and learn from them.
+
+        Returns:
+            The share of them won, and the mean cross-entropy of the last pass.
+        """
+        settings = self.settings
+        first = TRAIN_FROM + self._seed * _DEALS_A_SEED + self.games
+        written, won = self.play(first + np.arange(settings.games_at_a_time))
+        rng = np.random.default_rng((self._seed, self.games))
+        loss = np.nan
+        for _ in range(settings.passes):
+            loss = learn(
+                self._positions,
+                self._targets,
+                rng.permutation(written),
+                self._rule,
+                self.network,
+                self._learner,
+                self._work,
+                self._slopes,
+                self._steps,
+                settings.batch,
+                np.float32(self.rate),
+            )
+        self.games += settings.games_at_a_time
+        return won / settings.games_at_a_time, float(loss)
+
+    def save(self, path: Path) -> None:
+        """Write all that `load` needs to go on with, as a whole or not at all."""
+        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._steps}
+        for name, network in zip(_PARTS, (self.network, *self._learner), strict=True):
+            for field in Network._fields:
+                arrays[f"{name}.{field}"] = getattr(network, field)
+        scratch = path.with_suffix(f".{os.getpid()}.npz")
+        np.savez(scratch, **arrays)
+        write_atomically(path, scratch.read_bytes())
+        scratch.unlink()
+
+    def load(self, path: Path) -> None:
+        """Go on from where `save` was called; the same games follow."""
+        with np.load(path, allow_pickle=False) as arrays:
+            self.games = int(arrays["games"])
+            self._steps[:] = arrays["steps"]
+            for name, network in zip(_PARTS, (self.network, *self._learner), strict=True):
+                for field in Network._fields:
+                    getattr(network, field)[...] = arrays[f"{name}.{field}"]
+
+
+_PARTS = ("network", "gradients", "mean", "square")

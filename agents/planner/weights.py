@@ -1,0 +1,69 @@
+"""The planner's network on disk, as all policies are: safetensors and a JSON card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from agents.planner.agent import PlannerAgent
+from agents.planner.network import Network, new_network
+from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields, save_policy
+from four_seasons_env.rules import Rules
+
+AGENT = "planner"
+_WEIGHTS = Path(__file__).parent.parent / "weights" / AGENT
+
+
+def save_network(folder: Path, network: Network, rules: Rules, training: dict[str, Any]) -> None:
+    """Write a network; a folder that is there already is replaced as a whole."""
+    card = Card(
+        agent=AGENT,
+        rules=rules_fields(rules),
+        observation="agents.planner.features",
+        mask="distinct",
+        layers=[network.suits.shape[1], network.piles.shape[1], network.game.shape[1]],
+        activation="relu",
+        training=training,
+    )
+    weights = {name: torch.from_numpy(getattr(network, name)) for name in Network._fields}
+    save_policy(folder, card, weights)
+
+
+def load_network(folder: Path, rules: Rules) -> tuple[Card, Network]:
+    """Read a network and its card.
+
+    Raises:
+        FileNotFoundError: if a file is missing.
+        PolicyFileError: if a file is damaged, or made for another agent or rule set.
+    """
+    card, weights = load_policy(folder, AGENT, rules)
+    expected = new_network(0)
+    for name in Network._fields:
+        shape = getattr(expected, name).shape
+        if name not in weights or tuple(weights[name].shape) != shape:
+            raise PolicyFileError(f"{folder} has no {name!r} of shape {shape}")
+    return card, Network(*(weights[name].numpy().copy() for name in Network._fields))
+
+
+def load_planner(
+    rules: Rules, agent: str, path: Path | None = None, trust: bool = False, **options: Any
+) -> PlannerAgent:
+    """The planner with its weights.
+
+    Args:
+        rules: the rule set to play.
+        agent: its name.
+        path: the folder of a network; by default the weights that are kept in the repository.
+        trust: there is nothing to trust: its files hold no code.
+        **options: passed to `PlannerAgent`.
+
+    Raises:
+        FileNotFoundError: where there are no weights.
+        PolicyFileError: for damaged weights, or weights for other rules.
+    """
+    del trust
+    folder = path or _WEIGHTS / rules.name
+    card, network = load_network(folder, rules)
+    return PlannerAgent(rules, network, train_seed=card.training.get("seed"), **options)
