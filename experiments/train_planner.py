@@ -67,6 +67,7 @@ def _validate(run: TrainPlanner, learner: Learner) -> float:
 def train(run: TrainPlanner) -> pd.DataFrame:
     """Train until all games are played; returns the log, a row a validation."""
     out, console = run.out, Console()
+    command = provenance()["command"]
     rules = get_rules(run.rules)
     learner = Learner(rules, run.settings, run.seed)
     rows: list[dict[str, Any]] = []
@@ -97,7 +98,7 @@ def train(run: TrainPlanner) -> pd.DataFrame:
             "loss": float(np.mean(losses)),
             "validation": validated,
         }
-        told = {"seed": run.seed, "settings": asdict(run.settings)} | row
+        told = {"seed": run.seed, "settings": asdict(run.settings), "command": command} | row
         if validated > max((each["validation"] for each in rows), default=-1.0):
             save_network(out / BEST, learner.network, rules, told)
         save_network(out / LAST, learner.network, rules, told)

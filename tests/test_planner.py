@@ -16,6 +16,7 @@ from agents.planner.network import (
     zeros_like,
 )
 from agents.planner.reach import NOT_YET, is_open, new_search, reach, turn
+from agents.registry import make_agent
 from experiments.play import play_deals
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.game import Game
@@ -210,16 +211,22 @@ def test_games_are_played_to_the_last_card_of_the_stock(row):
     assert (results["moves"] > 40).all()
 
 
+def test_the_kept_network_wins_most_games():
+    agent = make_agent("planner", positions=200, end_positions=2000)
+    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 60), seed=0)
+    assert results["won"].mean() > 0.5
+
+
 def test_the_unseen_stock_changes_nothing():
-    agent = PlannerAgent(DEFAULT, new_network(0), positions=50, end_positions=200)
+    agent = make_agent("planner", positions=50, end_positions=200)
     games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
     for game in games:
         moves = set()
         for seed in range(3):
             record = game.record.copy()
             reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([seed], np.uint64))
-            fresh = PlannerAgent(DEFAULT, agent._network, positions=50, end_positions=200)
+            agent._plans.clear()
             masks = np.zeros((1, 32), np.int8)
             masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
-            moves.add(int(fresh.act(record, masks, np.random.default_rng(0))[0]))
+            moves.add(int(agent.act(record, masks, np.random.default_rng(0))[0]))
         assert len(moves) == 1
