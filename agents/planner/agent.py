@@ -26,8 +26,10 @@ class PlannerAgent:
     Args:
         rules: the rule set to play.
         network: the value of positions.
-        positions: positions that a search may hold while cards are hidden.
-        end_positions: likewise, once nothing is hidden.
+        positions: positions that a search may hold while cards are hidden, and ``openings`` those
+            that it may play on from. More find better positions at the end of longer ways: with
+            1,000 of both, games ran into the limit of 500 moves.
+        end_positions: likewise, with ``end_openings``, once nothing is hidden.
         train_seed: of the network, for tables.
     """
 
@@ -37,17 +39,19 @@ class PlannerAgent:
         self,
         rules: Rules,
         network: Network,
-        positions: int = 1000,
-        end_positions: int = 16_000,
+        positions: int = 400,
+        openings: int = 150,
+        end_positions: int = 6000,
+        end_openings: int = 3000,
         train_seed: int | None = None,
     ) -> None:
         self.train_seed = train_seed
         self._rule = compile_rules(rules)[0]
         self._free = compile_rules(rules.replace(spaces="optional"))[0]
         self._network = network
-        self._limits = positions, end_positions
+        self._limits = (positions, openings), (end_positions, end_openings)
         self._work = new_work()
-        self._search = new_search(rules, max(self._limits))
+        self._search = new_search(rules, max(positions, end_positions))
         self._heuristic = HeuristicAgent(rules)
         self._plans: dict[bytes, int] = {}
 
@@ -74,8 +78,8 @@ class PlannerAgent:
         """Decide, and keep the moves that lead there by the positions that they are played in."""
         search, rule = self._search, self._rule
         hidden = not is_open(game, rule)
-        most = self._limits[0 if hidden else 1]
-        best, _ = reach(game, rule, self._free, self._network, self._work, search, most, most)
+        limits = self._limits[0 if hidden else 1]
+        best, _ = reach(game, rule, self._free, self._network, self._work, search, *limits)
         if not hidden and search.values[best] != WON:
             self._plans[_key(game)] = NOT_YET
             return
