@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from four_seasons_env.cards import NO_CARD
 from four_seasons_env.compiled import jit
 from four_seasons_env.kernel import GAME, compile_rules, play, relative_rank, stock_size
-from four_seasons_env.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import Rules
 
 FEATURES = {
@@ -149,8 +149,15 @@ def _value(g, rule, unseen, weights, f):
 
 
 @jit
-def _choose(g, rule, mask, weights, scratch, w, f):
-    """The move to play. weights has shape (2, features): stock full, stock out."""
+def choose_move(g, rule, mask, weights, scratch, w, f, gains):
+    """The move to play.
+
+    Args:
+        mask: a byte a move, not 0 where it may be played.
+        weights: float64 of shape (2, features): with the stock full, and out.
+        scratch: GAME array of one; ``w`` and ``f``, float64 with room for a feature each.
+        gains: float64 with room for a move each: what each legal move is worth is written there.
+    """
     unseen = np.uint64(0)
     for i in range(g.dealt, g.deck_size):
         unseen |= _ONE << np.uint64(g.deck[i])
@@ -170,29 +177,32 @@ def _choose(g, rule, mask, weights, scratch, w, f):
         source = rule.source[move]
         if source == STOCK or rule.target[move] == STOCK:
             turn = move
+            gains[move] = max(w[_DEAL], 1e-9)
             continue
         if source >= FOUNDATION and stock_size(g) == 0:
             only = move  # worrying back could go round with the last resort
+            gains[move] = -1e9
             continue
         scratch[0] = g
         play(scratch[0], rule, move)
         gain = _value(scratch[0], rule, unseen, w, f) - here
+        gains[move] = gain
         if gain > best_gain:
             best, best_gain = move, gain
         if (source == WASTE or rule.target[move] == FOUNDATION) and gain > last_gain:
             last_resort, last_gain = move, gain
     if turn >= 0:
-        return best if best >= 0 and best_gain > max(w[_DEAL], 1e-9) else turn
+        return best if best >= 0 and best_gain > gains[turn] else turn
     if last_resort >= 0 and best_gain <= 1e-9:
         return last_resort
     return best if best >= 0 else only
 
 
 @jit
-def _choose_all(games, rules, masks, weights, scratch, work, actions):
-    """`_choose` for each game."""
+def _choose_all(games, rules, masks, weights, work, actions):
+    """`choose_move` for each game."""
     for i in range(len(games)):
-        actions[i] = _choose(games[i], rules[0], masks[i], weights, scratch, work[0], work[1])
+        actions[i] = choose_move(games[i], rules[0], masks[i], weights, *work)
 
 
 @functools.cache
@@ -200,6 +210,12 @@ def read_weights(path: Path = WEIGHTS) -> NDArray[np.float64]:
     """The tuned weights, float64 of shape (2, features): with the stock full, and out."""
     table = json.loads(path.read_text())["weights"]
     return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
+
+
+def new_work(rules: Rules) -> tuple[NDArray[Any], ...]:
+    """Buffers for `choose_move`, in the order that it takes them."""
+    features = np.zeros((2, len(FEATURES)))
+    return np.zeros(1, GAME), features[0], features[1], np.zeros(len(all_moves(rules)))
 
 
 class HeuristicAgent:
@@ -215,13 +231,12 @@ class HeuristicAgent:
     def __init__(self, rules: Rules, weights: NDArray[np.float64] | None = None) -> None:
         self._rule = compile_rules(rules)
         self._weights = read_weights() if weights is None else weights
-        self._scratch = np.zeros(1, GAME)
-        self._work = np.zeros((2, len(FEATURES)))
+        self._work = new_work(rules)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The best move in each game; nothing is left to chance."""
         actions = np.zeros(len(games), np.int64)
-        _choose_all(games, self._rule, masks, self._weights, self._scratch, self._work, actions)
+        _choose_all(games, self._rule, masks, self._weights, self._work, actions)
         return actions

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
 from four_seasons_env.rules import Rules, get_rules, nearest
@@ -59,6 +62,11 @@ AGENTS: dict[str, Entry] = {
         "agents.random_agent:RandomAgent", "any legal move, all alike", ("stochastic",)
     ),
     "heuristic": Entry("agents.heuristic:HeuristicAgent", "the advice that players give, weighed"),
+    "greedy": Entry("agents.greedy:GreedyAgent", "a fixed list, as for beginners"),
+    "rollout": Entry(
+        "agents.rollout:RolloutAgent",
+        "the heuristic, unless another move ends better in imagined worlds",
+    ),
     "planner": Entry(
         "agents.planner.weights:load_planner",
         "plans to the next deal, by a value learned from its own games",
@@ -76,38 +84,83 @@ AGENTS: dict[str, Entry] = {
 }
 
 
-def split_name(name: str) -> tuple[str, Path | None]:
-    """An agent's registered name and the path to its weights: "maskable_ppo:runs/x/best".
+@dataclass(frozen=True)
+class Name:
+    """An agent's name, taken apart: "planner:runs/x/best@positions=400,openings=150"."""
+
+    registered: str
+    """Name in `AGENTS`."""
+    path: Path | None
+    """Of its weights."""
+    options: dict[str, Any]
+    """Keyword arguments for its maker."""
+
+    @property
+    def entry(self) -> Entry:
+        """What the registry knows of it."""
+        return AGENTS[self.registered]
+
+
+def split_name(name: str) -> Name:
+    """Take an agent's name apart: its registered name, the path to its weights, and its options.
 
     Raises:
-        ValueError: for an agent that there is not, with the nearest one, or a path for an agent
-            that has no weights.
+        ValueError: for an agent that there is not, with the nearest one, a path for an agent that
+            has no weights, or options that cannot be read.
     """
-    registered, colon, path = name.partition(":")
+    text, at, told = name.partition("@")
+    registered, colon, path = text.partition(":")
     if registered not in AGENTS:
         raise ValueError(f"unknown agent {registered!r}: {nearest(registered, AGENTS)}")
     if colon and not AGENTS[registered].learns:
         raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
-    return registered, Path(path) if path else None
+    options: dict[str, Any] = {}
+    for each in told.split(",") if at else []:
+        key, equals, value = each.partition("=")
+        if not (key.isidentifier() and equals and value):
+            raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
+        options[key] = yaml.safe_load(value)
+    return Name(registered, Path(path) if path else None, options)
+
+
+_NO_OPTIONS = ("rules", "agent", "path", "trust", "network", "train_seed")
+
+
+def check_options(registered: str, make: Callable[..., Any], options: Iterable[str]) -> None:
+    """Refuse an option in an agent's name that its maker does not take.
+
+    Raises:
+        ValueError: naming it, and the nearest that there is.
+    """
+    parameters = inspect.signature(make).parameters.values()
+    known = [each.name for each in parameters if each.name not in _NO_OPTIONS]
+    passes_on = any(each.kind is each.VAR_KEYWORD for each in parameters)  # and checks them there
+    for option in options:
+        if option in _NO_OPTIONS or not (passes_on or option in known):
+            hint = nearest(option, known) if known else "it takes none"
+            raise ValueError(f"agent {registered!r} has no option {option!r}: {hint}")
 
 
 def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
-    """Make an agent by its name, which may carry a path to its weights.
+    """Make an agent by its name, which may carry a path to its weights, and options.
 
     Args:
-        name: a registered name, as in "heuristic" or "maskable_ppo:runs/x/best".
+        name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
+            "rollout@worlds=64".
         rules: the rule set that it is to play.
-        **options: passed to the agent.
+        **options: passed to the agent; they come before those in the name.
 
     Raises:
-        ValueError: for an unknown agent or rule set, or weights that cannot be used
+        ValueError: for an unknown agent, option or rule set, or weights that cannot be used
             (`agents.policy_files.PolicyFileError`).
         FileNotFoundError: where there are no weights.
     """
-    registered, path = split_name(name)
-    module, _, maker = AGENTS[registered].maker.partition(":")
+    parts = split_name(name)
+    module, _, maker = parts.entry.maker.partition(":")
     make = getattr(importlib.import_module(module), maker)
-    if AGENTS[registered].learns:
-        options |= {"agent": registered, "path": path}
+    check_options(parts.registered, make, parts.options)
+    options = parts.options | options
+    if parts.entry.learns:
+        options |= {"agent": parts.registered, "path": parts.path}
     agent: Agent = make(get_rules(rules), **options)
     return agent

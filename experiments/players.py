@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.algorithms import HERE
 from agents.policy_files import CARD, WEIGHTS, load_card, rules_fields
-from agents.registry import AGENTS, BOTH, Agent, make_agent, split_name
+from agents.registry import BOTH, Agent, make_agent, split_name
 from experiments.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
 
@@ -30,16 +30,16 @@ class Player:
     """One of `PLAYS`."""
     train_seed: int | None
     digest: str
-    """The first letters of the SHA-256 of its weights; empty without weights."""
+    """The first letters of the SHA-256 of its weights and options; empty without either."""
     trust: bool = False
 
     def make(self, rules: Rules) -> Agent:
         """The agent itself."""
-        registered, _ = split_name(self.name)
+        entry = split_name(self.name).entry
         options: dict[str, Any] = {}
-        if AGENTS[registered].learns:
+        if entry.learns:
             options["trust"] = self.trust
-        if len(AGENTS[registered].plays) > 1:
+        if len(entry.plays) > 1:
             options["deterministic"] = self.play == "deterministic"
         return make_agent(self.name, rules, **options)
 
@@ -81,25 +81,39 @@ def find_players(
             raise ValueError(f"unknown way to play {play!r}: {nearest(play, PLAYS)}")
     players: list[Player] = []
     for text in names:
-        label, equals, name = text.partition("=")
-        if not equals:
-            label = name = text
-        registered, path = split_name(name)
-        entry = AGENTS[registered]
+        label, name = _label(text)
+        if not label:
+            label = name
+        parts = split_name(name)
+        registered, path, entry = parts.registered, parts.path, parts.entry
+        options = name.partition("@")[2]
         if not entry.learns:
-            players += [Player(label, name, play, None, "", False) for play in entry.plays]
+            make_agent(name, rules)  # or say what is wrong with it
+            digest = _digest(options.encode()) if options else ""
+            players += [Player(label, name, play, None, digest, False) for play in entry.plays]
             continue
         for found in _policies(registered, path, rules):
             full = f"{registered}:{found}" if path else registered
+            full += f"@{options}" if options else ""
             folder = found or HERE / "weights" / registered / rules.name
             agent = make_agent(full, rules, trust=trust)
             seed = getattr(agent, "train_seed", None)
             weights = folder if folder.suffix == ".zip" else folder / WEIGHTS
-            digest = hashlib.sha256(weights.read_bytes()).hexdigest()[:8]
+            digest = _digest(weights.read_bytes() + options.encode())
             ways = [play for play in plays if play in entry.plays] or entry.plays
             players += [Player(label, full, play, seed, digest, trust) for play in ways]
     _check_distinct(players)
     return players
+
+
+def _digest(what: bytes) -> str:
+    return hashlib.sha256(what).hexdigest()[:8]
+
+
+def _label(text: str) -> tuple[str, str]:
+    """What stands before the first "=", unless that belongs to an option; and the name."""
+    label, equals, name = text.partition("=")
+    return (label, name) if equals and "@" not in label else ("", text)
 
 
 def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | None]:

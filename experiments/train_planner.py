@@ -60,7 +60,9 @@ def _validate(run: TrainPlanner, learner: Learner) -> float:
     """The share of validation deals won."""
     deals = np.arange(VALIDATION[0], VALIDATION[0] + run.validation_deals)
     size = run.settings.games_at_a_time
-    won = sum(learner.play(deals[i : i + size])[1] for i in range(0, len(deals), size))
+    won = sum(
+        learner.play(deals[i : i + size], learner.average)[1] for i in range(0, len(deals), size)
+    )
     return won / len(deals)
 
 
@@ -100,8 +102,8 @@ def train(run: TrainPlanner) -> pd.DataFrame:
         }
         told = {"seed": run.seed, "settings": asdict(run.settings), "command": command} | row
         if validated > max((each["validation"] for each in rows), default=-1.0):
-            save_network(out / BEST, learner.network, rules, told)
-        save_network(out / LAST, learner.network, rules, told)
+            save_network(out / BEST, learner.average, rules, told)
+        save_network(out / LAST, learner.average, rules, told)
         rows.append(row)
         won.clear()
         losses.clear()

@@ -21,6 +21,8 @@ from agents.policy_files import (
     rules_fields,
     save_policy,
 )
+from agents.registry import split_name
+from agents.worlds import forget, imagine
 from experiments.play import play_deals
 from four_seasons_env import kernel
 from four_seasons_env.deals import TRAIN_FROM
@@ -60,6 +62,8 @@ def network(
 PLAYERS = {
     "random": lambda rules: make_agent("random", rules),
     "heuristic": lambda rules: make_agent("heuristic", rules),
+    "greedy": lambda rules: make_agent("greedy", rules),
+    "rollout": lambda rules: make_agent("rollout@worlds=2,candidates=2", rules),
     "policy": network,
     "exploring": lambda rules: network(rules, "maskable_dqn", deterministic=False),
 }
@@ -140,6 +144,64 @@ def test_unknown_agents_get_the_nearest() -> None:
         make_agent("random:runs/x")
     with pytest.raises(FileNotFoundError, match="no weights at runs/nowhere"):
         make_agent("maskable_ppo:runs/nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rollout@world=4", "no option 'world': did you mean 'worlds'"),
+        ("planner@opening=4", "no option 'opening': did you mean 'openings'"),
+        ("planner@path=here", "no option 'path'"),
+        ("random@worlds=4", "no option 'worlds'"),
+        ("rollout@worlds", "is no option"),
+        ("rollout@worlds=0", "worlds must be at least 1"),
+        ("rollout@base=gredy", "did you mean 'greedy'"),
+        ("rollout@candidates=0", "candidates must be at least 1"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_by_name(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_agent(name)
+
+
+def test_names_are_taken_apart() -> None:
+    name = split_name("planner:runs/x/best@positions=400,openings=1")
+    assert (name.registered, name.path) == ("planner", Path("runs/x/best"))
+    assert name.options == {"positions": 400, "openings": 1}
+    assert split_name("rollout@doubt=1.5,base=greedy").options == {"doubt": 1.5, "base": "greedy"}
+    assert split_name("heuristic").options == {}
+
+
+def test_rollouts_beat_those_who_play_them_out() -> None:
+    """Paired over the same deals, by more than three standard errors."""
+    deals = range(TRAIN_FROM, TRAIN_FROM + 120)
+    guarded = {"forbid_repeats": True}
+    better = play_deals(make_agent("rollout@worlds=24,base=greedy"), DEFAULT, deals, **guarded)
+    for name in ("heuristic", "greedy"):
+        difference = better["won"] * 1.0 - play_deals(make_agent(name), DEFAULT, deals)["won"]
+        if name == "greedy":
+            assert difference.mean() > 3 * difference.std() / np.sqrt(len(deals))
+        assert difference.mean() > 0
+
+
+def test_worlds_hold_the_unseen_cards_and_start_with_each_in_turn() -> None:
+    rule = kernel.compile_rules(DEFAULT)[0]
+    for game in midgame(DEFAULT, count=10):
+        left = int(game["deck_size"]) - int(game["dealt"])
+        stock = slice(int(game["dealt"]), int(game["deck_size"]))
+        seen, unseen = game["deck"][: stock.start].copy(), sorted(game["deck"][stock])
+        forget(game, rule)
+        assert list(game["deck"][stock]) == unseen
+        first, orders = [], set()
+        for number in range(left):
+            world = game.copy()
+            imagine(world, rule, np.uint64(number), number)
+            assert sorted(world["deck"][stock]) == unseen
+            assert (world["deck"][: stock.start] == seen).all()
+            first.append(int(world["deck"][stock.start]))
+            orders.add(world["deck"][stock].tobytes())
+        assert sorted(first) == unseen
+        assert len(orders) == left
 
 
 def test_registry_tells_which_agents_learn() -> None:

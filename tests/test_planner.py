@@ -149,19 +149,69 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
         expected = everything(game)
         assert count == len(expected)
         larger += count > 5
-        assert search.values[best] == search.values[:count].max()
+        decided = search.worths[:count][search.turns[:count] != NOT_YET]
+        assert search.worths[best] == decided.max()
         path = []
         at = best
         while at > 0:
             path.append(int(search.moves[at]))
             at = int(search.parents[at])
+        assert len(path) <= search.depths[best]
         for move in reversed(path):
             game.play(move)
         after = np.zeros(1, GAME)
         turn(search, best, rule, after)
         game.play("deal")
+        after["moves"] = game.record["moves"]  # a shorter way may have been found since
         assert game.to_bytes() == Game.from_record(after[0], DEFAULT).to_bytes()
     assert larger > 5
+
+
+def test_ways_are_hardly_longer_than_they_need_be():
+    rule, free = compiled(DEFAULT)
+    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    walked = needed = 0
+    for game in positions(DEFAULT, 40):
+        if game.stock_size == 0:
+            continue
+        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        if count == 1000:
+            continue
+        at, moves = best, 0
+        while at > 0:
+            at, moves = int(search.parents[at]), moves + 1
+        target = Game.from_record(search.positions[best], DEFAULT)
+        assert target.stock_size == game.stock_size
+        walked += moves
+        needed += moves_to(target, game)
+    assert needed <= walked <= 1.2 * needed
+
+
+def moves_to(target: Game, game: Game) -> int:
+    """Fewest moves to a position, in whichever order its piles stand."""
+
+    def key(each: Game):
+        return tuple(sorted(tuple(pile) for pile in each.tableau)), tuple(each.waste), each.cards_up
+
+    waiting, depths = [game], {key(game): 0}
+    for each in waiting:
+        if key(each) == key(target):
+            return depths[key(each)]
+        for move in each.legal_moves(distinct=True):
+            after = each.copy()
+            after.play(move)
+            if after.stock_size == each.stock_size and key(after) not in depths:
+                depths[key(after)] = depths[key(each)] + 1
+                waiting.append(after)
+    raise AssertionError("it cannot be reached")
+
+
+@pytest.mark.parametrize("openings", [1, 50])
+def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
+    agent = make_agent(f"planner@positions=100,openings={openings}")
+    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 20))
+    assert results["won"].mean() > 0.2
+    assert (results["moves"][results["won"]] < 300).all()
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -27,8 +27,8 @@ class PlannerAgent:
         rules: the rule set to play.
         network: the value of positions.
         positions: positions that a search may hold while cards are hidden, and ``openings`` those
-            that it may play on from. More find better positions at the end of longer ways: with
-            1,000 of both, games ran into the limit of 500 moves.
+            that it may play on from. With one opening nothing is planned: each move is the one
+            that leads to the position valued most, and the next is decided after it.
         end_positions: likewise, with ``end_openings``, once nothing is hidden.
         train_seed: of the network, for tables.
     """
@@ -39,8 +39,8 @@ class PlannerAgent:
         self,
         rules: Rules,
         network: Network,
-        positions: int = 400,
-        openings: int = 150,
+        positions: int = 1000,
+        openings: int = 1000,
         end_positions: int = 6000,
         end_openings: int = 3000,
         train_seed: int | None = None,
@@ -50,6 +50,7 @@ class PlannerAgent:
         self._free = compile_rules(rules.replace(spaces="optional"))[0]
         self._network = network
         self._limits = (positions, openings), (end_positions, end_openings)
+        self._one_by_one = openings == 1
         self._work = new_work()
         self._search = new_search(rules, max(positions, end_positions))
         self._heuristic = HeuristicAgent(rules)
@@ -84,6 +85,9 @@ class PlannerAgent:
             self._plans[_key(game)] = NOT_YET
             return
         at = best
+        if hidden and self._one_by_one and best > 0:
+            self._plans[_key(game)] = int(search.moves[best])
+            return
         if hidden and search.values[best] != WON:
             move = int(search.turns[best])
             at = search.parents[best] if move > 0 else best

@@ -41,6 +41,9 @@ class Settings:
     rate: float = 1e-3
     """Of Adam, at first."""
     last_rate: float = 2e-5
+    averaged: float = 0.1
+    """The weights that are kept are a mean over about this share of the games so far (Polyak and
+    Juditsky 1992)."""
 
 
 class Learner:
@@ -54,6 +57,7 @@ class Learner:
     def __init__(self, rules: Rules, settings: Settings, seed: int) -> None:
         self.settings = settings
         self.network = new_network(seed)
+        self.average = new_network(seed)
         self.games = 0
         self._seed = seed
         self._rule = compile_rules(rules)[0]
@@ -73,7 +77,7 @@ class Learner:
         done = min(self.games / settings.games, 1.0)
         return float(settings.rate * (settings.last_rate / settings.rate) ** done)
 
-    def play(self, deals: np.ndarray) -> tuple[int, int]:
+    def play(self, deals: np.ndarray, network: Network) -> tuple[int, int]:
         """Play deals; returns how many positions are there to learn from, and how many were won."""
         settings = self.settings
         limits = np.array(
@@ -83,7 +87,7 @@ class Learner:
             deals,
             self._rule,
             self._free,
-            self.network,
+            network,
             self._work,
             self._search,
             limits,
@@ -102,7 +106,7 @@ class Learner:
         """
         settings = self.settings
         first = TRAIN_FROM + self._seed * _DEALS_A_SEED + self.games
-        written, won = self.play(first + np.arange(settings.games_at_a_time))
+        written, won = self.play(first + np.arange(settings.games_at_a_time), self.network)
         rng = np.random.default_rng((self._seed, self.games))
         loss = np.nan
         for _ in range(settings.passes):
@@ -120,12 +124,15 @@ class Learner:
                 np.float32(self.rate),
             )
         self.games += settings.games_at_a_time
+        share = min(1.0, settings.games_at_a_time / (settings.averaged * self.games))
+        for average, now in zip(self.average, self.network, strict=True):
+            average[...] += np.float32(share) * (now - average)
         return won / settings.games_at_a_time, float(loss)
 
     def save(self, path: Path) -> None:
         """Write all that `load` needs to go on with, as a whole or not at all."""
         arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._steps}
-        for name, network in zip(_PARTS, (self.network, *self._learner), strict=True):
+        for name, network in self._networks().items():
             for field in Network._fields:
                 arrays[f"{name}.{field}"] = getattr(network, field)
         scratch = path.with_suffix(f".{os.getpid()}.npz")
@@ -138,9 +145,10 @@ class Learner:
         with np.load(path, allow_pickle=False) as arrays:
             self.games = int(arrays["games"])
             self._steps[:] = arrays["steps"]
-            for name, network in zip(_PARTS, (self.network, *self._learner), strict=True):
+            for name, network in self._networks().items():
                 for field in Network._fields:
                     getattr(network, field)[...] = arrays[f"{name}.{field}"]
 
-
-_PARTS = ("network", "gradients", "mean", "square")
+    def _networks(self) -> dict[str, Network]:
+        parts = ("network", "average", "gradients", "mean", "square")
+        return dict(zip(parts, (self.network, self.average, *self._learner), strict=True))

@@ -3,7 +3,8 @@
 A position is opened, its successors valued, and the most promising that is not open yet comes next,
 until all are open or a limit is reached. Half of the time there are no more than a dozen; with many
 spaces there are thousands. Once nothing is hidden, the same search looks for a win, by a score that
-counts what is still in the way.
+counts what is still in the way. Moves have a price, and a position that is met again by a shorter
+way is reached by that one from then on: games have a limit of moves.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from four_seasons_env.rules import Rules
 WON = np.float32(1e9)
 """The value of a position that is won."""
 
+_PRICE = np.float32(0.0002)
+"""Of a move, in value; a score of `_open_score` is some hundred times as coarse."""
+
 _SLOTS = 1 << 15  # of the table of positions met; far more than a search may hold
 _SLOT = np.uint64(_SLOTS - 1)
 _HASHES = np.random.default_rng(52).integers(0, 2**63, (53, 53), dtype=np.uint64)
@@ -44,12 +48,15 @@ class Search(NamedTuple):
 
     positions: NDArray[Any]  # GAME (size,)
     values: NDArray[np.float32]  # (size,)
+    worths: NDArray[np.float32]  # (size,) value less the price of the moves that lead there
+    depths: NDArray[np.int64]  # (size,) how many these are
     parents: NDArray[np.int64]  # (size,) the position that it was reached from, -1 for the first
     moves: NDArray[np.int64]  # (size,) by this move
+    opened: NDArray[np.bool_]  # (size,) whether it has been played on from
     turns: NDArray[np.int64]  # (size,) the move that then turns a hidden card, or NOT_YET
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be opened
-    table: NDArray[np.uint64]  # (slots, 2) hash of a position, number of the search that met it
+    table: NDArray[np.uint64]  # (slots, 3) hash of a position, the search that met it, its number
     number: NDArray[np.uint64]  # (1,) of the search
 
 
@@ -68,12 +75,15 @@ def new_search(rules: Rules, size: int) -> Search:
     return Search(
         np.zeros(size, GAME),
         np.zeros(size, np.float32),
+        np.zeros(size, np.float32),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.bool_),
         np.zeros(size, np.int64),
         new_masks(size, rules)[0],
         np.zeros(size, np.int64),
-        np.zeros((_SLOTS, 2), np.uint64),
+        np.zeros((_SLOTS, 3), np.uint64),
         np.zeros(1, np.uint64),
     )
 
@@ -93,16 +103,17 @@ def _hash(g, rule):
 
 
 @jit
-def _met(table, search, key):
-    """Whether this search has met a position with the key; it has from now on."""
+def _met(table, search, key, number):
+    """The number under which this search has met a position; if it has not, it has under this."""
     i = key & _SLOT
     while table[i, 1] == search:
         if table[i, 0] == key:
-            return True
+            return np.int64(table[i, 2])
         i = (i + _ONE) & _SLOT
     table[i, 0] = key
     table[i, 1] = search
-    return False
+    table[i, 2] = np.uint64(number)
+    return number
 
 
 @jit
@@ -173,8 +184,10 @@ def _open_score(g, rule):
 @jit
 def _add(g, rule, parent, move, count, open_now, network, work, search):
     """Value the position in row ``count`` of a search, and find what turns a hidden card there."""
+    search.depths[count] = search.depths[parent] + 1 if parent >= 0 else 0
     search.parents[count] = parent
     search.moves[count] = move
+    search.opened[count] = False
     goes_on = legal(g, rule, True, search.masks[count])
     if is_won(g, rule):
         search.values[count] = WON
@@ -182,8 +195,31 @@ def _add(g, rule, parent, move, count, open_now, network, work, search):
         search.values[count] = _open_score(g, rule)
     else:
         search.values[count] = value_of(g, rule, network, work)
+    price = _PRICE * np.float32(100 if open_now else 1)
+    search.worths[count] = search.values[count] - price * np.float32(search.depths[count])
     may_deal = goes_on and not open_now and search.masks[count, 0] & _ONE != 0
     search.turns[count] = 0 if may_deal else NOT_YET
+
+
+@jit
+def _shorten(g, rule, parent, move, number, search):
+    """Reach a position that has been met by a shorter way, at the end of which it is ``g``.
+
+    Its piles may stand in another order there. The moves that go on from one that has been opened
+    are for its own order.
+    """
+    if search.opened[number]:
+        for pile in range(rule.piles):
+            if g.top[pile] != search.positions[number].top[pile]:
+                return
+    else:
+        search.positions[number] = g
+        legal(g, rule, True, search.masks[number])
+    search.depths[number] = search.depths[parent] + 1
+    search.parents[number] = parent
+    search.moves[number] = move
+    if search.turns[number] > 0:
+        search.turns[number] = move
 
 
 @jit
@@ -207,12 +243,13 @@ def reach(g, rule, free, network, work, search, most, openings):
     open_now = is_open(g, rule)
     search.positions[0] = g
     _add(g, rule, -1, -1, 0, open_now, network, work, search)
-    _met(search.table, this, _hash(g, rule))
+    _met(search.table, this, _hash(g, rule), 0)
     best = 0
     count = 1
-    waiting = _push(search.heap, 0, search.values, 0)
+    waiting = _push(search.heap, 0, search.worths, 0)
     while openings > 0 and waiting > 0:
-        opened, waiting = _pop(search.heap, waiting, search.values)
+        opened, waiting = _pop(search.heap, waiting, search.worths)
+        search.opened[opened] = True
         openings -= 1
         for move in range(rule.actions):
             if (search.masks[opened, move >> 3] >> np.uint64(8 * (move & 7))) & _ONE == 0:
@@ -228,7 +265,10 @@ def reach(g, rule, free, network, work, search, most, openings):
             if turned:
                 search.positions[count] = search.positions[opened]
                 play(reached, free, move)
-            if _met(search.table, this, _hash(reached, rule)):
+            number = _met(search.table, this, _hash(reached, rule), count)
+            if number != count:
+                if search.depths[opened] + 1 < search.depths[number]:
+                    _shorten(reached, rule, opened, move, number, search)
                 continue
             _add(reached, rule, opened, move, count, open_now, network, work, search)
             if search.values[count] == WON:
@@ -236,10 +276,10 @@ def reach(g, rule, free, network, work, search, most, openings):
             if turned:
                 search.turns[count] = move
             else:
-                waiting = _push(search.heap, waiting, search.values, count)
+                waiting = _push(search.heap, waiting, search.worths, count)
             decides = open_now or search.turns[count] != NOT_YET
             was = open_now or search.turns[best] != NOT_YET
-            if decides and (not was or search.values[count] > search.values[best]):
+            if decides and (not was or search.worths[count] > search.worths[best]):
                 best = count
             count += 1
     return best, count

@@ -10,6 +10,7 @@ import torch
 from agents.planner.agent import PlannerAgent
 from agents.planner.network import Network, new_network
 from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields, save_policy
+from agents.registry import check_options
 from four_seasons_env.rules import Rules
 
 AGENT = "planner"
@@ -62,8 +63,10 @@ def load_planner(
     Raises:
         FileNotFoundError: where there are no weights.
         PolicyFileError: for damaged weights, or weights for other rules.
+        ValueError: for an option that there is not.
     """
     del trust
+    check_options(agent, PlannerAgent, options)
     folder = path or _WEIGHTS / rules.name
     card, network = load_network(folder, rules)
     return PlannerAgent(rules, network, train_seed=card.training.get("seed"), **options)
