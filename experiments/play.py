@@ -46,11 +46,23 @@ def play_deals(
     Raises:
         RuntimeError: if the agent plays an illegal move.
     """
-    rule = kernel.compile_rules(rules)
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
-    kernel.start_all(games, rule, numbers)
-    rng = np.random.default_rng([seed, int(numbers[0]) if len(numbers) else 0])
+    kernel.start_all(games, kernel.compile_rules(rules), numbers)
+    return play_records(agent, rules, games, seed, max_moves, forbid_repeats)
+
+
+def play_records(
+    agent: Agent,
+    rules: Rules,
+    games: NDArray[Any],
+    seed: int = 0,
+    max_moves: int = MAX_MOVES,
+    forbid_repeats: bool = False,
+) -> pd.DataFrame:
+    """`play_deals` from any positions: GAME records, which are played to their ends in place."""
+    rule = kernel.compile_rules(rules)
+    rng = np.random.default_rng([seed, int(games["deal"][0]) if len(games) else 0])
     seconds = np.zeros(len(games))
     alive = np.arange(len(games))
     words, masks = kernel.new_masks(len(games), rules)
@@ -81,7 +93,7 @@ def play_deals(
 
     return pd.DataFrame(
         {
-            "deal": numbers,
+            "deal": games["deal"],
             "won": games["cards_up"] == rules.cards,
             "cards_up": games["cards_up"].astype(np.int64),
             "moves": games["moves"].astype(np.int64),

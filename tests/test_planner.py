@@ -6,6 +6,7 @@ import pytest
 from agents.planner.agent import PlannerAgent
 from agents.planner.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, new_features, write_features
 from agents.planner.learner import Learner, Settings
+from agents.planner.lookahead import look_ahead, new_outlook
 from agents.planner.network import (
     Network,
     add_gradients,
@@ -15,7 +16,7 @@ from agents.planner.network import (
     value_of,
     zeros_like,
 )
-from agents.planner.reach import NOT_YET, is_open, new_search, reach, turn
+from agents.planner.reach import NOT_YET, WON, is_open, new_search, reach, turn
 from agents.registry import make_agent
 from experiments.play import play_deals
 from four_seasons_env.deals import TRAIN_FROM
@@ -214,6 +215,39 @@ def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
     assert (results["moves"][results["won"]] < 300).all()
 
 
+def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
+    """One card is hidden and the network knows nothing: looking ahead tells wins from losses."""
+    rule, free = compiled(DEFAULT)
+    limits = np.array([1000, 1000, 1000, 1000])
+    search, inner = new_search(DEFAULT, 1000), new_search(DEFAULT, 1000)
+    work, network = new_work(), new_network(1)
+    rng = np.random.default_rng(0)
+    wins = {0: 0, 1: 0}
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 150):
+        game = Game(DEFAULT, deal=deal)
+        heuristic = make_agent("heuristic")
+        while not game.is_over and game.stock_size > 1:
+            masks = np.zeros((1, 32), np.int8)
+            masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
+            game.play(int(heuristic.act(game.record.copy(), masks, rng)[0]))
+        if game.is_over:
+            continue
+        for cards in wins:
+            best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+            if search.values[best] < WON and search.turns[best] != NOT_YET:
+                if cards:
+                    plan = (16, np.float32(1), 1, 1)
+                    best = look_ahead(
+                        rule, free, network, work, search, count, best, np.uint64(1),
+                        inner, limits, new_outlook(), plan,
+                    )  # fmt: skip
+                after = np.zeros(1, GAME)
+                turn(search, best, rule, after)
+                best, _ = reach(after[0], rule, free, network, work, search, 1000, 1000)
+            wins[cards] += search.values[best] == WON
+    assert wins[1] > wins[0] > 0
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_decisions_turn_one_card_under_every_rule_set(row):
     rules = RULES[row]
@@ -267,8 +301,9 @@ def test_the_kept_network_wins_most_games():
     assert results["won"].mean() > 0.5
 
 
-def test_the_unseen_stock_changes_nothing():
-    agent = make_agent("planner", positions=50, end_positions=200)
+@pytest.mark.parametrize("cards", [0, 1, 3])
+def test_the_unseen_stock_changes_nothing(cards):
+    agent = make_agent("planner", positions=50, end_positions=200, cards=cards, worlds=1)
     games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
     for game in games:
         moves = set()

@@ -8,13 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.heuristic import HeuristicAgent
+from agents.planner.lookahead import look_ahead, new_outlook
 from agents.planner.network import Network, new_work
 from agents.planner.reach import NOT_YET, WON, is_open, new_search, reach
+from agents.worlds import forget
 from four_seasons_env.kernel import compile_rules
 from four_seasons_env.rules import Rules
 
 _PUBLIC = ("top", "below", "level", "dealt", "redeals")
 _PLANS_KEPT = 1_000_000
+_MARGIN = np.float32(0.08)
+"""Positions worth so much less than the best are not looked behind."""
+_INNER = 50, 20, 1000, 500
+"""Of the searches in a look ahead: positions and openings, while cards are hidden and after."""
 
 
 class PlannerAgent:
@@ -30,6 +36,10 @@ class PlannerAgent:
             that it may play on from. With one opening nothing is planned: each move is the one
             that leads to the position valued most, and the next is decided after it.
         end_positions: likewise, with ``end_openings``, once nothing is hidden.
+        cards: cards to look over in imagined worlds before deciding (`lookahead`); 0 for none, 1
+            for expectimax over the next card.
+        worlds: of the first round of a look ahead.
+        candidates: positions that it decides among.
         train_seed: of the network, for tables.
     """
 
@@ -43,6 +53,9 @@ class PlannerAgent:
         openings: int = 1000,
         end_positions: int = 6000,
         end_openings: int = 3000,
+        cards: int = 0,
+        worlds: int = 8,
+        candidates: int = 4,
         train_seed: int | None = None,
     ) -> None:
         self.train_seed = train_seed
@@ -50,6 +63,8 @@ class PlannerAgent:
         self._free = compile_rules(rules.replace(spaces="optional"))[0]
         self._network = network
         self._limits = (positions, openings), (end_positions, end_openings)
+        self._look = candidates, _MARGIN, worlds, cards
+        self._inner, self._outlook = new_search(rules, _INNER[2]), new_outlook()
         self._one_by_one = openings == 1
         self._work = new_work()
         self._search = new_search(rules, max(positions, end_positions))
@@ -59,7 +74,7 @@ class PlannerAgent:
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The next move of each game's plan; nothing is left to chance."""
+        """The next move of each game's plan; the worlds of a look ahead are drawn from rng."""
         moves = np.zeros(len(games), np.int64)
         if len(self._plans) > _PLANS_KEPT:
             self._plans.clear()
@@ -67,7 +82,7 @@ class PlannerAgent:
         for i, game in enumerate(games):
             key = _key(game)
             if key not in self._plans:
-                self._plan(game)
+                self._plan(game, rng)
             moves[i] = self._plans.get(key, NOT_YET)
             if moves[i] == NOT_YET or not masks[i, moves[i]]:
                 lost.append(i)
@@ -75,12 +90,18 @@ class PlannerAgent:
             moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
         return moves
 
-    def _plan(self, game: Any) -> None:
+    def _plan(self, game: Any, rng: np.random.Generator) -> None:
         """Decide, and keep the moves that lead there by the positions that they are played in."""
         search, rule = self._search, self._rule
         hidden = not is_open(game, rule)
         limits = self._limits[0 if hidden else 1]
-        best, _ = reach(game, rule, self._free, self._network, self._work, search, *limits)
+        forget(game, rule)
+        player = (rule, self._free, self._network, self._work)
+        best, count = reach(game, *player, search, *limits)
+        if self._look[3] and hidden and search.values[best] != WON:
+            seed = rng.integers(0, 2**63, dtype=np.uint64)
+            inner = (self._inner, np.array(_INNER), self._outlook)
+            best = look_ahead(*player, search, count, best, seed, *inner, self._look)
         if not hidden and search.values[best] != WON:
             self._plans[_key(game)] = NOT_YET
             return

@@ -1,8 +1,8 @@
 """The value network: how likely a position is to be won, from the rows of its sparse features.
 
-The rows of a suit are summed to 64 numbers, those of a pile to 32, of the game to 32; below zero
+The rows of a suit are summed to 128 numbers, those of a pile to 64, of the game to 64; below zero
 they become zero; the suits' are added up and so are the piles'. Two dense layers make a probability
-of that. One position costs about a microsecond, and learning from one (Adam on the cross-entropy)
+of that. One position costs a few microseconds, and learning from one (Adam on the cross-entropy)
 some ten.
 """
 
@@ -24,7 +24,7 @@ from agents.planner.features import (
 )
 from four_seasons_env.compiled import jit
 
-_SUIT, _PILE, _GAME, _HIDDEN = 64, 32, 32, 32  # widths
+_SUIT, _PILE, _GAME, _HIDDEN = 128, 64, 64, 32  # widths
 _POOLED = _SUIT + _PILE + _GAME
 _F1 = np.float32(1.0)
 
@@ -32,10 +32,10 @@ _F1 = np.float32(1.0)
 class Network(NamedTuple):
     """Weights, all float32."""
 
-    suits: NDArray[np.float32]  # (SUIT_ROWS, 64)
-    piles: NDArray[np.float32]  # (PILE_ROWS, 32)
-    game: NDArray[np.float32]  # (GAME_ROWS, 32)
-    hidden: NDArray[np.float32]  # (128, 32)
+    suits: NDArray[np.float32]  # (SUIT_ROWS, 128)
+    piles: NDArray[np.float32]  # (PILE_ROWS, 64)
+    game: NDArray[np.float32]  # (GAME_ROWS, 64)
+    hidden: NDArray[np.float32]  # (256, 32)
     hidden_bias: NDArray[np.float32]  # (32,)
     out: NDArray[np.float32]  # (32,)
     out_bias: NDArray[np.float32]  # (1,)
