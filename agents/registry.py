@@ -72,6 +72,7 @@ AGENTS: dict[str, Entry] = {
         "plans to the next deal, by a value learned from its own games",
         learns=True,
     ),
+    "best": Entry("agents.best:make_best", "the strongest within a time for each move"),
     "maskable_ppo": Entry(
         "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", BOTH, learns=True
     ),

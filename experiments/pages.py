@@ -6,9 +6,13 @@ After `python -m experiments.compare --out runs/y`:
     python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
     python -m experiments.pages --speed runs/speed           # experiments.throughput -> README
 
-and after `python -m experiments.census --out runs/c`:
+and after `python -m experiments.census --out runs/c`, `experiments.prices` and
+`experiments.habits`:
 
     python -m experiments.pages --census runs/c              # what can be won -> docs/solver.md
+    python -m experiments.pages --ladder runs/ladder         # strength and price -> docs/agents.md
+    python -m experiments.pages --habits runs/habits         # what was learned -> docs/agents.md
+    python -m experiments.pages --recipes runs/recipes       # other rule sets -> docs/agents.md
 
 What the pages need of these folders is kept in docs/results; without a folder they are made anew
 from there. No figure on them is typed by hand.
@@ -26,9 +30,10 @@ import tyro
 from experiments.ceiling import CEILING, CENSUS, read_census
 from experiments.census import census_as_text, hardest, summarise_census
 from experiments.family_page import family_page
-from experiments.plots import plot_census, plot_throughput, plot_win_rates
+from experiments.habits import habits_as_text
+from experiments.plots import plot_census, plot_speed_strength, plot_throughput, plot_win_rates
 from experiments.run_folder import ROOT
-from experiments.summary import as_text
+from experiments.summary import as_text, ranked
 from experiments.tables import as_markdown, write_csv
 from experiments.throughput import VECTOR, cost_cells
 from four_seasons_env.cards import RANKS
@@ -39,6 +44,7 @@ README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
 SOLVER = ROOT / "docs" / "solver.md"
+AGENTS = ROOT / "docs" / "agents.md"
 
 _DEFAULT = "four-seasons"
 
@@ -55,6 +61,12 @@ class Pages:
     """Folder of `experiments.throughput`."""
     census: Path | None = None
     """Folder of a census of test deals, of one rule set or of more."""
+    ladder: Path | None = None
+    """Folder of `experiments.prices` on test deals."""
+    habits: Path | None = None
+    """Folder of `experiments.habits`."""
+    recipes: Path | None = None
+    """Folder of a comparison of heuristic and planner on other rule sets."""
 
 
 def with_part(page: str, name: str, told: str) -> str:
@@ -87,11 +99,19 @@ def results_part(summary: pd.DataFrame) -> str:
         if CEILING in set(summary["agent"])
         else ""
     )
+    kept = (
+        " `kept`: the MaskablePPO weights that come with the project."
+        if "kept" in set(summary["agent"])
+        else ""
+    )
     return (
         f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
         "Differences are in percentage points, and in cards, deal by deal; what the columns mean "
-        f"is told in [docs/experiments.md](docs/experiments.md#statistics).{seeds}{ceiling}\n\n"
-        f"{as_markdown(as_text(summary))}\n![games won](docs/results/win_rates.png)\n\n"
+        "is told in [docs/experiments.md](docs/experiments.md#statistics)."
+        f"{seeds}{kept}{ceiling}\n\n"
+        f"{as_markdown(as_text(ranked(summary)))}\n![games won](docs/results/win_rates.png)\n\n"
+        "With learning curves, seed by seed: [docs/results/report.md](docs/results/report.md), and "
+        "as a page with plots, `docs/results/report.html`.\n\n"
     )
 
 
@@ -154,6 +174,21 @@ def with_census(page: str, results: pd.DataFrame) -> str:
     return with_part(page, "results", told)
 
 
+def with_agents(page: str) -> str:
+    """The text of docs/agents.md as the kept results have it."""
+    ladder = pd.read_csv(RESULTS / "ladder.csv")
+    told = (
+        f"Test deals 0 to {int(ladder['deals'].max()) - 1:,}, one core, by "
+        "`python -m experiments.prices`. `ms/game` is what the agent thought over a game.\n\n"
+        f"{as_markdown(as_text(ladder))}\n![games won against time a move](results/ladder.png)\n\n"
+    )
+    page = with_part(page, "ladder", told)
+    recipes = as_markdown(as_text(pd.read_csv(RESULTS / "recipes.csv")))
+    page = with_part(page, "recipes", recipes + "\n")
+    habits = as_markdown(habits_as_text(pd.read_csv(RESULTS / "habits.csv")))
+    return with_part(page, "habits", habits + "\n")
+
+
 def keep_census(folder: Path) -> None:
     """Take the results of a census into the repository, a file a rule set."""
     results = pd.read_csv(folder / "results.csv")
@@ -181,6 +216,16 @@ def write_pages(run: Pages) -> None:
         plot_throughput(rates, RESULTS / "throughput.png")
     if run.census:
         keep_census(run.census)
+    if run.ladder:
+        ladder = pd.read_csv(run.ladder / "summary.csv")
+        write_csv(RESULTS / "ladder.csv", ladder)
+        title = f"Four Seasons, {int(ladder['deals'].max()):,} test deals"
+        plot_speed_strength(ladder, title, RESULTS / "ladder.png")
+    if run.recipes:
+        write_csv(RESULTS / "recipes.csv", pd.read_csv(run.recipes / "summary.csv"))
+    if run.habits:
+        write_csv(RESULTS / "habits.csv", pd.read_csv(run.habits / "habits.csv"))
+    write_atomically(AGENTS, with_agents(AGENTS.read_text()).encode())
     solved = read_census(CENSUS)
     if solved is not None:
         write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())

@@ -25,6 +25,10 @@ BOOK_ODDS = 0.1
 """Morehead and Mott-Smith's odds of winning Four Seasons."""
 
 _COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
+_MORE_COLOURS = matplotlib.colormaps["tab20"].colors  # type: ignore[attr-defined]
+
+_FEW = 5
+"""Names that a legend has room for in a plot."""
 
 
 def _panels(height: float, count: int) -> tuple[Figure, list[Axes]]:
@@ -44,22 +48,32 @@ def _axes(height: float = 3.4) -> tuple[Figure, Axes]:
 
 def _colours(names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
     """A colour for each name, the same in all plots of one table."""
-    return {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(dict.fromkeys(names))}
+    different = list(dict.fromkeys(names))
+    colours = _COLOURS if len(different) <= len(_COLOURS) else _MORE_COLOURS
+    return {name: colours[i % len(colours)] for i, name in enumerate(different)}
 
 
 def _named(names: Sequence[str]) -> list[str]:
-    """Names as a plot has room for them: in two lines, of a path the end."""
-    lines = [name.split(", ") for name in names]
+    """Names as a plot has room for them: in two lines or more, of a path the end."""
+    lines = [name.replace("@", ", ").split(", ") for name in names]
     return [
         "\n".join(f"...{line[-20:]}" if len(line) > 23 else line for line in each) for each in lines
     ]
 
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
-    """Name the colours."""
+    """Name the colours, in the plot or, where they are many, below it."""
     handles = [Line2D([], [], color=colour) for colour in _colours(names).values()]
     told = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)))]
-    axes.legend(handles, told, frameon=False, fontsize=8)
+    if len(told) <= _FEW:
+        axes.legend(handles, told, frameon=False, fontsize=8)
+        return
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(told) // 2))
+    figure.legend(
+        handles, told, frameon=False, fontsize=7, loc="outside lower center", ncols=2, borderpad=0
+    )
 
 
 def _percent(axes: Axes, x: bool = False, y: bool = False) -> None:

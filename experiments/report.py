@@ -32,6 +32,7 @@ from experiments.run_folder import RUN, read_log
 from experiments.seeds import improvements
 from experiments.summary import (
     as_text,
+    ranked,
     summarise,
     summarise_seeds,
     wins_by_label,
@@ -45,6 +46,8 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem au
 h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
 h3 { font-size: 1.05rem; margin-top: 1.75rem; }
 .wide { overflow-x: auto; }
+@media (min-width: 60rem) { .wide { margin: 0 calc((46rem - min(94vw, 86rem)) / 2); } }
+.wide table { margin: 0 auto; }
 table { border-collapse: separate; border-spacing: 0; font-size: .875rem;
         font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #ddd; }
@@ -150,7 +153,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         summary = with_ceiling(summarise(played), played, census)
         title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
         page.heading(title)
-        page.table(as_text(summary))
+        page.table(as_text(ranked(summary)))
         page.note(_NOTES)
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)

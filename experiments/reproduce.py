@@ -1,9 +1,9 @@
 """The README's benchmark from nothing: `make reproduce`, or `python -m experiments.reproduce`.
 
-Trains both algorithms with five seeds each, plays them against random play, the heuristic and the
-kept weights on the 10,000 test deals, plays random and heuristic on all rule sets, writes the
-report, and makes README and docs anew from all that. `--quick` does the same in small, and leaves
-README and docs alone. Started again, it goes on where it was stopped.
+Trains both algorithms with five seeds each, plays them against random play, the heuristic, the kept
+weights and the planner on the 10,000 test deals, plays random and heuristic on all rule sets,
+writes the report, and makes README and docs anew from all that. `--quick` does the same in small,
+and leaves README and docs alone. Started again, it goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def reproduce(run: Reproduce) -> None:
         f"MaskablePPO=maskable_ppo:{out}/study/maskable_ppo-*",
         f"MaskableDQN=maskable_dqn:{out}/study/maskable_dqn-*",
         "kept=maskable_ppo",
+        "planner",
     ]
     compared = out / "compare"
     compare(Compare(compared, agents, deals=deals, **workers))  # type: ignore[arg-type]

@@ -77,7 +77,8 @@ def provenance() -> dict[str, Any]:
 
 def _as_module(command: list[str]) -> list[str]:
     """``-m experiments.train ...`` of a command line that holds the module's path."""
-    path = Path(command[0])
+    command = [each.replace(f"{ROOT}/", "") for each in command]
+    path = ROOT / command[0]
     is_ours = path.suffix == ".py" and path.parent.name == "experiments"
     return ["-m", f"experiments.{path.stem}", *command[1:]] if is_ours else command
 

@@ -173,6 +173,11 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
 
 
+def ranked(summary: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one rule set, those that won most first."""
+    return summary.sort_values("win_rate", ascending=False, kind="stable")
+
+
 def win_rates(summary: pd.DataFrame) -> list[str]:
     """Win rates in percent with their intervals; of the ceiling the bounds, as text."""
     told = _told(summary, "win_rate", "win", "{:.2f}", 100)

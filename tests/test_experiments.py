@@ -15,7 +15,16 @@ from experiments.ceiling import CENSUS, read_census
 from experiments.compare import Compare, compare, play_all, play_block
 from experiments.compare import main as compare_command
 from experiments.family_page import family_page
-from experiments.pages import FAMILY, README, RESULTS, SOLVER, up_to_date, with_census
+from experiments.pages import (
+    AGENTS,
+    FAMILY,
+    README,
+    RESULTS,
+    SOLVER,
+    up_to_date,
+    with_agents,
+    with_census,
+)
 from experiments.play import play_deals
 from experiments.report import Report, report
 from experiments.run_folder import STEPS, read_log
@@ -276,6 +285,7 @@ def test_pages_are_up_to_date() -> None:
     """`python -m experiments.pages` writes them."""
     assert up_to_date(README.read_text()) == README.read_text()
     assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
+    assert with_agents(AGENTS.read_text()) == AGENTS.read_text()
     solved = read_census(CENSUS)
     if solved is not None:
         assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()

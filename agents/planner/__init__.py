@@ -6,5 +6,5 @@ expectation, the value of a position about to deal, is a small network (`network
 features (`features`), trained by TD(lambda) on games that it plays against itself (`self_play`).
 Values of the position *after* a decision, before chance answers, are what made TD-Gammon and the
 players of 2048 strong (Tesauro 1995; Szubert and Jaskowski 2014); summing table rows for sparse
-features, as chess engines do (Nasu 2018, "NNUE"), makes one cost less than a microsecond.
+features, as chess engines do (Nasu 2018, "NNUE"), makes one cost a few microseconds.
 """

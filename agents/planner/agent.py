@@ -12,7 +12,7 @@ from agents.planner.lookahead import look_ahead, new_outlook
 from agents.planner.network import Network, new_work
 from agents.planner.reach import NOT_YET, WON, is_open, new_search, reach
 from agents.worlds import forget
-from four_seasons_env.kernel import compile_rules
+from four_seasons_env.kernel import GAME, compile_rules, legal, new_masks, play
 from four_seasons_env.rules import Rules
 
 _PUBLIC = ("top", "below", "level", "dealt", "redeals")
@@ -69,6 +69,7 @@ class PlannerAgent:
         self._work = new_work()
         self._search = new_search(rules, max(positions, end_positions))
         self._heuristic = HeuristicAgent(rules)
+        self._words, self._mask = new_masks(1, rules)
         self._plans: dict[bytes, int] = {}
 
     def act(
@@ -104,6 +105,8 @@ class PlannerAgent:
             best = look_ahead(*player, search, count, best, seed, *inner, self._look)
         if not hidden and search.values[best] != WON:
             self._plans[_key(game)] = NOT_YET
+            if count <= limits[1]:  # all have been opened, so there is no win
+                self._give_up(game)
             return
         at = best
         if hidden and self._one_by_one and best > 0:
@@ -117,6 +120,17 @@ class PlannerAgent:
             parent = search.parents[at]
             self._plans[_key(search.positions[parent])] = int(search.moves[at])
             at = parent
+
+    def _give_up(self, game: Any) -> None:
+        """Seek no win where the heuristic goes from a position that is lost."""
+        games = np.zeros(1, GAME)
+        games[0] = game
+        nobody = np.random.default_rng(0)  # the heuristic leaves nothing to chance
+        while legal(games[0], self._rule, True, self._words[0]):
+            play(games[0], self._rule, self._heuristic.act(games.copy(), self._mask, nobody)[0])
+            if _key(games[0]) in self._plans:
+                return
+            self._plans[_key(games[0])] = NOT_YET
 
 
 def _key(game: Any) -> bytes:

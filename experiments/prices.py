@@ -1,0 +1,91 @@
+"""Strength and price: the same agents with more and less thought. `python -m experiments.prices`.
+
+    python -m experiments.prices --out runs/prices            # validation deals -> agents/best.json
+    python -m experiments.prices --deals 0-999 --out runs/ladder    # test deals, to report
+    python -m experiments.pages  --ladder runs/ladder               # into docs/agents.md
+
+The first tells `make_agent("best")` which agent wins most within a time for each move. Test deals
+choose nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import tyro
+
+from agents.best import MEASURED
+from experiments.compare import Compare, compare
+from experiments.run_folder import provenance
+from four_seasons_env.deals import TEST, VALIDATION, parse_deals
+from four_seasons_env.files import write_atomically
+
+LADDER = [
+    "random",
+    "greedy",
+    "heuristic",
+    "rollout@worlds=4",
+    "rollout@worlds=8",
+    "rollout@worlds=16,base=greedy",
+    "rollout@worlds=64,base=greedy",
+    "maskable_ppo",
+    "planner@positions=40,openings=1",
+    "planner@positions=40,openings=15",
+    "planner@positions=100,openings=40",
+    "planner@positions=400,openings=150",
+    "planner",
+    "planner@cards=1",
+    "planner@cards=1,worlds=16,candidates=6",
+]
+"""What is played: each kind of player at several prices."""
+
+
+@dataclass
+class Prices:
+    """Measure what agents win, and what a move costs."""
+
+    out: Path
+    """Folder of the results, as of `experiments.compare`."""
+    deals: str = f"{VALIDATION[0]}-{VALIDATION[0] + 299}"
+    """Validation deals to choose by, or test deals to report."""
+    n_jobs: int = 1
+    """Games played at once; more than one a core makes moves look dear."""
+
+
+def price_list(summary: pd.DataFrame) -> list[dict[str, object]]:
+    """What each agent that leaves no move to chance won, and what a move cost, cheapest first.
+
+    Those that another beats at their price are kept too: they need no weights, or others.
+    """
+    agents = summary[summary["play"] == "deterministic"].sort_values("ms_per_move")
+    return [
+        {"agent": row["agent"], "won": row["win_rate"], "milliseconds": row["ms_per_move"]}
+        for _, row in agents.iterrows()
+    ]
+
+
+def prices(run: Prices) -> None:
+    """Play, and keep strength and price where the deals are for choosing."""
+    deals = parse_deals(run.deals)
+    compare(Compare(run.out, LADDER, deals=run.deals, n_jobs=run.n_jobs))
+    if deals[0] in TEST:
+        print("test deals: agents/best.json stays as it is")
+        return
+    told = {
+        "command": provenance()["command"],
+        "deals": run.deals,
+        "agents": price_list(pd.read_csv(run.out / "summary.csv")),
+    }
+    write_atomically(MEASURED, (json.dumps(told, indent=2) + "\n").encode())
+    print(f"kept in {MEASURED}")
+
+
+if __name__ == "__main__":
+    try:
+        prices(tyro.cli(Prices, description=__doc__))
+    except (ValueError, FileNotFoundError, RuntimeError) as error:
+        sys.exit(f"error: {error}")
