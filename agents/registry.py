@@ -67,6 +67,14 @@ AGENTS: dict[str, Entry] = {
         "agents.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
     ),
+    "finisher": Entry(
+        "agents.finisher:FinisherAgent",
+        "the heuristic, or any other, and the solver once nothing is hidden",
+    ),
+    "pimc": Entry(
+        "agents.pimc:PimcAgent",
+        "the move after which the solver wins most imagined worlds",
+    ),
     "planner": Entry(
         "agents.planner.weights:load_planner",
         "plans to the next deal, by a value learned from its own games",

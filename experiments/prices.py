@@ -33,7 +33,7 @@ LADDER = [
     "rollout@worlds=16,base=greedy",
     "rollout@worlds=64,base=greedy",
     "maskable_ppo",
-    "planner@positions=40,openings=1",
+    "planner@positions=40,openings=1,ending=0,end_positions=0",
     "planner@positions=40,openings=15",
     "planner@positions=100,openings=40",
     "planner@positions=400,openings=150",

@@ -16,8 +16,9 @@ from agents.planner.network import (
     value_of,
     zeros_like,
 )
-from agents.planner.reach import NOT_YET, WON, is_open, new_search, reach, turn
+from agents.planner.reach import NOT_YET, WON, new_search, reach, turn
 from agents.registry import make_agent
+from agents.worlds import is_open
 from experiments.play import play_deals
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.game import Game
@@ -142,7 +143,7 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
     search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
     larger = 0
     for game in positions(DEFAULT, 60):
-        if game.stock_size == 0:
+        if is_open(game.record[0], rule):
             continue
         best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
         if count == 1000:
@@ -173,7 +174,7 @@ def test_ways_are_hardly_longer_than_they_need_be():
     search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
     walked = needed = 0
     for game in positions(DEFAULT, 40):
-        if game.stock_size == 0:
+        if is_open(game.record[0], rule):
             continue
         best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
         if count == 1000:
@@ -216,7 +217,7 @@ def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
 
 
 def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
-    """One card is hidden and the network knows nothing: looking ahead tells wins from losses."""
+    """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
     rule, free = compiled(DEFAULT)
     limits = np.array([1000, 1000, 1000, 1000])
     search, inner = new_search(DEFAULT, 1000), new_search(DEFAULT, 1000)
@@ -226,7 +227,7 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
     for deal in range(TRAIN_FROM, TRAIN_FROM + 150):
         game = Game(DEFAULT, deal=deal)
         heuristic = make_agent("heuristic")
-        while not game.is_over and game.stock_size > 1:
+        while not game.is_over and game.stock_size > 2:
             masks = np.zeros((1, 32), np.int8)
             masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
             game.play(int(heuristic.act(game.record.copy(), masks, rng)[0]))
@@ -236,7 +237,7 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
             best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
             if search.values[best] < WON and search.turns[best] != NOT_YET:
                 if cards:
-                    plan = (16, np.float32(1), 1, 1)
+                    plan = (16, np.float32(1), 2, 1)
                     best = look_ahead(
                         rule, free, network, work, search, count, best, np.uint64(1),
                         inner, limits, new_outlook(), plan,
@@ -301,9 +302,41 @@ def test_the_kept_network_wins_most_games():
     assert results["won"].mean() > 0.5
 
 
-@pytest.mark.parametrize("cards", [0, 1, 3])
-def test_the_unseen_stock_changes_nothing(cards):
-    agent = make_agent("planner", positions=50, end_positions=200, cards=cards, worlds=1)
+def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
+    won = {}
+    for ending in (0, 4):
+        agent = PlannerAgent(DEFAULT, new_network(0), positions=200, candidates=8, ending=ending)
+        results = play_deals(HandOver(agent), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 100))
+        won[ending] = results["won"].sum()
+    assert won[4] > won[0] > 0
+
+
+class HandOver:
+    """The heuristic until few cards are hidden, then another agent."""
+
+    mask = "distinct"
+
+    def __init__(self, agent):
+        self._first, self._then = make_agent("heuristic"), agent
+
+    def act(self, games, masks, rng):
+        moves = self._first.act(games, masks, rng)
+        for i, game in enumerate(games):
+            if game["deck_size"] - game["dealt"] <= 4:
+                moves[i] = self._then.act(games[i : i + 1], masks[i : i + 1], rng)[0]
+        return moves
+
+
+def test_more_candidates_than_there_may_be_are_refused():
+    with pytest.raises(ValueError, match="candidates must be 1 to 16, not 17"):
+        make_agent("planner", candidates=17)
+
+
+@pytest.mark.parametrize(("cards", "ending"), [(0, 0), (1, 0), (3, 0), (0, 40)])
+def test_the_unseen_stock_changes_nothing(cards, ending):
+    agent = make_agent(
+        "planner", positions=50, end_positions=200, cards=cards, ending=ending, worlds=1
+    )
     games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
     for game in games:
         moves = set()

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import NOT_YET, WON, is_open, reach, turn
-from agents.worlds import imagine
+from agents.planner.reach import NOT_YET, WON, reach, turn
+from agents.worlds import imagine, is_open
 from four_seasons_env.compiled import jit
 from four_seasons_env.kernel import GAME, play
 
@@ -41,8 +41,12 @@ def new_outlook() -> Outlook:
 
 
 @jit
-def _choose(search, count, most, margin, chosen):
-    """Write the positions of most worth, best first, and return how many."""
+def choose(search, count, most, margin, chosen):
+    """Write the numbers of the positions of most worth, best first, and return how many.
+
+    Args:
+        most: of them at most, and none worth less than the best by more than ``margin``.
+    """
     found = 0
     for i in range(count):
         if search.turns[i] == NOT_YET:
@@ -95,7 +99,7 @@ def look_ahead(rule, free, network, work, search, count, best, seed, inner, limi
     """
     most, margin, worlds, cards = plan
     chosen, totals, game = outlook.chosen, outlook.totals, outlook.game
-    left = _choose(search, count, most, margin, chosen)
+    left = choose(search, count, most, margin, chosen)
     chosen[0] = chosen[0] if left else best
     totals[:left] = 0
     number = 0

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.planner.network import value_of
+from agents.worlds import is_open
 from four_seasons_env.cards import NO_CARD
 from four_seasons_env.compiled import jit
 from four_seasons_env.kernel import (
@@ -24,7 +25,6 @@ from four_seasons_env.kernel import (
     new_masks,
     play,
     relative_rank,
-    stock_is_known,
     stock_size,
 )
 from four_seasons_env.moves import STOCK, WASTE
@@ -144,12 +144,6 @@ def _pop(heap, size, values):
         at = child
     heap[at] = last
     return first, size
-
-
-@jit
-def is_open(g, rule):
-    """Whether nothing is hidden: the stock is out, or the player has seen it."""
-    return stock_size(g) == 0 or stock_is_known(g, rule)
 
 
 @jit

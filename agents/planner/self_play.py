@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.reach import NOT_YET, WON, is_open, reach, turn
+from agents.planner.reach import NOT_YET, WON, reach, turn
+from agents.worlds import is_open
 from four_seasons_env.compiled import jit
 from four_seasons_env.kernel import start
 

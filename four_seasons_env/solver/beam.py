@@ -237,7 +237,7 @@ class Beam:
         self._rules = kernel.compile_rules(rules)
         self._frames = frames
         self._words = kernel.new_masks(1, rules)[0][0]
-        room = 64 + 8 * min(width, 1000)
+        room = 4 * len(self._all_moves) + 8 * min(width, 1000)
         self._pool = _Open(room, with_heap=True)
         self._later = _Open(room)
         self._lines = np.empty(32 * room, LINE)

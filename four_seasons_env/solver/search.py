@@ -24,6 +24,7 @@ DEFAULT_SECONDS = 60.0
 _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve
 
 _FIRST = ((100, 8), (400, 8), (800, 16))  # widths and arrangements of the first beams
+_ARRANGEMENTS = 8  # of a single beam
 _SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
 _MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
 _BYTES = 20_000  # that a beam may take for each position of its width, while arrays double
@@ -70,6 +71,14 @@ class _Solver:
         if left <= 0 or time.perf_counter() >= self._deadline:
             raise _OutOfBudget
         return int(min(left, 2**62))
+
+    def run_one(self, width: int) -> tuple[str, list[Move]]:
+        """The same with one beam of so many positions and nothing beside it."""
+        record, rules = self._game.record[0], self._game.rules
+        beam = beams.Beam(record, rules, self._frames, width, _ARRANGEMENTS, WEIGHTS, self._memory)
+        if self._run_beam(beam) == beams.WON:
+            return "won", beam.moves()
+        return "lost" if beam.is_complete else "unknown", []
 
     def run(self) -> tuple[str, list[Move]]:
         """The status and the moves; raises `_OutOfBudget` where there is no answer in time."""
@@ -156,6 +165,7 @@ def solve(
     seconds: float | None = None,
     seed: int = 0,
     memory: int = 2**30,
+    width: int | None = None,
 ) -> Solution:
     """Find out whether a position can be won by a player who sees every card.
 
@@ -170,11 +180,18 @@ def solve(
             count. None: no limit, but 60 if `max_positions` is None too.
         seed: of the variety of the searches.
         memory: bytes that the searches may take, at most; some MiB are needed to begin with.
+        width: run one beam of this width and no more: milliseconds, for a first opinion. None: go
+            on until there is an answer or a limit is reached.
 
     Raises:
         ValueError: for a limit that is not positive.
     """
-    limits = {"max_positions": max_positions, "seconds": seconds, "memory": memory}
+    limits = {
+        "max_positions": max_positions,
+        "seconds": seconds,
+        "memory": memory,
+        "width": width,
+    }
     for name, limit in limits.items():
         if limit is not None and not limit > 0:
             raise ValueError(f"{name} must be more than 0, not {limit!r}")
@@ -192,7 +209,7 @@ def solve(
     status, moves = "won", list[Move]()
     if not game.is_won:
         try:
-            status, moves = solver.run()
+            status, moves = solver.run() if width is None else solver.run_one(width)
         except (_OutOfBudget, beams.OutOfMemory):
             status = "unknown"
     replay = game.copy()
