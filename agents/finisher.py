@@ -1,4 +1,4 @@
-"""`finisher`: any agent until nothing is hidden, then the solver. It shows what endings are worth."""
+"""`finisher`: any agent until nothing is hidden, then the solver: what are endings worth?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from agents.plans import NONE, Plans
 from agents.registry import make_agent
-from agents.worlds import is_open
-from four_seasons_env.kernel import compile_rules
 from four_seasons_env.rules import Rules
 
 
@@ -28,20 +26,13 @@ class FinisherAgent:
     ) -> None:
         self._base = make_agent(base, rules)
         self.mask = self._base.mask
-        self._rule = compile_rules(rules)[0]
         self._plans = Plans(rules, end_positions)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The other agent's move in each game, or the solver's."""
-        self._plans.tidy()
-        planned = np.full(len(games), NONE)
-        for i, game in enumerate(games):
-            if is_open(game, self._rule):
-                if game not in self._plans:
-                    self._plans.finish(game)
-                planned[i] = self._plans[game]
+        planned = self._plans.endings(games)
         rest = planned == NONE
         if rest.any():
             planned[rest] = self._base.act(games[rest], masks[rest], rng)

@@ -55,20 +55,14 @@ class PimcAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The move with most votes in each game; the worlds are drawn from rng."""
-        moves = self._heuristic.act(games, masks, rng)
-        self._plans.tidy()
+        moves = self._plans.endings(games)
+        rest = np.flatnonzero(moves == NONE)
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
-        for i, game in enumerate(games):
-            if masks[i].sum() == 1:
-                continue
-            if not is_open(game, self._rule):
+        if len(rest):
+            moves[rest] = self._heuristic.act(games[rest], masks[rest], rng)
+        for i in rest:
+            if masks[i].sum() > 1 and not is_open(games[i], self._rule):
                 moves[i] = self._most_votes(games[i : i + 1], masks[i], seeds[i])
-                continue
-            if game not in self._plans:
-                self._plans.finish(game)
-            planned = self._plans[game]
-            if planned != NONE and masks[i, planned]:
-                moves[i] = planned
         return moves
 
     def _most_votes(self, games: NDArray[Any], mask: NDArray[np.int8], seed: np.uint64) -> int:

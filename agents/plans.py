@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.heuristic import HeuristicAgent
+from agents.worlds import is_open
 from four_seasons_env.game import Game
 from four_seasons_env.kernel import GAME, compile_rules, legal, new_masks, play
 from four_seasons_env.moves import Move
@@ -53,6 +55,17 @@ class Plans:
         """Forget all plans once they are many."""
         if len(self._moves) > _KEPT:
             self.clear()
+
+    def endings(self, games: NDArray[Any]) -> NDArray[np.int64]:
+        """The moves of those games in which nothing is hidden, int64 of shape (n,); else NONE."""
+        self.tidy()
+        moves = np.full(len(games), NONE)
+        for i, game in enumerate(games):
+            if is_open(game, self._rule):
+                if game not in self:
+                    self.finish(game)
+                moves[i] = self[game]
+        return moves
 
     def finish(self, game: Any) -> None:
         """Plan to the end of a game in which nothing is hidden.

@@ -1,11 +1,11 @@
 """`rollout`: tries each move in imagined worlds, and plays the one that ends best.
 
 A world is an order of the unseen cards. In each, every candidate is played and a simple player, the
-list of `agents.greedy` or the advice of `agents.heuristic`, plays on to the end; candidates face
-the same worlds. After each round the worse half of them drops out and the rest share the next
-one's playouts (sequential halving: Karnin, Koren and Somekh 2013). One step of policy improvement
-by rollouts: Tesauro and Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy
-2005, Bjarnason, Fern and Tadepalli 2009.
+list of `agents.greedy` or the advice of `agents.heuristic`, plays on; candidates face the same
+worlds. It plays to the end, or until nothing is hidden, and a search for a win follows: what simple
+players lose, they lose most often there. Half way, what does no better than the heuristic's own
+move drops out. One step of policy improvement by rollouts: Tesauro and Galperin 1996; for Klondike:
+Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern and Tadepalli 2009.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 
 from agents.greedy import greedy_move
 from agents.heuristic import choose_move, new_work, read_weights
-from agents.worlds import forget, imagine
+from agents.planner.network import new_network
+from agents.planner.network import new_work as new_network_work
+from agents.planner.reach import WON, new_search, reach
+from agents.plans import NONE, Plans
+from agents.worlds import forget, imagine, is_open
 from four_seasons_env.compiled import jit
 from four_seasons_env.kernel import GAME, compile_rules, is_won, legal, new_masks, play
 from four_seasons_env.rules import Rules, nearest
@@ -26,16 +30,28 @@ BASES = ("heuristic", "greedy")
 _GREEDY = BASES.index("greedy")
 _LONGEST = 400
 """Moves of a playout at most; only players that go round need it."""
+_END_POSITIONS = 1_000_000
+"""That the solver may look at, where it plays the rest of the game."""
 _CARDS_UP = 0.02
 """What all cards up are worth beside a win: it tells lost games apart."""
 
 
 @jit
-def _play_out(game, rule, base, weights, work, words, mask):
-    """Play a GAME array of one to its end; returns 1 for a win, and a little for cards up."""
+def _play_out(game, rule, base, weights, work, words, mask, openings, finder):
+    """Play a GAME array of one to its end; returns 1 for a win, and a little for cards up.
+
+    Args:
+        openings: positions that a search for a win may play on from once nothing is hidden; with 0
+            there is none.
+        finder: network, work and buffers for `reach`.
+    """
     for _ in range(_LONGEST):
         if not legal(game[0], rule, True, words[0]):
             break
+        if openings and is_open(game[0], rule):
+            search = finder[2]
+            best, _ = reach(game[0], rule, rule, *finder, 2 * openings, openings)
+            return (search.values[best] == WON) + _CARDS_UP * game[0].cards_up / rule.cards
         if base == _GREEDY:
             move = greedy_move(game[0], rule, mask[0])
         else:
@@ -66,13 +82,13 @@ def _candidates(g, rule, mask, most, weights, work, moves):
 
 
 @jit
-def _best_move(g, rule, mask, most, worlds, doubt, seed, base, weights, buffers):
+def _best_move(g, rule, mask, most, worlds, doubt, seed, base, openings, weights, buffers):
     """The move of a forgotten position that does best in playouts.
 
     The heuristic's own stays unless another beats it by so many standard errors of their
     difference. Half way, all that do not do better drop out.
     """
-    game, world, work, words, rollout_mask, moves, sums, squares = buffers
+    game, world, work, words, rollout_mask, moves, sums, squares, finder = buffers
     left = _candidates(g, rule, mask, most, weights, work, moves)
     sums[:left] = 0
     squares[:left] = 0
@@ -92,7 +108,9 @@ def _best_move(g, rule, mask, most, worlds, doubt, seed, base, weights, buffers)
         for i in range(left):
             game[0] = world[0]
             play(game[0], rule, moves[i])
-            result = _play_out(game, rule, base, weights, work, words, rollout_mask)
+            result = _play_out(
+                game, rule, base, weights, work, words, rollout_mask, openings, finder
+            )
             own = result if i == 0 else own
             sums[i] += result - own
             squares[i] += (result - own) ** 2
@@ -106,13 +124,16 @@ def _best_move(g, rule, mask, most, worlds, doubt, seed, base, weights, buffers)
 
 
 @jit
-def _best_moves(games, rules, masks, most, worlds, doubt, seeds, base, weights, buffers, actions):
+def _best_moves(
+    games, rules, masks, most, worlds, doubt, seeds, base, openings, weights, buffers, actions
+):
     """`_best_move` for each game, which may be written to."""
     for i in range(len(games)):
         forget(games[i], rules[0])
         actions[i] = _best_move(
-            games[i], rules[0], masks[i], most, worlds, doubt, seeds[i], base, weights, buffers
-        )
+            games[i], rules[0], masks[i], most, worlds, doubt, seeds[i], base, openings, weights,
+            buffers,
+        )  # fmt: skip
 
 
 class RolloutAgent:
@@ -120,12 +141,16 @@ class RolloutAgent:
 
     Args:
         rules: the rule set to play.
-        playouts: games played out for each move, about, shared by the candidates.
+        worlds: in which each candidate is played out.
         candidates: moves to try at most, those that the heuristic likes best.
-        base: who plays them: "heuristic", or "greedy", which is worse and much faster.
+        doubt: standard errors by which another move must be better than the heuristic's own.
+        base: who plays them out: "heuristic", or "greedy", which is worse and much faster.
+        openings: positions that a search for a win may play on from once nothing is hidden in a
+            playout, and the solver then plays the game itself; with 0 the base plays to the
+            end, and the game is played as if something were hidden.
 
     Raises:
-        ValueError: for a base that there is not, or no playouts.
+        ValueError: for a base that there is not, no worlds, or no candidates.
     """
 
     mask = "distinct"
@@ -137,6 +162,7 @@ class RolloutAgent:
         candidates: int = 3,
         doubt: float = 1.0,
         base: Literal["heuristic", "greedy"] = "heuristic",
+        openings: int = 0,
     ) -> None:
         if base not in BASES:
             raise ValueError(f"unknown base {base!r}: {nearest(base, BASES)}")
@@ -147,7 +173,8 @@ class RolloutAgent:
         self._rule = compile_rules(rules)
         self._candidates, self._worlds, self._base = candidates, worlds, BASES.index(base)
         self._weights = read_weights()
-        self._doubt = doubt
+        self._doubt, self._openings = doubt, openings
+        self._plans = Plans(rules, _END_POSITIONS) if openings else None
         words, mask = new_masks(1, rules)
         self._buffers = (
             np.zeros(1, GAME),
@@ -158,6 +185,7 @@ class RolloutAgent:
             np.zeros(mask.shape[1], np.int64),
             np.zeros(mask.shape[1]),
             np.zeros(mask.shape[1]),
+            (new_network(0), new_network_work(), new_search(rules, max(1, 2 * openings))),
         )
 
     def act(
@@ -166,17 +194,24 @@ class RolloutAgent:
         """The best move in each game; the worlds are drawn from rng."""
         moves = np.zeros(len(games), np.int64)
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
+        rest = np.arange(len(games))
+        if self._plans is not None:
+            moves = self._plans.endings(games)
+            rest = np.flatnonzero(moves == NONE)
+        chosen = np.zeros(len(rest), np.int64)
         _best_moves(
-            games,
+            games[rest],
             self._rule,
-            masks,
+            masks[rest],
             self._candidates,
             self._worlds,
             self._doubt,
-            seeds,
+            seeds[rest],
             self._base,
+            self._openings,
             self._weights,
             self._buffers,
-            moves,
+            chosen,
         )
+        moves[rest] = chosen
         return moves

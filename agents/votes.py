@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,14 +46,14 @@ class Jury:
         self._game = Game(rules, deal=0)
 
     def share_won(
-        self, positions: NDArray[Any], moves: Sequence[int], seed: np.uint64
+        self, positions: NDArray[Any], moves: NDArray[np.integer[Any]], seed: np.uint64
     ) -> NDArray[np.float64]:
         """The share of worlds that can be won after each move.
 
         Args:
             positions: GAME array of shape (n,): positions with the same cards hidden, put in order
                 by `agents.worlds.forget`.
-            moves: what is played there, a number each.
+            moves: what is played there, integers of shape (n,).
             seed: of the worlds.
         """
         won = np.zeros(len(positions))

@@ -27,14 +27,15 @@ def late_games(rules: Rules, until: Callable[[Game], bool], count: int) -> list[
     """Games that the heuristic has played until something holds, and that are not over."""
     heuristic, rng = HeuristicAgent(rules), np.random.default_rng(0)
     found = []
-    for deal in itertools.count(TRAIN_FROM):
+    deal = TRAIN_FROM
+    while len(found) < count:
         game = Game(rules, deal=deal)
         while not (game.is_over or until(game)):
             game.play(int(heuristic.act(game.record.copy(), masks_of(game), rng)[0]))
         if not game.is_over:
             found.append(game)
-        if len(found) == count:
-            return found
+        deal += 1
+    return found
 
 
 def masks_of(game: Game) -> np.ndarray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from agents.heuristic import HeuristicAgent
 from agents.planner.lookahead import CANDIDATES, choose, look_ahead, new_outlook
 from agents.planner.network import Network, new_work
-from agents.planner.reach import NOT_YET, WON, new_search, reach
+from agents.planner.reach import WON, new_search, reach
 from agents.plans import NONE, Plans
 from agents.votes import Jury
 from agents.worlds import forget, is_open
