@@ -64,6 +64,13 @@ PLAYERS = {
     "heuristic": lambda rules: make_agent("heuristic", rules),
     "greedy": lambda rules: make_agent("greedy", rules),
     "rollout": lambda rules: make_agent("rollout@worlds=2,candidates=2", rules),
+    "rollout with searches": lambda rules: make_agent(
+        "rollout@worlds=2,candidates=2,openings=20", rules
+    ),
+    "finisher": lambda rules: make_agent("finisher@base=random,end_positions=2000", rules),
+    "pimc": lambda rules: make_agent(
+        "pimc@worlds=1,width=1,candidates=2,end_positions=2000", rules
+    ),
     "policy": network,
     "exploring": lambda rules: network(rules, "maskable_dqn", deterministic=False),
 }

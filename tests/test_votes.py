@@ -155,13 +155,6 @@ def test_votes_win_games_that_the_heuristic_loses():
     assert pimc["won"].mean() > greedy["won"].mean()
 
 
-@pytest.mark.parametrize("row", ["czarina", "pysolfc/corners", "simplicity", "florentine"])
-def test_other_rules_are_voted_under_too(row):
-    agent = PimcAgent(RULES[row], worlds=1, width=2, candidates=2, end_positions=10_000)
-    results = play_deals(agent, RULES[row], [TRAIN_FROM], seed=0)
-    assert (results["moves"] > 20).all()
-
-
 @pytest.mark.parametrize("wrong", ["worlds", "width", "candidates"])
 def test_nobody_to_ask_is_refused(wrong):
     with pytest.raises(ValueError, match=f"{wrong} must be at least 1, not 0"):
