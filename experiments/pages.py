@@ -36,6 +36,7 @@ from experiments.run_folder import ROOT
 from experiments.summary import as_text, ranked
 from experiments.tables import as_markdown, write_csv
 from experiments.throughput import VECTOR, cost_cells
+from experiments.weights_table import weights_table
 from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import RULES
@@ -183,8 +184,10 @@ def with_agents(page: str) -> str:
         f"{as_markdown(as_text(ladder))}\n![games won against time a move](results/ladder.png)\n\n"
     )
     page = with_part(page, "ladder", told)
-    recipes = as_markdown(as_text(pd.read_csv(RESULTS / "recipes.csv")))
-    page = with_part(page, "recipes", recipes + "\n")
+    recipes = pd.read_csv(RESULTS / "recipes.csv")
+    page = with_part(page, "recipes", as_markdown(as_text(recipes)) + "\n")
+    weights = weights_table(pd.concat([ladder, recipes]))
+    page = with_part(page, "weights", as_markdown(weights) + "\n")
     habits = as_markdown(habits_as_text(pd.read_csv(RESULTS / "habits.csv")))
     return with_part(page, "habits", habits + "\n")
 

@@ -38,17 +38,17 @@ LADDER = [
     "rollout@worlds=64,base=greedy",
     "rollout@worlds=8,openings=500",
     "rollout@worlds=16,openings=500",
-    "rollout@worlds=32,openings=500",
-    "pimc@worlds=2",
     "planner@positions=40,openings=1,ending=0,end_positions=0",
     "planner@positions=40,openings=15,ending=0",
     "planner@positions=100,openings=40,ending=0",
     "planner@positions=400,openings=150",
     "planner",
     "planner@cards=1",
-    "planner@ending=8,worlds=16",
 ]
 """What is played: each kind of player at several prices."""
+
+DEAR = ["pimc@worlds=2", "planner@ending=8,worlds=16"]
+"""What is played on test deals only."""
 
 
 @dataclass
@@ -78,8 +78,10 @@ def price_list(summary: pd.DataFrame) -> list[dict[str, object]]:
 def prices(run: Prices) -> None:
     """Play, and keep strength and price where the deals are for choosing."""
     deals = parse_deals(run.deals)
-    compare(Compare(run.out, LADDER, deals=run.deals, n_jobs=run.n_jobs))
-    if deals[0] in TEST:
+    is_test = deals[0] in TEST
+    agents = LADDER + DEAR if is_test else LADDER
+    compare(Compare(run.out, agents, deals=run.deals, n_jobs=run.n_jobs))
+    if is_test:
         print("test deals: agents/best.json stays as it is")
         return
     told = {

@@ -59,6 +59,7 @@ def reproduce(run: Reproduce) -> None:
     agents = [
         "random",
         "heuristic",
+        "finisher",
         f"MaskablePPO=maskable_ppo:{out}/study/maskable_ppo-*",
         f"MaskableDQN=maskable_dqn:{out}/study/maskable_dqn-*",
         "kept=maskable_ppo",

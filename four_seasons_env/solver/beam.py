@@ -42,6 +42,9 @@ LINE = np.dtype([("parent", "i4"), ("move", "u1")])
 SEARCHING, LAYER_DONE, NO_ROOM, WON, OVER = range(5)
 
 _LIMIT = 3  # positions of a layer that are played on, for each that it starts with
+_LAST_LIMIT = 30  # the same when one card is left at most: then or never
+_LATE = 3  # cards left, at most, when any arrangement may be the one that wins: all are kept
+_ANY = 2**40
 _WASTE_UP = 1  # the number of W>F; those of Ti>F follow
 _MOST_SAFE = 52
 _1, _3 = np.uint64(1), np.uint64(3)
@@ -278,9 +281,12 @@ class Beam:
             OutOfMemory: if the memory does not suffice.
         """
         pool, later, state = self._pool, self._later, self.state[0]
+        left = -int(state["layer"])  # cards in the stock; more than there are if it comes again
         expand(
-            self.state, self._rules, self._frames, self._weights, self._arrangements,
-            _LIMIT * self._width, quota, self.positions + positions, self._words,
+            self.state, self._rules, self._frames, self._weights,
+            self._arrangements if left > _LATE else _ANY,
+            self._width * (_LIMIT if left > 1 else _LAST_LIMIT),
+            quota, self.positions + positions, self._words,
             pool.games, pool.scores, pool.ends, pool.heap, later.games, later.scores, later.ends,
             self._lines, self._seen, self._same_cards,
         )  # fmt: skip

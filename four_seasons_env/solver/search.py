@@ -24,7 +24,7 @@ DEFAULT_SECONDS = 60.0
 _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve
 
 _FIRST = ((100, 8), (400, 8), (800, 16))  # widths and arrangements of the first beams
-_ARRANGEMENTS = 8  # of a single beam
+_ARRANGEMENTS = 32  # of a single beam
 _SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
 _MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
 _BYTES = 20_000  # that a beam may take for each position of its width, while arrays double
