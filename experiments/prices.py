@@ -39,6 +39,7 @@ LADDER = [
     "rollout@worlds=8,openings=500",
     "rollout@worlds=16,openings=500",
     "planner@positions=40,openings=1,ending=0,end_positions=0",
+    "planner@positions=40,openings=1,ending=0",
     "planner@positions=40,openings=15,ending=0",
     "planner@positions=100,openings=40,ending=0",
     "planner@positions=400,openings=150",
@@ -47,7 +48,7 @@ LADDER = [
 ]
 """What is played: each kind of player at several prices."""
 
-DEAR = ["pimc@worlds=2", "planner@ending=8,worlds=16"]
+DEAR = ["pimc@worlds=2,width=10"]
 """What is played on test deals only."""
 
 
