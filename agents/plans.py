@@ -18,7 +18,7 @@ from four_seasons_env.solver import solve
 NONE = -1
 """In place of a move: there is none to be preferred."""
 
-_PUBLIC = ("top", "below", "level", "dealt", "redeals")
+_PUBLIC = ("base", "top", "below", "level", "dealt", "redeals")
 _KEPT = 1_000_000
 
 

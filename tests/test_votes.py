@@ -126,6 +126,17 @@ def test_a_finisher_plays_as_its_base_until_nothing_is_hidden_and_wins_more():
         make_agent("finisher@base=heuristics")
 
 
+def test_plans_of_one_deal_are_none_for_another_that_differs_in_the_base_alone():
+    """King of spades on the table, one card hidden: Queen if Aces are the base, Ace if Twos are."""
+    plans = Plans(DEFAULT, 0)
+    game = Game(DEFAULT, deal=TRAIN_FROM)
+    other = game.record.copy()
+    other["base"] = (other["base"] + 1) % 13
+    plans[game.record[0]] = 3
+    assert game.record[0] in plans
+    assert other[0] not in plans
+
+
 def test_without_positions_to_look_at_the_heuristic_finishes():
     plans = Plans(DEFAULT, 0)
     (game,) = late_games(DEFAULT, lambda game: game.stock_size == 0, 1)
