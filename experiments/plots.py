@@ -27,6 +27,9 @@ BOOK_ODDS = 0.1
 _COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
 _MORE_COLOURS = matplotlib.colormaps["tab20"].colors  # type: ignore[attr-defined]
 
+_MARKERS = "os^vDP*X<>"
+"""Of the agents of one kind."""
+
 _FEW = 5
 """Names that a legend has room for in a plot."""
 
@@ -53,18 +56,19 @@ def _colours(names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
     return {name: colours[i % len(colours)] for i, name in enumerate(different)}
 
 
-def _named(names: Sequence[str]) -> list[str]:
-    """Names as a plot has room for them: in two lines or more, of a path the end."""
+def _named(names: Sequence[str], room: int = 23) -> list[str]:
+    """Names as a plot has room for them: in two lines or more, of what is long the end."""
     lines = [name.replace("@", ", ").split(", ") for name in names]
     return [
-        "\n".join(f"...{line[-20:]}" if len(line) > 23 else line for line in each) for each in lines
+        "\n".join(f"...{line[3 - room :]}" if len(line) > room else line for line in each)
+        for each in lines
     ]
 
 
-def _legend(axes: Axes, names: Sequence[str]) -> None:
-    """Name the colours, in the plot or, where they are many, below it."""
-    handles = [Line2D([], [], color=colour) for colour in _colours(names).values()]
-    told = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)))]
+def _legend(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None = None) -> None:
+    """Name the colours, or other handles, in the plot or, where they are many, below it."""
+    handles = handles or [Line2D([], [], color=colour) for colour in _colours(names).values()]
+    told = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)), room=34)]
     if len(told) <= _FEW:
         axes.legend(handles, told, frameon=False, fontsize=8)
         return
@@ -167,22 +171,25 @@ def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Win rate of each agent against the time that a move takes it."""
+    """Win rate of each agent against the time that a move takes it: a colour for each kind."""
     figure, axes = _axes()
     agents = summary.dropna(subset=["ms_per_move"])
     who = labels(agents)
-    colours = _colours(who)
-    for name, (_, row) in zip(who, agents.iterrows(), strict=True):
+    kinds = [name.partition("@")[0] for name in agents["agent"]]
+    colours = _colours(kinds)
+    handles = list[Line2D]()
+    for i, (kind, (_, row)) in enumerate(zip(kinds, agents.iterrows(), strict=True)):
         time = max(row["ms_per_move"], 1e-5)
-        axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[name], lw=1)
-        axes.plot(time, row["win_rate"], "o", color=colours[name], ms=6)
+        marker = _MARKERS[kinds[:i].count(kind) % len(_MARKERS)]
+        axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[kind], lw=1)
+        handles += axes.plot(time, row["win_rate"], marker, color=colours[kind], ms=6)
     axes.set_xscale("log")
     axes.set_xlabel("milliseconds a move (many games side by side)")
     axes.set_ylabel("games won")
     axes.set_ylim(bottom=0)
     _percent(axes, y=True)
     figure.suptitle(title, fontsize=10)
-    _legend(axes, who)
+    _legend(axes, who, handles)
     figure.savefig(path)
 
 
