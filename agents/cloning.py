@@ -18,54 +18,77 @@ from rich.progress import track
 from agents.algorithms import Algorithm
 from agents.registry import Agent, make_agent
 from agents.settings import Settings
-from four_seasons_env import kernel
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.rules import Rules
 
 
 @dataclass
 class Demonstrations:
-    """What a teacher saw, did and earned; a row a move."""
+    """What a teacher saw, did and earned; a row an action."""
 
-    observations: NDArray[np.float32]  # (n, L)
+    observations: dict[str, NDArray[Any]]  # (n, ...) by name; ALONE if they have none
     masks: NDArray[np.bool_]  # (n, A)
-    moves: NDArray[np.int64]  # (n,)
+    actions: NDArray[np.int64]  # (n,)
     returns: NDArray[np.float32]  # (n,), discounted
+    levels: int  # by which what was packed into bytes is to be divided
+
+    def batch(self, rows: NDArray[np.int64], device: Any) -> tuple[Any, ...]:
+        """Observations, masks, actions and returns of some rows, as a cloning loss takes them."""
+        observations: Any = {
+            name: _unpacked(torch.as_tensor(each[rows], device=device), self.levels)
+            for name, each in self.observations.items()
+        }
+        others = (self.masks, self.actions, self.returns)
+        return (
+            observations.get(ALONE, observations),
+            *(torch.as_tensor(each[rows], device=device) for each in others),
+        )
+
+
+ALONE = "alone"
+
+
+def _packed(observations: NDArray[Any], levels: int) -> NDArray[Any]:
+    """A byte a slot, which keeps a million moves in less than a gigabyte; integers stay.
+
+    All slots are whole multiples of 1 / levels; see `agents.replay`.
+    """
+    if observations.dtype != np.float32:
+        return observations
+    packed: NDArray[np.uint8] = np.rint(observations * levels).astype(np.uint8)
+    return packed
+
+
+def _unpacked(observations: torch.Tensor, levels: int) -> torch.Tensor:
+    packed = observations.dtype == torch.uint8
+    return observations.float() * (1.0 / levels) if packed else observations
 
 
 def demonstrate(
-    teacher: Agent, rules: Rules, settings: Settings, seed: int, moves: int
+    teacher: Agent, algorithm: Algorithm, rules: Rules, settings: Settings, seed: int, actions: int
 ) -> Demonstrations:
-    """Let a teacher play training games, and keep the moves of those that it finished.
+    """Let a teacher play training games, and keep the actions of those that it finished.
 
     The games are those of a learner with this seed at another offset, so that their deals are not
-    the ones that it meets next. The teacher is shown reshuffled stocks, as everywhere.
+    the ones that it meets next. The teacher is shown reshuffled stocks, as everywhere. Where
+    actions are positions, what it decides for may not be among the candidates: then the game goes
+    on with the first of them, and nothing is kept of that decision.
     """
     games = settings.games
-    env = FourSeasonsVecEnv(
-        games,
-        seed=2**63 + seed * games,
-        rules=rules,
-        observation=settings.observation,
-        mask=settings.mask,
-        reward=settings.reward,
-        max_moves=settings.max_moves,
-    )
+    env = algorithm.make_games(settings, rules, seed=2**63 + seed * games)
     rng = np.random.default_rng([seed, 1])
-    rule = kernel.compile_rules(rules)
     observations: Any = env.reset()
     steps: list[tuple[Any, ...]] = []
-    for _ in range(max(moves // games, settings.max_moves)):
+    longest = settings.max_moves if algorithm.unit == "moves" else LONGEST_GAME
+    for _ in range(max(actions // games, longest)):
         masks = env.action_masks()
-        shown = env.venv.games.copy()
-        kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, games, np.uint64))
-        chosen = teacher.act(shown, masks.view(np.int8), rng)
-        following, rewards, dones, _ = env.step(chosen)
-        # A byte a slot keeps a million moves in less than a gigabyte; see MaskableReplayBuffer.
-        steps.append((np.rint(observations * rules.cards).astype(np.uint8), masks, chosen))
-        steps[-1] += (rewards, dones)
+        chosen = algorithm.choice_of(teacher, env, rng)
+        following, rewards, dones, _ = env.step(np.maximum(chosen, 0))
+        named = observations if isinstance(observations, dict) else {ALONE: observations}
+        packed = {name: _packed(each, rules.cards) for name, each in named.items()}
+        steps.append((packed, masks, chosen, rewards, dones))
         observations = following
-    seen, masks, chosen, rewards, dones = (np.stack(column) for column in zip(*steps, strict=True))
+    shown, *columns = zip(*steps, strict=True)
+    masks, chosen, rewards, dones = (np.stack(column) for column in columns)
     returns = np.zeros(rewards.shape, np.float32)
     finished = np.zeros(dones.shape, np.bool_)
     running = np.zeros(games, np.float32)
@@ -74,7 +97,13 @@ def demonstrate(
         running = rewards[t] + settings.gamma * np.where(dones[t], 0.0, running)
         ends |= dones[t]
         returns[t], finished[t] = running, ends
-    return Demonstrations(seen[finished], masks[finished], chosen[finished], returns[finished])
+    kept = finished & (chosen >= 0)
+    seen = {name: np.stack([each[name] for each in shown])[kept] for name in shown[0]}
+    return Demonstrations(seen, masks[kept], chosen[kept], returns[kept], rules.cards)
+
+
+LONGEST_GAME = 60
+"""Decisions in which most games come to an end, where actions are positions."""
 
 
 def clone(
@@ -99,7 +128,7 @@ def clone(
         The mean loss of the last epoch.
     """
     player = make_agent(teacher, rules)
-    shown = demonstrate(player, rules, settings, seed, settings.cloning_moves)
+    shown = demonstrate(player, algorithm, rules, settings, seed, settings.cloning_moves)
     rng = np.random.default_rng([seed, 2])
     optimizer = torch.optim.Adam(model.policy.parameters(), lr=settings.cloning_learning_rate)
     model.policy.set_training_mode(True)
@@ -107,17 +136,10 @@ def clone(
     for epoch in range(settings.cloning_epochs):
         losses = []
         order = np.array_split(
-            rng.permutation(len(shown.moves)), max(len(shown.moves) // settings.batch_size, 1)
+            rng.permutation(len(shown.actions)), max(len(shown.actions) // settings.batch_size, 1)
         )
         for rows in track(order, f"cloning {teacher}, {epoch + 1} of {settings.cloning_epochs}"):
-            observations = torch.as_tensor(shown.observations[rows], device=model.device)
-            loss = algorithm.cloning_loss(
-                model,
-                observations.float() * (1.0 / rules.cards),
-                torch.as_tensor(shown.masks[rows], device=model.device),
-                torch.as_tensor(shown.moves[rows], device=model.device),
-                torch.as_tensor(shown.returns[rows], device=model.device),
-            )
+            loss = algorithm.cloning_loss(model, *shown.batch(rows, model.device))
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.policy.parameters(), settings.max_grad_norm)

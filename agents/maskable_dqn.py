@@ -27,7 +27,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from agents.network import ACTIVATION_MODULES
 from agents.random_agent import any_legal
 from agents.replay import MaskableReplayBuffer
-from agents.settings import Settings, between, read_settings
+from agents.settings import MoveSettings, between, read_settings
 
 NAME = "maskable_dqn"
 
@@ -37,7 +37,7 @@ put up (a card is worth 1/52)."""
 
 
 @dataclass(kw_only=True)
-class Hyperparameters(Settings):
+class Hyperparameters(MoveSettings):
     """What `maskable_dqn.yaml` sets."""
 
     buffer_size: int = between(1)

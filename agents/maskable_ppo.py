@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from agents.network import ACTIVATION_MODULES
-from agents.settings import Settings, between, read_settings
+from agents.settings import MoveSettings, between, read_settings
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
@@ -23,7 +23,7 @@ NAME = "maskable_ppo"
 
 
 @dataclass(kw_only=True)
-class Hyperparameters(Settings):
+class Hyperparameters(MoveSettings):
     """What `maskable_ppo.yaml` sets."""
 
     n_steps: int = between(1)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from agents.heuristic import HeuristicAgent, choose_move, new_work, read_weights
 from agents.plans import NONE, Plans
 from agents.votes import Jury
-from agents.worlds import forget, is_open
-from four_seasons_env.kernel import compile_rules
+from agents.worlds import forget
+from four_seasons_env.kernel import compile_rules, nothing_hidden
 from four_seasons_env.rules import Rules
 
 
@@ -61,7 +61,7 @@ class PimcAgent:
         if len(rest):
             moves[rest] = self._heuristic.act(games[rest], masks[rest], rng)
         for i in rest:
-            if masks[i].sum() > 1 and not is_open(games[i], self._rule):
+            if masks[i].sum() > 1 and not nothing_hidden(games[i], self._rule):
                 moves[i] = self._most_votes(games[i : i + 1], masks[i], seeds[i])
         return moves
 

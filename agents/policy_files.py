@@ -50,6 +50,11 @@ class Card:
     """Seed, steps, validation results and the like; not needed for loading."""
     sha256: str = ""
     """Of the weights' file; `save_policy` sets it."""
+    network: str = "mlp"
+    """What reads the observation; see `agents.candidates.encoders` where actions are positions."""
+    decisions: dict[str, Any] = field(default_factory=dict)
+    """Where actions are positions: how the player finds and chooses among them; arguments of
+    `four_seasons_env.next_deal.tables.NextDealTables`."""
 
 
 def save_policy(folder: Path, card: Card, weights: dict[str, torch.Tensor]) -> None:

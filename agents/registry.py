@@ -51,6 +51,8 @@ class Entry:
     as `agent` and with the `path` after the name's colon."""
     about: str
     """One line for tables and help."""
+    kind: str
+    """What its play is made of: "chance", "rule of thumb", "search", "learned", or several."""
     plays: tuple[str, ...] = ("deterministic",)
     """How it can play: "deterministic", "stochastic", or both."""
     learns: bool = False
@@ -59,34 +61,52 @@ class Entry:
 
 AGENTS: dict[str, Entry] = {
     "random": Entry(
-        "agents.random_agent:RandomAgent", "any legal move, all alike", ("stochastic",)
+        "agents.random_agent:RandomAgent", "any legal move, all alike", "chance", ("stochastic",)
     ),
-    "heuristic": Entry("agents.heuristic:HeuristicAgent", "the advice that players give, weighed"),
-    "greedy": Entry("agents.greedy:GreedyAgent", "a fixed list, as for beginners"),
+    "heuristic": Entry(
+        "agents.heuristic:HeuristicAgent",
+        "the advice that players give, weighed",
+        "rule of thumb",
+    ),
+    "greedy": Entry("agents.greedy:GreedyAgent", "a fixed list, as for beginners", "rule of thumb"),
     "rollout": Entry(
         "agents.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
+        "rule of thumb + search",
     ),
     "finisher": Entry(
         "agents.finisher:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
+        "rule of thumb + search",
     ),
     "pimc": Entry(
         "agents.pimc:PimcAgent",
         "the move after which the solver wins most imagined worlds",
+        "search",
     ),
     "planner": Entry(
         "agents.planner.weights:load_planner",
         "plans to the next deal, by a value learned from its own games",
+        "learned + search",
         learns=True,
     ),
-    "best": Entry("agents.best:make_best", "the strongest within a time for each move"),
+    "best": Entry(
+        "agents.best:make_best", "the strongest within a time for each move", "learned + search"
+    ),
+    "next_deal_ppo": Entry(
+        "agents.algorithms:load_agent",
+        "sb3-contrib's MaskablePPO, choosing positions for the next deal",
+        "learned + search",
+        BOTH,
+        learns=True,
+    ),
     "maskable_ppo": Entry(
-        "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", BOTH, learns=True
+        "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", "learned", BOTH, learns=True
     ),
     "maskable_dqn": Entry(
         "agents.algorithms:load_agent",
         "Stable-Baselines3's DQN, masked throughout",
+        "learned",
         BOTH,
         learns=True,
     ),
@@ -132,7 +152,10 @@ def split_name(name: str) -> Name:
     return Name(registered, Path(path) if path else None, options)
 
 
-_NO_OPTIONS = ("rules", "agent", "path", "trust", "network", "train_seed")
+_NO_OPTIONS = (
+    *("rules", "agent", "path", "trust", "network", "train_seed"),
+    *("card", "weights", "layer_names", "deterministic"),
+)
 
 
 def check_options(registered: str, make: Callable[..., Any], options: Iterable[str]) -> None:

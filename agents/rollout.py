@@ -19,11 +19,20 @@ from agents.greedy import greedy_move
 from agents.heuristic import choose_move, new_work, read_weights
 from agents.planner.network import new_network
 from agents.planner.network import new_work as new_network_work
-from agents.planner.reach import WON, new_search, reach
+from agents.planner.reach import reach
 from agents.plans import NONE, Plans
-from agents.worlds import forget, imagine, is_open
+from agents.worlds import forget, imagine
 from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import GAME, compile_rules, is_won, legal, new_masks, play
+from four_seasons_env.kernel import (
+    GAME,
+    compile_rules,
+    is_won,
+    legal,
+    new_masks,
+    nothing_hidden,
+    play,
+)
+from four_seasons_env.next_deal.reach import WON, new_search
 from four_seasons_env.rules import Rules, nearest
 
 BASES = ("heuristic", "greedy")
@@ -48,7 +57,7 @@ def _play_out(game, rule, base, weights, work, words, mask, openings, finder):
     for _ in range(_LONGEST):
         if not legal(game[0], rule, True, words[0]):
             break
-        if openings and is_open(game[0], rule):
+        if openings and nothing_hidden(game[0], rule):
             search = finder[2]
             best, _ = reach(game[0], rule, rule, *finder, 2 * openings, openings)
             return (search.values[best] == WON) + _CARDS_UP * game[0].cards_up / rule.cards

@@ -38,11 +38,10 @@ def between(low: float, high: float = float("inf")) -> Any:
 class Settings:
     """What all algorithms share; the names are Stable-Baselines3's where it has them."""
 
-    observation: str = one_of(OBSERVATIONS)
-    mask: str = one_of(MASKS)
+    observation: str
     reward: str = one_of(REWARDS)
     max_moves: int = between(1)
-    """Length of a training episode at most."""
+    """Length of a training episode at most, in moves."""
     games: int = between(1)
     """Games side by side."""
     batch_size: int = between(2)
@@ -52,15 +51,23 @@ class Settings:
     max_grad_norm: float = between(0)
     layers: list[int] = between(1)
     """Units of the hidden layers."""
-    activation: str = one_of(ACTIVATIONS)
     cloning_moves: int = between(1)
-    """Moves of the teacher that a warm start learns from."""
+    """Actions of the teacher that a warm start learns from."""
     cloning_epochs: int = between(1)
     cloning_learning_rate: float = between(0)
 
     def falling_rate(self, remaining: float) -> float:
         """The learning rate when this share of the run remains, 1 to 0."""
         return self.learning_rate * max(remaining, 0.05)
+
+
+@dataclass(kw_only=True)
+class MoveSettings(Settings):
+    """What the algorithms share whose actions are moves."""
+
+    observation: str = one_of(OBSERVATIONS)
+    mask: str = one_of(MASKS)
+    activation: str = one_of(ACTIVATIONS)
 
 
 S = TypeVar("S", bound=Settings)

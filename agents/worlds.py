@@ -11,15 +11,9 @@ import numpy as np
 
 from four_seasons_env.cards import NO_CARD
 from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import reshuffle_unseen, stock_is_known, stock_size
+from four_seasons_env.kernel import reshuffle_unseen, stock_is_known
 
 _ONE = np.uint64(1)
-
-
-@jit
-def is_open(g, rule):
-    """Whether nothing is hidden: the player has seen the stock, or it has one card at most."""
-    return stock_size(g) <= 1 or stock_is_known(g, rule)
 
 
 @jit

@@ -10,23 +10,24 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from gymnasium import spaces
+
+from agents.candidates.encoders import ENCODERS
 from agents.network import ACTIVATION_MODULES
+from agents.next_deal_ppo import NAME as NEXT_DEAL
+from agents.next_deal_ppo import playing_arguments
 from agents.policy_files import Card, PolicyFileError, rules_fields
+from four_seasons_env.next_deal.features import row_length
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
 
 
-def load_zip(
-    path: Path, agent: str, model_class: str, rules: Rules, trust: bool
-) -> tuple[Card, Any]:
-    """Open a model that was saved with ``model.save``, and say what its network is.
-
-    A zip does not tell which rules it was trained on: that its observation is as long as one of
-    these rules' is all that can be checked.
+def load_zip(path: Path, model_class: str, trust: bool) -> Any:
+    """Open a model that was saved with ``model.save``.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        PolicyFileError: without trust, for a damaged file, or a network of another shape.
+        PolicyFileError: without trust, or for a damaged file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"no weights at {path}")
@@ -37,10 +38,21 @@ def load_zip(
         )
     module, _, name = model_class.partition(":")
     try:
-        model = getattr(importlib.import_module(module), name).load(path, device="cpu")
+        return getattr(importlib.import_module(module), name).load(path, device="cpu")
     except Exception as error:  # whatever a damaged zip raises
         raise PolicyFileError(f"{path} cannot be opened as a {name}: {error}") from None
-    (length,) = model.observation_space.shape
+
+
+def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
+    """What the network of a model is whose actions are moves.
+
+    A zip does not tell which rules it was trained on: that its observation is as long as one of
+    these rules' is all that can be checked.
+
+    Raises:
+        PolicyFileError: for a network of another shape.
+    """
+    (length,) = model.observation_space.shape or (None,)
     known = {observation_length(rules, each): each for each in OBSERVATIONS}
     if length not in known:
         raise PolicyFileError(
@@ -49,7 +61,7 @@ def load_zip(
         )
     layers = model.policy.net_arch
     names = {module: word for word, module in ACTIVATION_MODULES.items()}
-    card = Card(
+    return Card(
         agent=agent,
         rules=rules_fields(rules),
         observation=known[length],
@@ -59,4 +71,42 @@ def load_zip(
         exploration=getattr(model, "exploration_final_eps", None),
         training={"seed": model.seed},
     )
-    return card, model
+
+
+def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> Card:
+    """What the network of a model is whose actions are positions.
+
+    Args:
+        path: of the zip, for the message.
+        model: with a `CandidatePolicy`.
+        settings: hyperparameters that say how it plays.
+        rules: the rule set to play.
+
+    Raises:
+        PolicyFileError: for a network that is not of this project, or of another shape.
+    """
+    options = model.policy_kwargs
+    names = {kind: name for name, kind in ENCODERS.items()}
+    network = names.get(options.get("features_extractor_class"))
+    if network is None or not isinstance(model.observation_space, spaces.Dict):
+        raise PolicyFileError(
+            f"{path} is not of a CandidatePolicy with one of {', '.join(ENCODERS)}"
+        )
+    one = model.observation_space["observation"]
+    slots = {row_length(rules.piles): "features"}
+    slots |= {observation_length(rules, each): each for each in OBSERVATIONS}
+    length = (one.shape or (0,))[-1]
+    if length not in slots:
+        raise PolicyFileError(f"{path} reads {length} slots of a candidate, not {sorted(slots)}")
+    widths = options.get("features_extractor_kwargs", {}).get("widths")
+    return Card(
+        agent=NEXT_DEAL,
+        rules=rules_fields(rules),
+        observation=slots[length],
+        mask="distinct",
+        layers=list(widths or model.policy.features_extractor.widths),
+        activation="relu",
+        network=network,
+        decisions=playing_arguments(settings),
+        training={"seed": model.seed},
+    )

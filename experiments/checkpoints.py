@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.replay import MaskableReplayBuffer
+from experiments.average import WeightAverage
 from experiments.run_folder import write_json
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.files import whole_folder
@@ -42,23 +43,27 @@ class CheckpointError(ValueError):
     """A checkpoint that cannot be used."""
 
 
-def save_checkpoint(folder: Path, model: Any, watcher: dict[str, Any]) -> None:
+def save_checkpoint(
+    folder: Path, model: Any, average: WeightAverage, watcher: dict[str, Any]
+) -> None:
     """Write a checkpoint; the one before gives way to it.
 
     Args:
         folder: where it is to lie.
         model: on a `FourSeasonsVecEnv`, between two rollouts.
+        average: of the model's weights.
         watcher: what else is to be remembered, as JSON has it.
     """
     tensors = {
         "policy": model.policy.state_dict(),
         "optimizer": model.policy.optimizer.state_dict(),
+        "average": average.state(),
         "rng": torch.get_rng_state(),
         "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
     kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
     arrays = {
-        "last_observations": model._last_obs,
+        **_prefixed("last_observations", _as_dict(model._last_obs)),
         "last_episode_starts": model._last_episode_starts,
         "numpy_key": key,
         **_prefixed("games", _games(model).venv.state()),
@@ -80,7 +85,7 @@ def save_checkpoint(folder: Path, model: Any, watcher: dict[str, Any]) -> None:
         write_json(new / _STATE, state)
 
 
-def restore_checkpoint(folder: Path, model: Any) -> dict[str, Any]:
+def restore_checkpoint(folder: Path, model: Any, average: WeightAverage) -> dict[str, Any]:
     """Put a fresh model, made with the same settings and seed, where a checkpoint was taken.
 
     Returns:
@@ -95,6 +100,7 @@ def restore_checkpoint(folder: Path, model: Any) -> dict[str, Any]:
             arrays = {name: file[name] for name in file.files}
         state: dict[str, Any] = json.loads((folder / _STATE).read_text())
         _restore(model, tensors, arrays, state)
+        average.restore(tensors["average"])
     except _DAMAGES as error:
         raise CheckpointError(f"{folder} cannot be resumed from: {error}") from None
     watcher: dict[str, Any] = state["watcher"]
@@ -122,7 +128,8 @@ def _restore(
     model.policy.optimizer.load_state_dict(tensors["optimizer"])
     for name, value in state["counters"].items():
         setattr(model, name, value)
-    model._last_obs = arrays["last_observations"]
+    observations = _part(arrays, "last_observations")
+    model._last_obs = observations.get(_ALONE, observations)
     model._last_episode_starts = arrays["last_episode_starts"]
     _games(model).venv.restore(_part(arrays, "games"))
     if _replays(model):
@@ -148,6 +155,13 @@ def _games(model: Any) -> FourSeasonsVecEnv:
 
 def _replays(model: Any) -> bool:
     return isinstance(getattr(model, "replay_buffer", None), MaskableReplayBuffer)
+
+
+_ALONE = "alone"
+
+
+def _as_dict(observations: Any) -> dict[str, NDArray[Any]]:
+    return observations if isinstance(observations, dict) else {_ALONE: observations}
 
 
 def _prefixed(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

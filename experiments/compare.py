@@ -16,23 +16,20 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
-from experiments.ceiling import CENSUS, read_census, with_ceiling
+from agents.registry import AGENTS
+from experiments.ceiling import CENSUS, read_census
 from experiments.jobs import check_backend, run_blocks
 from experiments.play import play_deals
 from experiments.players import PLAYS, Player, find_players
 from experiments.plots import plot_cards_up, plot_win_rates
 from experiments.run_folder import provenance, write_json
 from experiments.seeds import improvements
-from experiments.summary import (
-    RESULT_COLUMNS,
-    as_text,
-    summarise,
-    summarise_seeds,
-)
+from experiments.summary import KEPT, RESULT_COLUMNS, as_text, summarise_seeds
+from experiments.summary_page import BESIDE, summarise_folder
 from experiments.tables import as_markdown, print_table, write_csv
 from four_seasons_env.deals import parse_deals
 from four_seasons_env.files import write_atomically
-from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.rules import RULES, get_rules, nearest
 
 BLOCK = 1000
 """Deals that are played side by side, in one task. Part of what makes a result repeatable."""
@@ -66,6 +63,10 @@ class Compare:
     census: Path = CENSUS
     """A folder of `experiments.census`: where it has all the deals, the table shows how many can be
     won at all. That of the test deals comes with the repository."""
+    beside: Path | None = None
+    """A `summary.csv` with kept results of agents that are not played now."""
+    show: list[str] = field(default_factory=list)
+    """Of which agents the table shows those results, marked as kept."""
 
 
 @dataclass(frozen=True)
@@ -134,12 +135,21 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
             raise ValueError(
                 f"{run.out} holds a comparison of {what}: choose a new folder (--out), or add it"
             )
-    about = {"seed": run.seed, "deals": [deals[0], deals[-1]], "players": playing}
+    about = {
+        "seed": run.seed,
+        "deals": [deals[0], deals[-1]],
+        "players": playing,
+        "kinds": {player.agent: player.kind for each in players.values() for player in each},
+    }
     write_json(path, about | provenance())
 
 
-def play_all(run: Compare) -> pd.DataFrame:
+def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     """Play what has not been played yet, and return all results, a row for each policy and deal.
+
+    Args:
+        run: the comparison.
+        finish_when_stopped: on Ctrl-C, return the blocks of deals that all agents have played.
 
     Raises:
         ValueError: for an unknown agent, rule set or backend, or weights that cannot be used.
@@ -163,27 +173,57 @@ def play_all(run: Compare) -> pd.DataFrame:
     todo = [task for task in tasks if not task.part.is_file()]
     names = [str(task.part.relative_to(run.out)) for task in todo]
     done = len(tasks) - len(todo)
-    run_blocks(play_block, todo, names, "playing", done, run.backend, run.n_jobs, run.cluster)
+    try:
+        run_blocks(play_block, todo, names, "playing", done, run.backend, run.n_jobs, run.cluster)
+    except KeyboardInterrupt:
+        missing = {task.deals for task in tasks if not task.part.is_file()}
+        tasks = [task for task in tasks if task.deals not in missing]
+        if not (finish_when_stopped and tasks):
+            raise
     results = pd.concat([pd.read_csv(task.part) for task in tasks], ignore_index=True)
     write_csv(run.out / "results.csv", results)
     return results
 
 
-def compare(run: Compare) -> None:
-    """Play, print the table, and keep table and plots beside the results."""
-    results = play_all(run)
-    summary = with_ceiling(summarise(results), results, read_census(run.census))
+def _kept(run: Compare) -> pd.DataFrame | None:
+    """Kept results of agents that are to be shown beside those that play.
+
+    Raises:
+        FileNotFoundError: if there are none.
+        ValueError: for an agent that they do not have, with the nearest one.
+    """
+    if run.beside is None:
+        return None
+    if not run.beside.is_file():
+        raise FileNotFoundError(f"no kept results at {run.beside}")
+    found = pd.read_csv(run.beside)
+    for name in run.show:
+        if name not in set(found["agent"]):
+            hint = nearest(name, sorted(set(found["agent"])))
+            raise ValueError(f"{run.beside} has no results of {name!r}: {hint}")
+    kept = found[found["agent"].isin(run.show) & found["rules"].isin(run.rules)]
+    kinds = {name: AGENTS[name].kind for name in run.show if name in AGENTS}
+    return kept.assign(source=KEPT, kind=kept["agent"].map(kinds))
+
+
+def compare(run: Compare, finish_when_stopped: bool = False) -> None:
+    """Play, print the table, and keep table and plots beside the results; see `play_all`."""
+    kept = _kept(run)
+    results = play_all(run, finish_when_stopped)
+    if kept is not None:
+        write_csv(run.out / BESIDE, kept)
+    summary = summarise_folder(run.out, results, read_census(run.census))
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
     write_csv(run.out / "improvement.csv", improvements(results))
     cells = as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, played in results.groupby("rules", sort=False):
-        title = f"{rules}, deals {run.deals}"
+        title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
         name = str(rules).replace("/", "_")
         plot_win_rates(summary[summary["rules"] == rules], title, run.out / f"win_rates-{name}.png")
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
-    print_table(cells, f"deals {run.deals}")
+    print_table(cells, f"deals {results['deal'].min():,}-{results['deal'].max():,}")
     print(f"kept in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 

@@ -1,21 +1,40 @@
 """The main job in five minutes: `make demo`, or `python -m experiments.demo --minutes 2`.
 
-Trains MaskablePPO from nothing, then plays it against random play, the heuristic and the weights
-that come with the project, on the 10,000 test deals, and writes a report.
+Trains an agent from nothing (`next_deal_ppo`: MaskablePPO, unmodified, on the environment whose
+actions are positions), then plays it against random play, a fixed list, the heuristic and the kept
+move-level network on the 10,000 test deals, and writes a report. What takes longer to play, the
+finisher and the planner, is shown with its kept results. Ctrl-C ends a step early: what is there
+by then is compared and reported.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import tyro
 from rich.console import Console
 
+from agents.registry import AGENTS
+from experiments.animation import save_game
 from experiments.compare import Compare, compare
+from experiments.pages import RESULTS
+from experiments.players import find_players
 from experiments.report import Report, report
+from experiments.run_folder import BEST
 from experiments.train import Train, train
+from four_seasons_env.deals import TEST
+
+LEARNER = "next_deal_ppo"
+PLAYED = ("random", "greedy", "heuristic", "maskable_ppo")
+"""Agents that are played beside it; the last with its kept weights."""
+
+SHOWN = ("finisher", "planner")
+"""Agents that are shown with their kept results."""
 
 
 @dataclass
@@ -27,25 +46,95 @@ class Demo:
     out: Path = Path("runs/demo")
     """Folder; each demo is a new one inside it."""
     rules: str = "four-seasons"
+    deals: str = f"{TEST[0]}-{TEST[-1]}"
+    """A range of deals to compare on."""
+    open: bool = False
+    """Open the report in the browser."""
 
 
-def demo(run: Demo) -> None:
-    """Run the three steps one after the other."""
+def expectations(rules: str) -> str:
+    """What is known of the game before the demo starts, from the kept results."""
+    kept = pd.read_csv(RESULTS / "four-seasons.csv")
+    rates = {
+        row["agent"]: f"{row['win_rate']:.1%}"
+        for _, row in kept[kept["rules"] == rules].iterrows()
+        if row["play"] in AGENTS.get(row["agent"], AGENTS["heuristic"]).plays
+    }
+    known = [f"{name} {rates[name]}" for name in ("random", "heuristic", *SHOWN) if name in rates]
+    return f"Games won of the test deals: {', '.join(known)}." if known else ""
+
+
+def demo(run: Demo) -> Path:
+    """Run the three steps one after the other, and return the folder of what they leave."""
     console = Console()
+    started = time.monotonic()
     folder = run.out / time.strftime("%Y%m%d-%H%M%S")
     learned, compared = folder / "train", folder / "compare"
-    console.rule("1 of 3: a MaskablePPO agent learns")
-    train(Train(out=learned, rules=run.rules, steps="1G", minutes=run.minutes))
+
+    console.rule(f"1 of 3: an agent learns, from nothing, for {run.minutes:g} minutes")
+    console.print(
+        "An action is the position in which the next card is turned. Learned: which is best. "
+        "Searched: which there are, and the ending once nothing is hidden. By hand: the order of "
+        f"the search. {expectations(run.rules)} After a minute the learner is past the heuristic."
+    )
+    train(
+        Train(
+            out=learned,
+            agent=LEARNER,
+            rules=run.rules,
+            steps="1G",
+            minutes=run.minutes,
+            validations=6,
+            validation_deals=300,
+        ),
+        finish_when_stopped=True,
+    )
+
     console.rule("2 of 3: it is compared on held-out deals")
-    trained = f"trained=maskable_ppo:{learned}"
-    agents = ["random", "heuristic", trained, "maskable_ppo"]
-    compare(Compare(out=compared, agents=agents, rules=[run.rules]))
+    weights = [name for name in PLAYED if _is_there(name, run.rules)]
+    agents = [*weights, f"trained={LEARNER}:{learned}"]
+    compare(
+        Compare(
+            out=compared,
+            agents=agents,
+            rules=[run.rules],
+            deals=run.deals,
+            play=["deterministic"],
+            beside=RESULTS / "four-seasons.csv",
+            show=list(SHOWN),
+        ),
+        finish_when_stopped=True,
+    )
+
     console.rule("3 of 3: the report")
-    page = report(Report([compared, learned], folder / "report.html"))
+    page = report(Report([compared, learned], out=folder / "report.html"))
+    animation = save_game(f"{LEARNER}:{learned / BEST}", run.rules, TEST[0], folder / "game.gif")
     console.print(f"table:          {compared / 'table.md'}")
     console.print(f"learning curve: {learned / 'progress.csv'}")
+    console.print(f"a game of it:   {animation}")
     console.print(f"report:         {page}")
+    console.print(f"all of it took {(time.monotonic() - started) / 60:.1f} minutes")
+    if run.open:
+        webbrowser.open(page.resolve().as_uri())
+    return folder
+
+
+def _is_there(name: str, rules: str) -> bool:
+    """Whether an agent can play: one that learns needs weights for the rule set."""
+    try:
+        find_players([name], rules)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def main() -> None:
+    """Read the flags and run."""
+    try:
+        demo(tyro.cli(Demo, description=__doc__))
+    except (ValueError, FileNotFoundError, RuntimeError) as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":
-    demo(tyro.cli(Demo, description=__doc__))
+    main()

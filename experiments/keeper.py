@@ -23,6 +23,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from agents.algorithms import Algorithm
 from agents.policy_files import save_policy
 from agents.settings import Settings
+from experiments.average import WeightAverage
 from experiments.checkpoints import save_checkpoint
 from experiments.play import play_deals
 from experiments.run_folder import BEST, CHECKPOINT, LAST, POLICIES, STEPS, VALIDATION_GAMES
@@ -38,36 +39,61 @@ LOG_STEPS = 32_768
 
 
 class Clock:
-    """How much of a run is over, by steps or by time spent learning, whichever is further."""
+    """How much of a run is over, by steps or by time spent learning, whichever is furthest.
 
-    def __init__(self, steps: int, minutes: float | None) -> None:
+    Args:
+        steps: of the run.
+        minutes: of learning at most.
+        core_minutes: of processor time, all threads together, spent learning at most.
+    """
+
+    def __init__(
+        self, steps: int, minutes: float | None = None, core_minutes: float | None = None
+    ) -> None:
         self.steps = steps
-        self.limit = 60 * minutes if minutes else float("inf")
+        self.limits = [60 * each if each else float("inf") for each in (minutes, core_minutes)]
         self.done_steps = 0
-        self._before = 0.0
-        self._since: float | None = None
+        self._before = (0.0, 0.0)
+        self._since: tuple[float, float] | None = None
+
+    def _spent(self) -> tuple[float, float]:
+        """Seconds spent learning, and of processor time."""
+        if self._since is None:
+            return self._before
+        now = (time.monotonic(), time.process_time())
+        seconds, cores = (
+            before + at - since
+            for before, at, since in zip(self._before, now, self._since, strict=True)
+        )
+        return seconds, cores
 
     @property
     def seconds(self) -> float:
         """Time spent learning."""
-        running = 0.0 if self._since is None else time.monotonic() - self._since
-        return self._before + running
+        return self._spent()[0]
+
+    @property
+    def core_seconds(self) -> float:
+        """Processor time spent learning."""
+        return self._spent()[1]
 
     @property
     def done(self) -> float:
         """The share of the run that is over, 0 to 1."""
-        return min(max(self.done_steps / self.steps, self.seconds / self.limit), 1.0)
+        shares = [spent / limit for spent, limit in zip(self._spent(), self.limits, strict=True)]
+        return min(max(self.done_steps / self.steps, *shares), 1.0)
 
-    def start(self, seconds: float = 0.0) -> None:
-        """Start, after so many seconds of learning."""
-        self._before, self._since = seconds, time.monotonic()
+    def start(self, seconds: float = 0.0, core_seconds: float = 0.0) -> None:
+        """Start, after so much of learning."""
+        self._before = (seconds, core_seconds)
+        self._since = (time.monotonic(), time.process_time())
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """Stand still for the length of a block."""
-        self._before, self._since = self.seconds, None
+        self._before, self._since = self._spent(), None
         yield
-        self._since = time.monotonic()
+        self._since = (time.monotonic(), time.process_time())
 
 
 class Keeper(BaseCallback):
@@ -122,6 +148,8 @@ class Keeper(BaseCallback):
         self.best: dict[str, Any] | None = None
         self.validated = 0
         self.logged_steps = 0
+        self.games = 0
+        self.average = WeightAverage(getattr(settings, "averaged", 0.0))
         self.saved_seconds = 0.0
         self._recorded: dict[str, Any] = {}  # for the log's next row
 
@@ -129,6 +157,8 @@ class Keeper(BaseCallback):
         """What a checkpoint keeps of the watcher."""
         return {
             "seconds": self.clock.seconds,
+            "core_seconds": self.clock.core_seconds,
+            "games": self.games,
             "won": [bool(each) for each in self.won],
             "cards_up": [int(each) for each in self.cards_up],
             "best": self.best,
@@ -142,7 +172,8 @@ class Keeper(BaseCallback):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a `state`."""
-        self.clock.start(state["seconds"])
+        self.clock.start(state["seconds"], state["core_seconds"])
+        self.games = state["games"]
         self.saved_seconds = state["seconds"]
         self.won.extend(state["won"])
         self.cards_up.extend(state["cards_up"])
@@ -166,12 +197,14 @@ class Keeper(BaseCallback):
     def _on_step(self) -> bool:
         for i in np.flatnonzero(self.locals["dones"]):
             info = self.locals["infos"][i]
+            self.games += 1
             self.won.append(info["is_success"])
             self.cards_up.append(info["cards_up"])
         return not self._stops
 
     def _on_rollout_start(self) -> None:
         self.clock.done_steps = self.model.num_timesteps
+        self.average.update(self.model, self.clock.done_steps)
         with self.clock.stopped():
             if self.clock.done_steps - self.logged_steps >= self.log_every:
                 self.log()
@@ -187,6 +220,7 @@ class Keeper(BaseCallback):
         """Validate what the run has come to, and keep it."""
         with self.clock.stopped():
             self.clock.done_steps = self.model.num_timesteps
+            self.average.update(self.model, self.clock.done_steps)
             self.validated = self.validations
             self.validate()
             if not self._stops:  # else the checkpoint of the last rollout's start is there
@@ -197,6 +231,8 @@ class Keeper(BaseCallback):
         return {
             "steps": self.model.num_timesteps,
             "seconds": round(self.clock.seconds, 1),
+            "core_seconds": round(self.clock.core_seconds, 1),
+            "games": self.games,
             "best": self.best,
         }
 
@@ -208,7 +244,9 @@ class Keeper(BaseCallback):
         cards = float(np.mean(self.cards_up)) if self.cards_up else 0.0
         self.logger.record("play/win_rate", wins)
         self.logger.record("play/cards_up", cards)
+        self.logger.record("play/games", self.games)
         self.logger.record("time/seconds", seconds)
+        self.logger.record("time/core_seconds", self.clock.core_seconds)
         self.logger.record("time/steps_per_second", steps / max(seconds, 1e-9))
         self.logger.record(STEPS, steps, exclude="tensorboard")
         self.logger.dump(steps)
@@ -216,14 +254,22 @@ class Keeper(BaseCallback):
             self.task,
             completed=self.clock.done,
             wins=f"{100 * wins:5.1f}% won, {cards:4.1f} cards up",
-            rate=f"{steps / 1e6:6.2f}M moves, {steps / max(seconds, 1e-9):,.0f}/s",
+            rate=f"{steps / 1e6:6.2f}M {self.algorithm.unit}, {steps / max(seconds, 1e-9):,.0f}/s",
         )
 
     def validate(self) -> None:
         """Play validation deals; keep the policy, and keep it as the best if it is."""
         steps = self.model.num_timesteps
-        training = self.training | {"steps": steps, "seconds": round(self.clock.seconds, 1)}
-        card, weights = self.algorithm.policy_of(self.model, self.settings, self.rules, training)
+        training = self.training | {
+            "steps": steps,
+            "games": self.games,
+            "seconds": round(self.clock.seconds, 1),
+            "core_seconds": round(self.clock.core_seconds, 1),
+        }
+        with self.average.in_place_of(self.model):
+            card, weights = self.algorithm.policy_of(
+                self.model, self.settings, self.rules, training
+            )
         player = self.algorithm.player(card, weights, self.rules)
         played = play_deals(player, self.rules, self.deals)
         result: dict[str, Any] = {
@@ -245,14 +291,15 @@ class Keeper(BaseCallback):
         self.logger.record("validation/cards_up", result["cards_up"])
         self.log()
         self.bar.console.print(
-            f"{steps / 1e6:7.2f}M moves: {100 * result['won']:.1f}% of {len(self.deals):,} "
-            f"validation deals won, {result['cards_up']:.1f} cards up"
+            f"{steps / 1e6:7.2f}M {self.algorithm.unit}: {100 * result['won']:.1f}% of "
+            f"{len(self.deals):,} validation deals won, {result['cards_up']:.1f} cards up"
         )
 
     def checkpoint(self) -> None:
         """Keep all that `--resume` needs."""
         self.saved_seconds = self.clock.seconds
-        save_checkpoint(self.out / CHECKPOINT, self.model, json.loads(json.dumps(self.state())))
+        state = json.loads(json.dumps(self.state()))
+        save_checkpoint(self.out / CHECKPOINT, self.model, self.average, state)
 
 
 def _score(result: dict[str, Any]) -> tuple[float, float]:

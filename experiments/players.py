@@ -29,6 +29,8 @@ class Player:
     play: str
     """One of `PLAYS`."""
     train_seed: int | None
+    kind: str
+    """What its play is made of; see `agents.registry.Entry`."""
     digest: str
     """The first letters of the SHA-256 of its weights and options; empty without either."""
     trust: bool = False
@@ -90,7 +92,9 @@ def find_players(
         if not entry.learns:
             make_agent(name, rules)  # or say what is wrong with it
             digest = _digest(options.encode()) if options else ""
-            players += [Player(label, name, play, None, digest, False) for play in entry.plays]
+            players += [
+                Player(label, name, play, None, entry.kind, digest, False) for play in entry.plays
+            ]
             continue
         for found in _policies(registered, path, rules):
             full = f"{registered}:{found}" if path else registered
@@ -101,7 +105,7 @@ def find_players(
             weights = folder if folder.suffix == ".zip" else folder / WEIGHTS
             digest = _digest(weights.read_bytes() + options.encode())
             ways = [play for play in plays if play in entry.plays] or entry.plays
-            players += [Player(label, full, play, seed, digest, trust) for play in ways]
+            players += [Player(label, full, play, seed, entry.kind, digest, trust) for play in ways]
     _check_distinct(players)
     return players
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from experiments.ceiling import CEILING, CENSUS, read_census, with_ceiling
+from experiments.ceiling import CEILING, CENSUS, read_census
 from experiments.plots import (
     plot_cards_up,
     plot_differences,
@@ -33,10 +33,10 @@ from experiments.seeds import improvements
 from experiments.summary import (
     as_text,
     ranked,
-    summarise,
     summarise_seeds,
     wins_by_label,
 )
+from experiments.summary_page import summarise_folder
 from experiments.tables import as_markdown
 from four_seasons_env.files import write_atomically
 
@@ -150,7 +150,7 @@ def _drawn(part: str) -> str:
 def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
     results = pd.read_csv(folder / "results.csv")
     for rules, played in results.groupby("rules", sort=False):
-        summary = with_ceiling(summarise(played), played, census)
+        summary = summarise_folder(folder, played, census)
         title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
         page.heading(title)
         page.table(as_text(ranked(summary)))

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
@@ -15,7 +14,7 @@ from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 class ZeroCostVecEnv(FourSeasonsVecEnv):
     """Gives out the first observations and masks again and again; no episode ever ends."""
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Any:
         """Reset the games once, and keep what they show."""
         self._observations = super().reset()
         self._masks = super().action_masks()

@@ -158,9 +158,9 @@ def write_readme(out: Path) -> None:
         done = json.loads((out / DONE).read_text())
         best = done["best"]
         lines += [
-            f"Learned from {done['steps']:,} moves in {done['seconds']:,.0f} seconds. Its best "
+            f"Learned from {done['steps']:,} steps in {done['seconds']:,.0f} seconds. Its best "
             f"policy won {best['won']:.2%} of {best['deals']} (validation deals), with "
-            f"{best['cards_up']:.1f} cards up; it is of move {best['steps']:,}.",
+            f"{best['cards_up']:.1f} cards up; it is of step {best['steps']:,}.",
             "",
         ]
     else:

@@ -15,6 +15,9 @@ from experiments.seeds import crossed_interval, iqm_interval
 BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
 
+NOW, KEPT = "now", "kept"
+"""Where a row of a table comes from, where it has both: played now, or kept results."""
+
 RESULT_COLUMNS = (
     "agent",
     "play",
@@ -154,7 +157,9 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     cells = {
         "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
         "agent": summary["agent"],
+        "made of": summary["kind"].fillna("-") if "kind" in summary else None,
         "play": summary["play"].fillna("-"),
+        "played": summary.get("source", None),
         "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
         "won % [95%]": win_rates(summary),
         "of winnable %": (

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import torch
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -36,7 +37,6 @@ from experiments.run_folder import (
     write_json,
     write_readme,
 )
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 
@@ -69,9 +69,12 @@ class Train:
     seed: int = 0
     """Training seed: of the deals, the network and the exploration."""
     steps: str = "20M"
-    """Moves to learn from, as in 500k or 20M."""
+    """Moves, or decisions, to learn from, as in 500k or 20M."""
     minutes: float | None = None
     """Minutes to learn for, if the steps are not done by then; validations do not count."""
+    core_minutes: float | None = None
+    """The same in minutes of processor time, all threads together: does not depend on what else
+    the machine is doing."""
     hyperparameters: Path | None = None
     """A YAML file with what is to differ from the agent's own."""
     set: list[str] = field(default_factory=list)
@@ -124,18 +127,6 @@ def _check(run: Train) -> None:
         raise ValueError("there is at least one validation, of 1 to 10,000 deals")
 
 
-def make_games(settings: Settings, rules: Rules) -> FourSeasonsVecEnv:
-    """The games that a run learns from."""
-    return FourSeasonsVecEnv(
-        settings.games,
-        rules=rules,
-        observation=settings.observation,
-        mask=settings.mask,
-        reward=settings.reward,
-        max_moves=settings.max_moves,
-    )
-
-
 def _as_json(run: Train) -> dict[str, Any]:
     values = dataclasses.asdict(run) | {"out": str(run.out)}
     del values["resume"]
@@ -162,8 +153,12 @@ def _begin(run: Train) -> tuple[Train, Algorithm, Settings, Rules]:
     return run, algorithm, settings, rules
 
 
-def train(run: Train) -> None:
+def train(run: Train, finish_when_stopped: bool = False) -> None:
     """Run a training to its end, or until it is told to stop (Ctrl-C, SIGTERM).
+
+    Args:
+        run: the training.
+        finish_when_stopped: take a stop for its end, and keep what has been learned by then.
 
     Raises:
         ValueError: for an unknown agent, rule set or hyperparameter, or a run that cannot be
@@ -173,20 +168,27 @@ def train(run: Train) -> None:
     """
     run, algorithm, settings, rules = _begin(run)
     with alone(run.out):
-        _train(run, algorithm, settings, rules)
+        _train(run, algorithm, settings, rules, finish_when_stopped)
 
 
-def _train(run: Train, algorithm: Algorithm, settings: Settings, rules: Rules) -> None:
+def _train(
+    run: Train,
+    algorithm: Algorithm,
+    settings: Settings,
+    rules: Rules,
+    finish_when_stopped: bool,
+) -> None:
     console = Console()
     if (run.out / DONE).is_file():
         console.print(f"{run.out} has come to its end already")
         return
-    env = make_games(settings, rules)
+    _compile(algorithm, settings, rules)
+    env = algorithm.make_games(settings, rules, threads=torch.get_num_threads())
     model = algorithm.make_model(env, settings, run.seed)
     # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: most of them would be the
     # next training seed's too. Here each training seed has games of its own.
     env.seed(run.seed * settings.games)
-    clock = Clock(parse_steps(run.steps), run.minutes)
+    clock = Clock(parse_steps(run.steps), run.minutes, run.core_minutes)
     columns = (
         BarColumn(bar_width=24),
         TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
@@ -209,7 +211,7 @@ def _train(run: Train, algorithm: Algorithm, settings: Settings, rules: Rules) -
             run.checkpoint_every,
         )
         if resumes:
-            keeper.restore(restore_checkpoint(checkpoint, model))
+            keeper.restore(restore_checkpoint(checkpoint, model, keeper.average))
             model.set_logger(start_log(run.out, model.num_timesteps))
         else:
             model.set_logger(start_log(run.out))
@@ -219,7 +221,7 @@ def _train(run: Train, algorithm: Algorithm, settings: Settings, rules: Rules) -
         console.print(
             f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {settings.games:,} games side by "
             f"side, {sum(p.numel() for p in model.policy.parameters()):,} weights, on "
-            f"{model.device}, from move {model.num_timesteps:,}; Ctrl-C stops it at a checkpoint"
+            f"{model.device}, from step {model.num_timesteps:,}; Ctrl-C stops it at a checkpoint"
         )
         with _stopped_by_signals(keeper):
             model.learn(
@@ -228,14 +230,25 @@ def _train(run: Train, algorithm: Algorithm, settings: Settings, rules: Rules) -
                 log_interval=None,
                 reset_num_timesteps=not resumes,
             )
-            if not keeper.stop_asked:
+            ends = finish_when_stopped or not keeper.stop_asked
+            if ends:
                 keeper.finish()
-    if keeper.stop_asked:
+    if not ends:
         console.print(f"stopped: python -m experiments.train --resume --out {run.out}")
     else:
         write_json(run.out / DONE, keeper.result())
         write_readme(run.out)
         console.print(f"kept in {run.out}; its README.md says what is what")
+
+
+def _compile(algorithm: Algorithm, settings: Settings, rules: Rules) -> None:
+    """Learn from a few steps and forget them, so that no time to compile counts as learning.
+
+    The model that is made after this seeds all random states anew.
+    """
+    small = dataclasses.replace(settings, games=2, batch_size=2)
+    model = algorithm.make_model(algorithm.make_games(small, rules, seed=0), small, 0)
+    model.learn(2)
 
 
 @contextmanager

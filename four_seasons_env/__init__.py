@@ -14,6 +14,7 @@ from four_seasons_env.registration import register_envs
 if TYPE_CHECKING:
     from four_seasons_env.env import FourSeasonsEnv
     from four_seasons_env.game import Game, IllegalMove
+    from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
     from four_seasons_env.rules import RULES, Rules
     from four_seasons_env.vector import FourSeasonsVectorEnv
 
@@ -22,6 +23,8 @@ __version__ = "0.1.0"
 __all__ = [
     "RULES",
     "FourSeasonsEnv",
+    "FourSeasonsNextDealEnv",
+    "FourSeasonsNextDealVectorEnv",
     "FourSeasonsVectorEnv",
     "Game",
     "IllegalMove",
@@ -31,6 +34,8 @@ __all__ = [
 
 _HOMES = {
     "FourSeasonsEnv": "env",
+    "FourSeasonsNextDealEnv": "next_deal",
+    "FourSeasonsNextDealVectorEnv": "next_deal",
     "FourSeasonsVectorEnv": "vector",
     "Game": "game",
     "IllegalMove": "game",

@@ -15,14 +15,22 @@ import numba
 
 @functools.cache
 def _digest(folder: Path) -> str:
-    """Of what a folder's Python files hold."""
+    """Of what the Python files of a folder, and of those in it, hold."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-_ENGINE = Path(__file__).parent
+def _package(path: Path) -> Path:
+    """The folder of the outermost package that a file belongs to; without one, its own folder."""
+    folder = path.parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+_ENGINE = _package(Path(__file__))
 
 
 @functools.cache
@@ -35,29 +43,34 @@ def _warn_uncached() -> None:
     )
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., Any]:
     """Compile a function, without the GIL, and keep the machine code on disk.
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
-    functions of another file that has changed. So the freshness stamp is widened to cover all the
-    engine's files, and those beside the function's own. Integer division follows NumPy (no
+    functions of another file that has changed. So the freshness stamp is widened to cover all files
+    of the engine, and of the package that the function is from. Integer division follows NumPy (no
     exception on zero).
 
     The code is kept beside the engine's files or, where that folder is read-only, in the user's
     cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
     own file and move it into place. With no folder to write to, nothing is kept.
     """
-    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
     try:
         dispatcher.enable_caching()
     except RuntimeError:  # Numba found no folder
         _warn_uncached()
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
-        own = Path(function.__code__.co_filename).parent
+        own = _package(Path(function.__code__.co_filename))
         cache_file._source_stamp = (cache_file._source_stamp, _digest(_ENGINE), _digest(own))
     compiled: Callable[..., Any] = dispatcher
     return compiled
+
+
+def vectorised(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`jit` that may reorder sums, so that they use the processor's vector units."""
+    return jit(function, fastmath=True)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import gymnasium as gym
@@ -14,10 +15,114 @@ from four_seasons_env.moves import find_move
 from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES, Tables, check_choice
+from four_seasons_env.tables import MAX_MOVES, Games, Tables, check_choice
 
 
-class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
+class GameEnv(gym.Env[Any, Any]):
+    """What the single environments share, whatever an action is."""
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+
+    def __init__(self, tables: Games, render_mode: str | None) -> None:
+        self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
+        prepare_rendering(self.render_mode)
+        self._tables = tables
+        self.rules = tables.rules
+        self.observation_space = tables.observation_space
+        self.action_space = tables.action_space
+        self._actions = np.zeros(1, np.int64)
+        self._running = False
+
+    @property
+    def game(self) -> Game:
+        """A copy of the position, to look at and to try moves on.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._tables.check_started()
+        return Game.from_record(self._tables.games[0], self.rules)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions as a bool array of shape (A,), as sb3-contrib asks for them."""
+        masks: NDArray[np.bool_] = self._tables.masks[0].view(np.bool_)
+        return masks.copy()
+
+    def _number(self, action: Any) -> int:
+        """An action's number."""
+        return operator.index(action)
+
+    def _observation(self) -> Any:
+        return self._tables.observations[0].copy()
+
+    def _info(self) -> dict[str, Any]:
+        tables = self._tables
+        episode = tables.episodes[0]
+        return {
+            "action_mask": tables.masks[0].copy(),
+            "deal": int(episode["deal"]),
+            "cards_up": int(episode["cards_up"]),
+            "won": bool(episode["won"]),
+            "illegal": bool(episode["illegal"]),
+        }
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: start the sequence of training deals that belongs to it.
+            options: `{"deal": number}` or `{"deck": text}` to play that one.
+
+        Raises:
+            ValueError: for an unknown option, a bad deal number or a deck that is not one.
+        """
+        tables = self._tables
+        asked = tables.read_options(options)
+        if seed is not None:
+            seed = check_seed(seed)
+        super().reset(seed=seed)
+        if seed is not None:
+            tables.seed(np.array([seed], np.uint64))
+        elif not tables.seeded:
+            tables.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
+        tables.reset(asked)
+        self._running = True
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take an action.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
+            ValueError: for an action out of range.
+            IllegalMove: for an illegal action where `illegal="raise"`.
+        """
+        if not self._running:
+            raise gym.error.ResetNeeded("no episode is running: call reset() first")
+        tables = self._tables
+        self._actions[0] = self._number(action)
+        tables.step(self._actions)
+        self._running = not tables.done[0]
+        return (
+            self._observation(),
+            float(tables.rewards[0]),
+            bool(tables.terminated[0]),
+            bool(tables.truncated[0]),
+            self._info(),
+        )
+
+    def render(self) -> Any:
+        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        return None if self.render_mode is None else draw_as(self.render_mode, self.game)
+
+
+class FourSeasonsEnv(GameEnv):
     """The patience Four Seasons, and its family, for one player who sees the table only.
 
     ## Description
@@ -77,8 +182,6 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
     - v0: first version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
-
     def __init__(
         self,
         rules: str | Rules = "four-seasons",
@@ -89,92 +192,8 @@ class FourSeasonsEnv(gym.Env[NDArray[np.float32], Any]):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
     ) -> None:
-        self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
-        prepare_rendering(self.render_mode)
-        self._tables = Tables(1, rules, observation, reward, mask, illegal, max_moves)
-        self.rules = self._tables.rules
-        self.observation_space = self._tables.observation_space
-        self.action_space = self._tables.action_space
-        self._actions = np.zeros(1, np.int64)
-        self._running = False
+        tables = Tables(1, rules, observation, reward, mask, illegal, max_moves)
+        super().__init__(tables, render_mode)
 
-    @property
-    def game(self) -> Game:
-        """A copy of the position, to look at and to try moves on.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
-        self._tables.check_started()
-        return Game.from_record(self._tables.games[0], self.rules)
-
-    def action_masks(self) -> NDArray[np.bool_]:
-        """The legal moves as a bool array of shape (A,), as sb3-contrib asks for them."""
-        masks: NDArray[np.bool_] = self._tables.masks[0].view(np.bool_)
-        return masks.copy()
-
-    def _info(self) -> dict[str, Any]:
-        tables = self._tables
-        episode = tables.episodes[0]
-        return {
-            "action_mask": tables.masks[0].copy(),
-            "deal": int(episode["deal"]),
-            "cards_up": int(episode["cards_up"]),
-            "won": bool(episode["won"]),
-            "illegal": bool(episode["illegal"]),
-        }
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Start an episode.
-
-        Args:
-            seed: start the sequence of training deals that belongs to it.
-            options: `{"deal": number}` or `{"deck": text}` to play that one.
-
-        Raises:
-            ValueError: for an unknown option, a bad deal number or a deck that is not one.
-        """
-        tables = self._tables
-        asked = tables.read_options(options)
-        if seed is not None:
-            seed = check_seed(seed)
-        super().reset(seed=seed)
-        if seed is not None:
-            tables.seed(np.array([seed], np.uint64))
-        elif not tables.seeded:
-            tables.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
-        tables.reset(asked)
-        self._running = True
-        return tables.observations[0].copy(), self._info()
-
-    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Take an action.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
-            ValueError: for an action out of range.
-            IllegalMove: for an illegal action where `illegal="raise"`.
-        """
-        if not self._running:
-            raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        tables = self._tables
-        self._actions[0] = find_move(self.rules, action).number
-        tables.step(self._actions)
-        self._running = not tables.done[0]
-        return (
-            tables.observations[0].copy(),
-            float(tables.rewards[0]),
-            bool(tables.terminated[0]),
-            bool(tables.truncated[0]),
-            self._info(),
-        )
-
-    def render(self) -> Any:
-        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
-        return None if self.render_mode is None else draw_as(self.render_mode, self.game)
+    def _number(self, action: Any) -> int:
+        return find_move(self.rules, action).number

@@ -221,6 +221,12 @@ def stock_is_known(g, rule):
     return g.redeals != rule.redeals
 
 
+@jit
+def nothing_hidden(g, rule):
+    """Whether the player knows every card: the stock is known, or has one card at most."""
+    return stock_size(g) <= 1 or stock_is_known(g, rule)
+
+
 # --- the opening ------------------------------------------------------------------------------
 
 

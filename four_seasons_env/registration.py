@@ -15,6 +15,9 @@ ENVS = {
 }
 """Environment id -> rule set."""
 
+NEXT_DEAL = "FourSeasonsNextDeal-v0"
+"""The environment whose actions are positions, for every rule set."""
+
 
 def register_envs() -> None:
     """Register each id once; `gym.make("four_seasons_env:ID")` imports this package itself."""
@@ -26,3 +29,9 @@ def register_envs() -> None:
                 vector_entry_point="four_seasons_env.vector:FourSeasonsVectorEnv",
                 kwargs={"rules": rules},
             )
+    if NEXT_DEAL not in gym.registry:
+        gym.register(
+            id=NEXT_DEAL,
+            entry_point="four_seasons_env.next_deal:FourSeasonsNextDealEnv",
+            vector_entry_point="four_seasons_env.next_deal:FourSeasonsNextDealVectorEnv",
+        )

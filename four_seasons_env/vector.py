@@ -14,83 +14,53 @@ from numpy.typing import NDArray
 
 from four_seasons_env.batch import EPISODE
 from four_seasons_env.deals import check_seed
-from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.env import GameEnv
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES, Tables, check_choice, check_positive
+from four_seasons_env.tables import MAX_MOVES, Games, Tables, check_choice, check_positive
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
 
-class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
-    """Many games of `FourSeasonsEnv`, stepped in one call, without Python per game.
-
-    Game ``i`` of ``reset(seed=s)`` plays the same deals and gives the same results as the single
-    environment after ``reset(seed=s + i)``. An episode that ends is followed by the next deal in
-    the same step (`AutoresetMode.SAME_STEP`): observation, mask and info are the new episode's, and
-    `infos["final_obs"]` and `infos["final_info"]` the old one's, in the rows where
-    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its
-    length `l`. The keys `final_*` are there only in a step in which an episode has ended.
-
-    Args:
-        num_envs: number of games.
-        copy: give out copies. With False, observations, rewards, masks and infos are views of
-            buffers that the next step overwrites: faster, for callers who copy anyway.
-        num_threads: threads that share the games; the results do not depend on it. Pays from some
-            thousand games on.
-
-    The other arguments are those of `FourSeasonsEnv`.
-
-    Raises:
-        ValueError: for an argument that is unknown or out of range.
-    """
+class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
+    """What the vector environments share, whatever an action is."""
 
     metadata: dict[str, Any] = {
-        **FourSeasonsEnv.metadata,
+        **GameEnv.metadata,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
-    def __init__(
-        self,
-        num_envs: int = 1,
-        rules: str | Rules = "four-seasons",
-        observation: str = "tops",
-        reward: str | RewardFunction = "foundation",
-        mask: str = "legal",
-        illegal: str = "stay",
-        render_mode: str | None = None,
-        max_moves: int = MAX_MOVES,
-        copy: bool = True,
-        num_threads: int = 1,
-    ) -> None:
-        self.num_envs = check_positive("num_envs", num_envs)
+    def __init__(self, tables: Games, render_mode: str | None, copy: bool) -> None:
+        self.num_envs = len(tables.games)
         self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
         prepare_rendering(self.render_mode)
-        self._tables = Tables(
-            num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads
-        )
-        self.rules = self._tables.rules
-        self.single_observation_space = self._tables.observation_space
-        self.single_action_space = self._tables.action_space
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._tables = tables
+        self.rules = tables.rules
+        self.single_observation_space = tables.observation_space
+        self.single_action_space = tables.action_space
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = copy
-        self._all = np.ones(num_envs, np.bool_)
+        self._all = np.ones(self.num_envs, np.bool_)
         self._finals = self._new_finals()
 
-    def _new_finals(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.float32]]:
-        """Episodes, masks and observations for `Tables.keep_finals`; memory that is not written
+    def _new_finals(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[Any]]:
+        """Episodes, masks and observations for `Games.keep_finals`; memory that is not written
         costs nothing (unlike that of `np.zeros_like`)."""
         tables = self._tables
         return (
             np.zeros(self.num_envs, EPISODE),
             np.zeros(tables.masks.shape, np.int8),
-            np.zeros(tables.observations.shape, np.float32),
+            np.zeros(tables.observations.shape, tables.observations.dtype),
         )
 
+    def _as_observations(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
+        """What is given out of observations and the masks that belong to them."""
+        return observations
+
     @functools.cached_property
-    def observation_space(self) -> gym.Space[NDArray[np.float32]]:  # type: ignore[override]
+    def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
         """The batch's space, made when it is asked for: its bounds outweigh the observations."""
         return batch_space(self.single_observation_space, self.num_envs)
 
@@ -109,6 +79,10 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array
 
+    def _observations(self) -> Any:
+        tables = self._tables
+        return self._as_observations(self._give(tables.observations), self._give(tables.masks))
+
     def _infos(self) -> dict[str, Any]:
         infos: dict[str, Any] = {"action_mask": self._give(self._tables.masks)}
         for key in _INFO_KEYS:
@@ -122,7 +96,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         *,
         seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start an episode in every game.
 
         Args:
@@ -145,11 +119,9 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         elif not tables.seeded:
             tables.seed(self.np_random.integers(0, 2**63, self.num_envs, np.uint64))
         tables.reset(asked)
-        return self._give(tables.observations), self._infos()
+        return self._observations(), self._infos()
 
-    def step(
-        self, actions: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float32], Any, Any, Any, dict[str, Any]]:
+    def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one action in each game; actions is an integer array of shape (n,).
 
         Raises:
@@ -176,7 +148,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         infos = self._infos()
         infos |= finals
         return (
-            self._give(tables.observations),
+            self._observations(),
             self._give(tables.rewards),
             self._give(tables.terminated),
             self._give(tables.truncated),
@@ -194,7 +166,7 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
         for key in list(info):
             info[f"_{key}"] = done
         return {
-            "final_obs": observations,
+            "final_obs": self._as_observations(observations, masks),
             "_final_obs": done,
             "final_info": info,
             "_final_info": done,
@@ -252,3 +224,44 @@ class FourSeasonsVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], NDArray[np.
             draw_as(self.render_mode, Game.from_record(record, self.rules))
             for record in self._tables.games
         )
+
+
+class FourSeasonsVectorEnv(GameVectorEnv):
+    """Many games of `FourSeasonsEnv`, stepped in one call, without Python per game.
+
+    Game ``i`` of ``reset(seed=s)`` plays the same deals and gives the same results as the single
+    environment after ``reset(seed=s + i)``. An episode that ends is followed by the next deal in
+    the same step (`AutoresetMode.SAME_STEP`): observation, mask and info are the new episode's, and
+    `infos["final_obs"]` and `infos["final_info"]` the old one's, in the rows where
+    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its
+    length `l`. The keys `final_*` are there only in a step in which an episode has ended.
+
+    Args:
+        num_envs: number of games.
+        copy: give out copies. With False, observations, rewards, masks and infos are views of
+            buffers that the next step overwrites: faster, for callers who copy anyway.
+        num_threads: threads that share the games; the results do not depend on it. Pays from some
+            thousand games on.
+
+    The other arguments are those of `FourSeasonsEnv`.
+
+    Raises:
+        ValueError: for an argument that is unknown or out of range.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "four-seasons",
+        observation: str = "tops",
+        reward: str | RewardFunction = "foundation",
+        mask: str = "legal",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        copy: bool = True,
+        num_threads: int = 1,
+    ) -> None:
+        check_positive("num_envs", num_envs)
+        tables = Tables(num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads)
+        super().__init__(tables, render_mode, copy)

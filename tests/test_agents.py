@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from agents import AGENTS, make_agent
-from agents.algorithms import ALGORITHMS, get_algorithm
+from agents.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
 from agents.heuristic import FEATURES, read_weights
 from agents.network import NetworkAgent
 from agents.policy_files import (
@@ -31,6 +31,7 @@ from four_seasons_env.observations import observation_length
 from four_seasons_env.rules import RULES, Rules
 
 DEFAULT = RULES["four-seasons"]
+MOVE_LEVEL = [name for name, each in ALGORITHMS.items() if isinstance(each, MoveAlgorithm)]
 
 
 def card_for(rules: Rules, agent: str = "maskable_ppo", **training: object) -> Card:
@@ -231,7 +232,7 @@ def test_greedy_play_takes_the_highest_score_and_drawn_play_does_not() -> None:
     goes_on = np.zeros(len(games), np.bool_)
     kernel.legal_all(games, kernel.compile_rules(DEFAULT), True, words, goes_on)
     games, masks = games[goes_on], masks[goes_on]
-    for agent in ALGORITHMS:
+    for agent in MOVE_LEVEL:
         greedy, drawn = (network(agent=agent, deterministic=each) for each in (True, False))
         best = greedy.scores(games, masks).argmax(axis=1)
         rng = np.random.default_rng(0)
@@ -252,7 +253,7 @@ def saved(folder: Path, rules: Rules = DEFAULT, agent: str = "maskable_ppo") -> 
     return folder
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", MOVE_LEVEL)
 def test_a_saved_policy_plays_the_same_moves(name: str, tmp_path: Path) -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 20)
     agent = make_agent(f"{name}:{saved(tmp_path / 'p', agent=name)}", deterministic=True)
@@ -328,8 +329,8 @@ def test_hyperparameters_are_read_over_one_another(name: str, tmp_path: Path) ->
     assert own.games > 0
     path = tmp_path / "x.yaml"
     path.write_text("gamma: 1\ngames: 3\n")
-    settings = ALGORITHMS[name].read_settings(path, ["games=5", "layers=[4, 4]"])
-    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4])
+    settings = ALGORITHMS[name].read_settings(path, ["games=5", "layers=[4, 4, 4, 4]"])
+    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4, 4, 4])
     assert settings.learning_rate == own.learning_rate
     assert ALGORITHMS[name].settings_from(vars(settings)) == settings
     assert ALGORITHMS[name].read_settings(overrides=["learning_rate=1e-3"]).learning_rate == 1e-3

@@ -8,13 +8,13 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from agents import make_agent
-from agents.algorithms import ALGORITHMS, get_algorithm
-from agents.cloning import clone, demonstrate
+from agents.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
+from agents.cloning import ALONE, clone, demonstrate
 from agents.maskable_dqn import MaskableDQN
 from agents.policy_files import PolicyFileError
 from agents.settings import Settings
 from experiments.play import play_deals
-from experiments.train import Train, make_games, train
+from experiments.train import Train, train
 from four_seasons_env import kernel
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.deals import TRAIN_FROM
@@ -23,7 +23,13 @@ from four_seasons_env.rules import RULES, Rules
 from tests.helpers import small
 
 DEFAULT = RULES["four-seasons"]
+MOVE_LEVEL = [name for name, each in ALGORITHMS.items() if isinstance(each, MoveAlgorithm)]
 SMALL = {
+    "next_deal_ppo": [
+        *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),
+        *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
+        "play_ending_expansions=20",
+    ],
     "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
     "maskable_dqn": [
         *("games=4", "batch_size=16", "layers=[8]", "learning_starts=16", "buffer_size=400"),
@@ -37,7 +43,7 @@ def make(
 ) -> tuple[MaskableDQN | MaskablePPO, Settings]:
     algorithm = get_algorithm(name)
     settings = algorithm.read_settings(overrides=[*SMALL[name], *overrides])
-    env = make_games(settings, rules)
+    env = algorithm.make_games(settings, rules)
     return algorithm.make_model(env, settings, seed), settings
 
 
@@ -215,26 +221,29 @@ def test_samples_carry_the_masks_of_their_own_rows() -> None:
 def test_demonstrations_are_the_teachers_moves_and_what_they_earned() -> None:
     _, settings = make("maskable_ppo", DEFAULT, "gamma=1.0", "max_moves=200")
     teacher = make_agent("heuristic")
-    shown = demonstrate(teacher, DEFAULT, settings, seed=0, moves=2000)
-    assert len(shown.moves) > 500
-    assert shown.masks[np.arange(len(shown.moves)), shown.moves].all()
+    algorithm = get_algorithm("maskable_ppo")
+    shown = demonstrate(teacher, algorithm, DEFAULT, settings, seed=0, actions=2000)
+    assert len(shown.actions) > 500
+    assert shown.masks[np.arange(len(shown.actions)), shown.actions].all()
     # Undiscounted, what is left to earn is a number of cards, and 1 for a win.
     cards = shown.returns * 52
     np.testing.assert_allclose(cards, np.round(cards), atol=1e-3)
     assert shown.returns.min() >= 0
     assert shown.returns.max() <= 2
     # Other deals than those that the learner begins with.
-    games = make_games(settings, DEFAULT)
+    games = algorithm.make_games(settings, DEFAULT)
     games.seed(0)
     first = games.reset()
     openings = (first * 52).round().astype(np.uint8)
-    assert not (shown.observations[:1] == openings).all(axis=1).any()
+    assert not (shown.observations[ALONE][:1] == openings).all(axis=1).any()
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_warm_start_plays_like_its_teacher(name: str) -> None:
+    layers = "layers=[32,16,32,16]" if name == "next_deal_ppo" else "layers=[64]"
+    moves = 10_000 if name == "next_deal_ppo" else 40_000
     overrides = [
-        *("games=64", "batch_size=256", "layers=[64]", "max_moves=200", "cloning_moves=40000"),
+        *("games=64", "batch_size=256", layers, "max_moves=200", f"cloning_moves={moves}"),
         *("cloning_epochs=4", "cloning_learning_rate=3e-3"),
     ]
     model, settings = make(name, DEFAULT, *overrides)
@@ -260,7 +269,7 @@ def test_a_warm_start_plays_like_its_teacher(name: str) -> None:
 
 
 def test_zips_are_opened_only_on_trust(tmp_path: Path) -> None:
-    for name in ALGORITHMS:
+    for name in MOVE_LEVEL:
         model, settings = make(name)
         path = tmp_path / f"{name}.zip"
         model.save(path)
@@ -288,7 +297,7 @@ def test_a_network_scores_as_its_model_does() -> None:
     rule = kernel.compile_rules(DEFAULT)
     kernel.start_all(games, rule, np.arange(5) + TRAIN_FROM)
     masks = np.ones((5, 32), np.int8)
-    for name in ALGORITHMS:
+    for name in MOVE_LEVEL:
         model, settings = make(name, DEFAULT, "layers=[16, 8]", "activation=tanh")
         card, weights = get_algorithm(name).policy_of(model, settings, DEFAULT, {})
         scores = get_algorithm(name).player(card, weights, DEFAULT).scores(games, masks)

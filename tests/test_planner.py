@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from agents.planner.agent import PlannerAgent
-from agents.planner.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, new_features, write_features
 from agents.planner.learner import Learner, Settings
 from agents.planner.lookahead import look_ahead, new_outlook
 from agents.planner.network import (
@@ -16,13 +15,20 @@ from agents.planner.network import (
     value_of,
     zeros_like,
 )
-from agents.planner.reach import NOT_YET, WON, new_search, reach, turn
+from agents.planner.reach import reach, turn
 from agents.registry import make_agent
-from agents.worlds import is_open
 from experiments.play import play_deals
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.game import Game
-from four_seasons_env.kernel import GAME, compile_rules, reshuffle_unseen_all
+from four_seasons_env.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.next_deal.features import (
+    GAME_ROWS,
+    PILE_ROWS,
+    SUIT_ROWS,
+    new_features,
+    write_features,
+)
+from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS
 
@@ -143,7 +149,7 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
     search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
     larger = 0
     for game in positions(DEFAULT, 60):
-        if is_open(game.record[0], rule):
+        if nothing_hidden(game.record[0], rule):
             continue
         best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
         if count == 1000:
@@ -174,7 +180,7 @@ def test_ways_are_hardly_longer_than_they_need_be():
     search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
     walked = needed = 0
     for game in positions(DEFAULT, 40):
-        if is_open(game.record[0], rule):
+        if nothing_hidden(game.record[0], rule):
             continue
         best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
         if count == 1000:
@@ -257,7 +263,7 @@ def test_decisions_turn_one_card_under_every_rule_set(row):
     record = np.zeros(1, GAME)
     record[0] = Game(rules, deal=TRAIN_FROM).record[0]
     for _ in range(60):
-        if is_open(record[0], rule):
+        if nothing_hidden(record[0], rule):
             break
         before = int(record[0]["dealt"])
         best, _ = reach(record[0], rule, free, network, work, search, 60, 60)

@@ -16,13 +16,19 @@ import torch
 
 from agents.algorithms import ALGORITHMS, get_algorithm
 from experiments import checkpoints
+from experiments.average import WeightAverage
 from experiments.checkpoints import CheckpointError, restore_checkpoint, save_checkpoint
 from experiments.run_folder import ROOT, STEPS
-from experiments.train import Train, make_games, train
+from experiments.train import Train, train
 from four_seasons_env import FourSeasonsVectorEnv
 from four_seasons_env.rules import RULES
 
 SMALL = {
+    "next_deal_ppo": [
+        *("games=8", "n_steps=8", "batch_size=32", "layers=[8,4,8,8]", "candidates=8"),
+        *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
+        *("play_ending_expansions=20", "averaged=0.3"),
+    ],
     "maskable_ppo": ["games=8", "n_steps=8", "batch_size=32", "layers=[16]", "max_moves=40"],
     "maskable_dqn": [
         "games=8",
@@ -126,7 +132,7 @@ def test_a_run_that_is_told_to_stop_keeps_what_it_has(tmp_path: Path) -> None:
 def model_of(agent: str, out: Path, games: int = 8) -> object:
     algorithm = get_algorithm(agent)
     settings = algorithm.read_settings(overrides=[*SMALL[agent], f"games={games}"])
-    env = make_games(settings, RULES["four-seasons"])
+    env = algorithm.make_games(settings, RULES["four-seasons"])
     return algorithm.make_model(env, settings, 0)
 
 
@@ -137,11 +143,11 @@ def test_a_checkpoint_holds_all_that_the_moves_to_come_depend_on(
     """The same, in one process: two models go on from one checkpoint to the same weights."""
     first = model_of(agent, tmp_path)
     first.learn(512, log_interval=None)
-    save_checkpoint(tmp_path / "c", first, {"seconds": 1.0})
+    save_checkpoint(tmp_path / "c", first, WeightAverage(0.0), {"seconds": 1.0})
     weights = []
     for _ in range(2):
         model = model_of(agent, tmp_path)
-        assert restore_checkpoint(tmp_path / "c", model) == {"seconds": 1.0}
+        assert restore_checkpoint(tmp_path / "c", model, WeightAverage(0.0)) == {"seconds": 1.0}
         model.learn(512, log_interval=None, reset_num_timesteps=False)
         assert model.num_timesteps == 1024
         weights.append(model.policy.state_dict())
@@ -156,35 +162,39 @@ def test_a_checkpoint_holds_all_that_the_moves_to_come_depend_on(
 def test_damaged_checkpoints_are_refused_by_name(name: str, tmp_path: Path) -> None:
     model = model_of("maskable_dqn", tmp_path)
     model.learn(64, log_interval=None)
-    save_checkpoint(tmp_path / "c", model, {})
+    save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {})
     whole = (tmp_path / "c" / name).read_bytes()
     (tmp_path / "c" / name).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CheckpointError, match=r"c cannot be resumed from"):
-        restore_checkpoint(tmp_path / "c", model_of("maskable_dqn", tmp_path))
+        restore_checkpoint(tmp_path / "c", model_of("maskable_dqn", tmp_path), WeightAverage(0.0))
 
 
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path: Path) -> None:
     model = model_of("maskable_ppo", tmp_path)
     model.learn(64, log_interval=None)
-    save_checkpoint(tmp_path / "c", model, {})
+    save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {})
     with pytest.raises(CheckpointError, match="other arguments"):
-        restore_checkpoint(tmp_path / "c", model_of("maskable_ppo", tmp_path, games=4))
+        restore_checkpoint(
+            tmp_path / "c", model_of("maskable_ppo", tmp_path, games=4), WeightAverage(0.0)
+        )
 
 
 def test_a_checkpoint_that_is_cut_off_leaves_the_one_before(tmp_path: Path, monkeypatch) -> None:
     """What a kill does while a checkpoint is written: nothing has its name before it is whole."""
     model = model_of("maskable_ppo", tmp_path)
     model.learn(64, log_interval=None)
-    save_checkpoint(tmp_path / "c", model, {"number": 1})
+    save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {"number": 1})
 
     def cut_off(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "savez_compressed", cut_off)
     with pytest.raises(KeyboardInterrupt):
-        save_checkpoint(tmp_path / "c", model, {"number": 2})
+        save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {"number": 2})
     assert [each.name for each in tmp_path.iterdir()] == ["c"]
-    assert restore_checkpoint(tmp_path / "c", model_of("maskable_ppo", tmp_path)) == {"number": 1}
+    assert restore_checkpoint(
+        tmp_path / "c", model_of("maskable_ppo", tmp_path), WeightAverage(0.0)
+    ) == {"number": 1}
 
 
 @pytest.mark.parametrize(

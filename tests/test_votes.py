@@ -12,11 +12,11 @@ from agents.pimc import PimcAgent
 from agents.plans import NONE, Plans
 from agents.registry import make_agent
 from agents.votes import Jury
-from agents.worlds import forget, is_open
+from agents.worlds import forget
 from experiments.play import play_deals
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.game import Game
-from four_seasons_env.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.kernel import compile_rules, nothing_hidden, reshuffle_unseen_all
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import solve
 
@@ -96,7 +96,7 @@ def test_what_can_be_won_once_nothing_is_hidden_is_won_and_the_rest_is_given_up(
     heuristic, rng = HeuristicAgent(DEFAULT), np.random.default_rng(0)
     rule = compile_rules(DEFAULT)[0]
     results = set()
-    for game in late_games(DEFAULT, lambda game: is_open(game.record[0], rule), 40):
+    for game in late_games(DEFAULT, lambda game: nothing_hidden(game.record[0], rule), 40):
         status = solve(game, max_positions=300_000).status
         assert game.record[0] not in plans
         plans.finish(game.record[0])

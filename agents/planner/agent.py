@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from agents.heuristic import HeuristicAgent
 from agents.planner.lookahead import CANDIDATES, choose, look_ahead, new_outlook
 from agents.planner.network import Network, new_work
-from agents.planner.reach import WON, new_search, reach
+from agents.planner.reach import reach
 from agents.plans import NONE, Plans
 from agents.votes import Jury
-from agents.worlds import forget, is_open
-from four_seasons_env.kernel import compile_rules
+from agents.worlds import forget
+from four_seasons_env.kernel import compile_rules, nothing_hidden
+from four_seasons_env.next_deal.reach import WON, new_search
 from four_seasons_env.rules import Rules
 
 _MARGIN = np.float32(0.08)
@@ -94,7 +95,7 @@ class PlannerAgent:
         lost = []
         for i, game in enumerate(games):
             if game not in self._plans:
-                if is_open(game, self._rule):
+                if nothing_hidden(game, self._rule):
                     self._plans.finish(game)
                 else:
                     self._plan(game, rng)

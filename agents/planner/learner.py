@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from agents.planner.network import Network, learn, new_network, new_slopes, new_work, zeros_like
-from agents.planner.reach import new_search
 from agents.planner.self_play import LONGEST, play_games
 from four_seasons_env.deals import TRAIN_FROM
 from four_seasons_env.files import write_atomically
 from four_seasons_env.kernel import GAME, compile_rules
+from four_seasons_env.next_deal.reach import new_search
 from four_seasons_env.rules import Rules
 
 _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import NOT_YET, WON, reach, turn
-from agents.worlds import imagine, is_open
+from agents.planner.reach import reach, turn
+from agents.worlds import imagine
 from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import GAME, play
+from four_seasons_env.kernel import GAME, nothing_hidden, play
+from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 CANDIDATES = 16
 """At most."""
@@ -69,7 +70,7 @@ def choose(search, count, most, margin, chosen):
 def _play_on(game, rule, free, network, work, search, limits, cards):
     """Play a GAME array of one on for so many cards, and return what it is worth then."""
     while True:
-        over = is_open(game[0], rule)
+        over = nothing_hidden(game[0], rule)
         most, openings = (limits[2], limits[3]) if over else (limits[0], limits[1])
         best, _ = reach(game[0], rule, free, network, work, search, most, openings)
         if search.values[best] == WON:

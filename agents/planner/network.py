@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from agents.planner.features import (
+from four_seasons_env.compiled import jit, vectorised
+from four_seasons_env.next_deal.features import (
     GAME_ROWS,
     PILE_FEATURES,
     PILE_ROWS,
@@ -22,7 +22,6 @@ from agents.planner.features import (
     new_features,
     write_features,
 )
-from four_seasons_env.compiled import jit
 
 _SUIT, _PILE, _GAME, _HIDDEN = 128, 64, 64, 32  # widths
 _POOLED = _SUIT + _PILE + _GAME
@@ -75,12 +74,7 @@ def new_work() -> Any:
     )
 
 
-def _fast(function):
-    """`jit` that may reorder sums, so that they use the processor's vector units."""
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=True)(function)
-
-
-@_fast
+@vectorised
 def _sum_rows(table, rows, count, into):
     into[:] = 0
     for i in range(count):
@@ -89,7 +83,7 @@ def _sum_rows(table, rows, count, into):
             into[k] += row[k]
 
 
-@_fast
+@vectorised
 def _forward(network, work):
     """The probability of winning, from the features in ``work``; what it took stays there."""
     (suit_rows, pile_rows, game_rows, counts), suits, piles, pooled, hidden = work
@@ -119,7 +113,7 @@ def _forward(network, work):
     return _F1 / (_F1 + np.exp(-logit))
 
 
-@_fast
+@vectorised
 def _backward(error, network, work, gradients, slope, pooled_slope):
     """Add the gradients of the cross-entropy; ``error`` is probability less target."""
     (suit_rows, pile_rows, game_rows, counts), suits, piles, pooled, hidden = work
@@ -152,7 +146,7 @@ def _backward(error, network, work, gradients, slope, pooled_slope):
     _add_to_rows(gradients.game, game_rows, counts[4], pooled_slope[_SUIT + _PILE :])
 
 
-@_fast
+@vectorised
 def _add_to_rows(table, rows, count, what):
     for i in range(count):
         row = table[rows[i]]
@@ -160,7 +154,7 @@ def _add_to_rows(table, rows, count, what):
             row[k] += what[k]
 
 
-@_fast
+@vectorised
 def _adam(weights, gradients, mean, square, rate, share, correct_1, correct_2):
     """One step of Adam (Kingma and Ba 2015) on one array; the gradients are zero after it."""
     w, d, m, v = weights.ravel(), gradients.ravel(), mean.ravel(), square.ravel()

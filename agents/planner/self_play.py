@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.reach import NOT_YET, WON, reach, turn
-from agents.worlds import is_open
+from agents.planner.reach import reach, turn
 from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import start
+from four_seasons_env.kernel import nothing_hidden, start
+from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 LONGEST = 64
 """More decisions than a game has: one a card of the stock, and the last."""
@@ -37,7 +37,7 @@ def play_games(deals, rule, free, network, work, search, limits, trace, game, po
         start(game[0], rule, deal)
         first = written
         while True:
-            over = is_open(game[0], rule)
+            over = nothing_hidden(game[0], rule)
             most, openings = (limits[2], limits[3]) if over else (limits[0], limits[1])
             best, _ = reach(game[0], rule, free, network, work, search, most, openings)
             won = search.values[best] == WON

@@ -16,7 +16,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from four_seasons_env.vector import FourSeasonsVectorEnv
+from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
+from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv
 
 
 class FourSeasonsVecEnv(VecEnv):
@@ -35,8 +36,10 @@ class FourSeasonsVecEnv(VecEnv):
         **kwargs: arguments of `FourSeasonsEnv`.
     """
 
+    _native: type[GameVectorEnv] = FourSeasonsVectorEnv
+
     def __init__(self, num_envs: int, seed: int | None = None, **kwargs: Any) -> None:
-        self.venv = FourSeasonsVectorEnv(num_envs, copy=False, **kwargs)
+        self.venv = self._native(num_envs, copy=False, **kwargs)  # type: ignore[arg-type]
         super().__init__(num_envs, self.venv.single_observation_space, self._discrete())
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         if seed is not None:
@@ -47,7 +50,7 @@ class FourSeasonsVecEnv(VecEnv):
         assert isinstance(space, gym.spaces.Discrete)
         return space
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Any:
         """Start an episode in every game; seeds and options set before are used once."""
         seeds = None if None in self._seeds else self._seeds
         options: dict[str, Any] | None = None
@@ -62,7 +65,7 @@ class FourSeasonsVecEnv(VecEnv):
             {"deal": int(deal), "cards_up": int(up)}
             for deal, up in zip(infos["deal"], infos["cards_up"], strict=True)
         ]
-        return observations.copy()
+        return _copied(observations)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Keep the actions for `step_wait`."""
@@ -78,7 +81,7 @@ class FourSeasonsVecEnv(VecEnv):
             dones = infos["_final_info"].copy()
             for i in np.flatnonzero(dones):
                 told[i] = {
-                    "terminal_observation": infos["final_obs"][i].copy(),
+                    "terminal_observation": _copied(infos["final_obs"], i),
                     "terminal_action_mask": final["action_mask"][i].astype(np.bool_),
                     "TimeLimit.truncated": bool(truncated[i]),
                     "episode": {
@@ -90,7 +93,7 @@ class FourSeasonsVecEnv(VecEnv):
                     "deal": int(final["deal"][i]),
                     "illegal": bool(final["illegal"][i]),
                 }
-        return observations.copy(), rewards.astype(np.float32), dones, told
+        return _copied(observations), rewards.astype(np.float32), dones, told
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -147,3 +150,22 @@ class FourSeasonsVecEnv(VecEnv):
     def get_images(self) -> list[Any]:
         """No pictures: the games render as text."""
         return [None] * self.num_envs
+
+
+class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
+    """`FourSeasonsNextDealVectorEnv` with the conventions of `FourSeasonsVecEnv`.
+
+    Args:
+        num_envs: number of games.
+        seed: as for `FourSeasonsVecEnv`.
+        **kwargs: arguments of `FourSeasonsNextDealEnv`.
+    """
+
+    _native = FourSeasonsNextDealVectorEnv
+
+
+def _copied(observations: Any, index: Any = None) -> Any:
+    """A copy of all observations, or of one game's."""
+    if isinstance(observations, dict):
+        return {key: _copied(each, index) for key, each in observations.items()}
+    return (observations if index is None else observations[index]).copy()

@@ -1,9 +1,31 @@
-"""What the value network sees of a position: sparse features, as row numbers of its tables.
+"""Sparse features of a position: row numbers of three tables, for networks that sum rows.
 
 Only public information: where each dealt card lies, and which cards are unseen. All suits are read
 by one table and all piles by another, so that what is learned of one holds for all; a third is for
 the game as a whole. Ranks are relative to the base. A card's *wait* is how many cards must go up
 before it on its foundation.
+
+As an observation (`write_row`) these are `row_length` slots of int16; a slot holds a row's number
+in its table, counted from 1, or 0 for none:
+
+=====================  ==================================================================
+slots                  meaning
+=====================  ==================================================================
+4 x SUIT_SLOTS (28)    for each suit, rows of the suits' table: cards in the stock; the
+                       level; then for each relative rank 0 to 12, unless that card is up,
+                       where it lies, by its rank and by its wait
+P x PILE_FEATURES (6)  for each pile that is not a space, rows of the piles' table: lowest
+                       card, top card, height, the top card's wait, the least wait and the
+                       cards on it, cards in the stock
+GAME_SLOTS (74)        rows of the game's table: the waste's top card; spaces, cards in
+                       the stock, cards in the waste, breaks in the waste, cards up, cards
+                       blocked in the waste and in piles, cards on those that go up next,
+                       unseen cards that a pile would take (9); piles with a top of each
+                       rank (13); then, from the bottom of the waste up, the step in rank
+                       from each card to the next, by depth (51)
+=====================  ==================================================================
+
+Each slot has a meaning of its own, so that the candidates of a decision differ in few of them.
 """
 
 from __future__ import annotations
@@ -58,6 +80,16 @@ PILE_FEATURES = 6
     _HOSTED,
     GAME_ROWS,
 ) = _offsets(13, 53, 53, 53, 10 * 13, 14, 53, 13 * 3, 53, 26, 32, 53)
+
+
+SUIT_SLOTS = 2 + 2 * 13
+_NOT_STEPS = 1 + 9 + 13
+GAME_SLOTS = _NOT_STEPS + 51
+
+
+def row_length(piles: int) -> int:
+    """Slots of the observation of a position with so many piles."""
+    return 4 * SUIT_SLOTS + PILE_FEATURES * piles + GAME_SLOTS
 
 
 def new_features() -> tuple[NDArray[np.int64], ...]:
@@ -205,3 +237,37 @@ def write_features(g, rule, features):
         game[count + rank] = _TOPS + 3 * rank + piles_of
     counts[4] = count + 13
     counts[5] = standing
+
+
+@jit
+def write_row(g, rule, features, out):
+    """Write the features of a position as an observation.
+
+    Args:
+        features: buffers of `new_features`.
+        out: int16 of shape (`row_length`,).
+    """
+    write_features(g, rule, features)
+    suits, piles, game, counts = features
+    out[:] = 0
+    for suit in range(4):
+        at = suit * SUIT_SLOTS
+        out[at] = suits[suit, 0] + 1
+        out[at + 1] = suits[suit, 1] + 1
+        for i in range(2, counts[suit], 2):
+            rank = (suits[suit, i] - _CARD) // _PLACES
+            out[at + 2 + 2 * rank] = suits[suit, i] + 1
+            out[at + 3 + 2 * rank] = suits[suit, i + 1] + 1
+    at = 4 * SUIT_SLOTS
+    for pile in range(counts[5]):
+        for i in range(PILE_FEATURES):
+            out[at + i] = piles[pile, i] + 1
+        at += PILE_FEATURES
+    at = 4 * SUIT_SLOTS + PILE_FEATURES * rule.piles
+    out[at] = game[0] + 1
+    steps = counts[4] - _NOT_STEPS
+    for i in range(1, _NOT_STEPS):
+        out[at + i] = game[steps + i] + 1
+    at += _NOT_STEPS
+    for i in range(steps):
+        out[at + i] = game[steps - i] + 1

@@ -1,0 +1,1 @@
+"""Policies and players for the next-deal environment, whose actions are candidate positions."""

@@ -1,0 +1,120 @@
+"""A policy for Stable-Baselines3 that scores candidates one by one, whatever network reads them.
+
+In the next-deal environment an action is a position. One network reads each candidate
+(`encoders`), and two linear heads make of what it says a score and a value. The scores are the
+policy's log-odds; the value of the decision is the mean of the candidates' values, weighed by the
+policy. So what is learned of a position holds wherever it stands among the candidates.
+
+>>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": MlpEncoder})
+
+A network of one's own is a `CandidateEncoder` with a `read` of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+
+class CandidateEncoder(BaseFeaturesExtractor):
+    """Reads candidates: the base of features extractors for `CandidatePolicy`.
+
+    Its output, of shape (n, K, width + 1), is `read` of each candidate, zeros where there is none,
+    and last a 1 where there is one.
+
+    Args:
+        observation_space: of a next-deal environment.
+        width: numbers that `read` makes of a candidate.
+    """
+
+    def __init__(self, observation_space: spaces.Dict, width: int) -> None:
+        (candidates,) = observation_space["action_mask"].shape or ()
+        super().__init__(observation_space, candidates * (width + 1))
+        self.width = width
+
+    def read(self, observations: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Read candidates.
+
+        Args:
+            observations: of shape (n, K, slots), of all candidates, there or not.
+            chosen: int64 of shape (m, 2): decision and number of those to read, in this order.
+
+        Returns:
+            float32 of shape (m, width).
+        """
+        raise NotImplementedError
+
+    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        """See the class."""
+        there = observations["action_mask"] != 0
+        chosen = there.nonzero()
+        said = self.read(observations["observation"], chosen)
+        out = said.new_zeros(*there.shape, self.width + 1)
+        out[chosen[:, 0], chosen[:, 1]] = nn.functional.pad(said, (0, 1), value=1.0)
+        return out
+
+
+class CandidateHeads(nn.Module):
+    """Log-odds and value of a decision from what an encoder said; takes the place of SB3's MLP."""
+
+    def __init__(self, candidates: int, width: int) -> None:
+        super().__init__()
+        self.latent_dim_pi, self.latent_dim_vf = candidates, 1
+        self.score, self.value = nn.Linear(width, 1), nn.Linear(width, 1)
+        for head in (self.score, self.value):
+            nn.init.zeros_(head.weight)
+            nn.init.zeros_(head.bias)
+
+    def forward(self, said: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-odds of shape (n, K) and values of shape (n, 1)."""
+        scores = self.score(said[..., :-1]).squeeze(-1)
+        return scores, self._mean_value(said, scores)
+
+    def forward_actor(self, said: torch.Tensor) -> torch.Tensor:
+        """Log-odds of shape (n, K)."""
+        scores: torch.Tensor = self.score(said[..., :-1]).squeeze(-1)
+        return scores
+
+    def forward_critic(self, said: torch.Tensor) -> torch.Tensor:
+        """Values of shape (n, 1)."""
+        return self._mean_value(said, self.forward_actor(said))
+
+    def _mean_value(self, said: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """The candidates' values, weighed by how likely each is to be chosen."""
+        there = said[..., -1] != 0
+        values = self.value(said[..., :-1]).squeeze(-1)
+        weights = scores.detach().masked_fill(~there, -1e9).softmax(dim=-1)
+        mean: torch.Tensor = (weights * values).sum(dim=-1, keepdim=True)
+        return mean
+
+
+class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
+    """See the module. The arguments are those of Stable-Baselines3's policies."""
+
+    def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
+        """What the encoder says; row numbers stay integers, and nothing is scaled."""
+        return (features_extractor or self.features_extractor)(obs)
+
+    def _build_mlp_extractor(self) -> None:
+        space = self.action_space
+        assert isinstance(space, spaces.Discrete)
+        encoder = self.features_extractor
+        assert isinstance(encoder, CandidateEncoder)
+        self.mlp_extractor = CandidateHeads(int(space.n), encoder.width)  # type: ignore[assignment]
+
+    def _build(self, lr_schedule: Any) -> None:
+        ortho, self.ortho_init = self.ortho_init, False
+        super()._build(lr_schedule)
+        self.ortho_init = ortho
+        # The heads have said all: nothing more is learned behind them.
+        self.action_net = self.value_net = nn.Identity()  # type: ignore[assignment]
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]
+            **self.optimizer_kwargs,
+        )

@@ -1,0 +1,60 @@
+"""`WeightAverage`: a mean of the weights that a training has gone through.
+
+The latest weights of a policy go to and fro with every batch of games; their mean does so less, and
+plays better (Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992).
+Learning itself goes on with the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+
+class WeightAverage:
+    """A running mean over about the last so much of a run.
+
+    Args:
+        share: of the steps so far that the mean is over; 0: the latest weights alone.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self.steps = 0
+        self.weights: dict[str, torch.Tensor] = {}
+
+    def update(self, model: Any, steps: int) -> None:
+        """Take in a model's weights after so many steps in all; once for each number of steps."""
+        if not self._share or steps <= self.steps:
+            return
+        latest = model.policy.state_dict()
+        weight = min(1.0, (steps - self.steps) / (self._share * steps))
+        if not self.weights:
+            self.weights = {name: each.detach().clone() for name, each in latest.items()}
+        for name, mean in self.weights.items():
+            mean.lerp_(latest[name], weight)
+        self.steps = steps
+
+    @contextmanager
+    def in_place_of(self, model: Any) -> Iterator[None]:
+        """Let a model have the mean for its weights for the length of a block."""
+        if not self.weights:
+            yield
+            return
+        latest = {name: each.clone() for name, each in model.policy.state_dict().items()}
+        model.policy.load_state_dict(self.weights)
+        try:
+            yield
+        finally:
+            model.policy.load_state_dict(latest)
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"steps": self.steps, "weights": self.weights}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `state`."""
+        self.steps, self.weights = state["steps"], state["weights"]

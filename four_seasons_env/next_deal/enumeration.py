@@ -1,0 +1,167 @@
+"""Which positions are offered as actions: best-first by hand-made advice, or breadth-first.
+
+The order decides two things: which positions are met before the limit of a search, and which of
+those that are met stand among the candidates, and in what order. `advice` is knowledge of the game
+that was written by hand, not learned; the order `breadth` knows nothing, and meets positions by the
+number of moves that lead there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env.cards import NO_CARD
+from four_seasons_env.compiled import jit
+from four_seasons_env.kernel import relative_rank, stock_size
+from four_seasons_env.moves import WASTE
+from four_seasons_env.next_deal.reach import (
+    NOT_YET,
+    UNTIL_END,
+    UNTIL_PROGRESS,
+    WON,
+    begin,
+    expand,
+    pop,
+    push,
+)
+
+ORDERS = ("advice", "breadth")
+ADVICE, BREADTH = range(len(ORDERS))
+
+HELD = 2.5
+"""Positions that a search holds at most, for each that it may expand."""
+
+_PRICE = np.float32(0.02)
+"""Of a move, in units of `advice`, where a card up is 1."""
+
+
+@jit
+def advice(g, rule):
+    """How near a position is to a win by a hand-made score: more is nearer.
+
+    A card up counts 1, a card in the stock or in the waste -1, a pile that is not a space -1. A
+    card on top of one that goes up next costs 0.3, a break of sequence in the waste 0.5, and a card
+    that lies on one wanted earlier 0.3.
+    """
+    score = np.float32(g.cards_up) - np.float32(stock_size(g))
+    for place in range(rule.piles + 1):
+        is_waste = place == rule.piles
+        card = g.top[WASTE if is_waste else place]
+        if card != NO_CARD and not is_waste:
+            score -= np.float32(1)
+        above = 0
+        while card != NO_CARD:
+            rank = relative_rank(g, rule, card)
+            wait = rank - g.level[card & 3]
+            if wait == 0:
+                score -= np.float32(0.3) * above
+            host = g.below[card]
+            if host != NO_CARD:
+                step = rank - relative_rank(g, rule, host)
+                if is_waste:
+                    score -= np.float32(0.5) * (step != 1 and step != 1 - rule.ranks)
+                elif step > g.level[card & 3] - np.int64(g.level[host & 3]):
+                    score -= np.float32(0.3)
+            if is_waste:
+                score -= np.float32(1)
+            card = host
+            above += 1
+    return score
+
+
+@jit
+def _rank(row, rule, order, search):
+    """Write what a position is worth by the order."""
+    if order == BREADTH:
+        search.worths[row] = -np.float32(row)
+    else:
+        price = _PRICE * np.float32(search.depths[row])
+        search.worths[row] = advice(search.positions[row], rule) - price
+
+
+@jit
+def enumerate_positions(g, rule, free, until, order, expansions, search):
+    """Meet the positions that can be reached, in an order.
+
+    Args:
+        until: one of `UNTIL_HIDDEN` and `UNTIL_PROGRESS`.
+        order: `ADVICE` or `BREADTH`.
+        expansions: positions to expand at most.
+
+    Returns:
+        How many positions there are, and whether these are all.
+    """
+    most = np.int64(HELD * expansions)
+    begin(g, rule, until, search)
+    _rank(0, rule, order, search)
+    count = 1
+    waiting = push(search, 0, 0)
+    while expansions > 0 and waiting > 0 and count < most:
+        row, waiting = pop(search, waiting)
+        expansions -= 1
+        first, count = count, expand(row, rule, free, until, most, count, search)
+        for new in range(first, count):
+            _rank(new, rule, order, search)
+            stops = search.turns[new] > 0 or (until == UNTIL_PROGRESS and search.turns[new] == 0)
+            if not stops:
+                waiting = push(search, waiting, new)
+    return count, waiting == 0
+
+
+@jit
+def find_win(g, rule, order, expansions, search):
+    """Look for a win of a game in which nothing is hidden.
+
+    Returns:
+        The row of a position that is won, else of the one with the most cards up of those met.
+    """
+    most = np.int64(HELD * expansions)
+    begin(g, rule, UNTIL_END, search)
+    _rank(0, rule, order, search)
+    best = 0
+    count = 1
+    waiting = push(search, 0, 0)
+    while expansions > 0 and waiting > 0 and count < most:
+        row, waiting = pop(search, waiting)
+        expansions -= 1
+        first, count = count, expand(row, rule, rule, UNTIL_END, most, count, search)
+        for new in range(first, count):
+            if search.values[new] == WON:
+                return new
+            _rank(new, rule, order, search)
+            waiting = push(search, waiting, new)
+            if search.positions[new].cards_up > search.positions[best].cards_up:
+                best = new
+    return best
+
+
+@jit
+def choose(count, search, chosen, most, on):
+    """The positions at which a search stops, the most worth first.
+
+    Args:
+        count: positions of the search.
+        chosen: int64 with room for ``most``: their rows are written there.
+        most: of them at most.
+        on: where there are none, take the positions on the way, so that the game goes on.
+
+    Returns:
+        How many there are.
+    """
+    found = 0
+    for on_the_way in (False, on):
+        for row in range(1 if on_the_way else 0, count):
+            if search.turns[row] == NOT_YET and not on_the_way:
+                continue
+            worth = search.worths[row]
+            if found == most and worth <= search.worths[chosen[most - 1]]:
+                continue
+            at = found if found < most else most - 1
+            while at > 0 and search.worths[chosen[at - 1]] < worth:
+                chosen[at] = chosen[at - 1]
+                at -= 1
+            chosen[at] = row
+            found = min(found + 1, most)
+        if found:
+            break
+    return found

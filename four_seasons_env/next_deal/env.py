@@ -1,0 +1,137 @@
+"""`FourSeasonsNextDealEnv`: the game as a choice among positions, as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.env import GameEnv
+from four_seasons_env.moves import Move
+from four_seasons_env.next_deal.tables import NextDealTables
+from four_seasons_env.rewards import RewardFunction
+from four_seasons_env.rules import Rules
+from four_seasons_env.tables import MAX_MOVES
+
+CANDIDATES, EXPANSIONS, ENDING_EXPANSIONS = 32, 60, 400
+"""Defaults of both environments. Four decisions in five have fewer candidates than that."""
+
+
+class FourSeasonsNextDealEnv(GameEnv):
+    """Four Seasons, and its family, as a choice of the position in which the next card is turned.
+
+    ## Description
+    The game of `FourSeasonsEnv`, by the same rules and with the same deals, in larger steps.
+    Between two cards of the stock nothing is hidden, so a player may look at every position that
+    can be reached before the next card is turned. Those are the actions: the environment finds
+    them, plays the moves that lead to the one that is chosen, and turns the card. An episode of
+    four-seasons has at most 46 decisions, where the game has some 200 moves.
+
+    ## Action Space
+    `Discrete(candidates)`: action k chooses the k-th candidate of those that were found, the most
+    promising first by `order`. Which are there, `info["action_mask"]`, `action_masks()` and the
+    observation's `action_mask` tell; positions that differ in the names of equal piles only are one
+    candidate. `moves_of(k)` tells the moves behind an action. Where a move turns a card by itself,
+    as filling a space from the stock does, the decision ends with that move.
+
+    ## Observation Space
+    `Dict`:
+
+    - `observation`: of each candidate, what a player may know of that position, a row of zeros
+      where there is none. With `"features"`, `Box(0, rows, (K, S), int16)`: row numbers of three
+      tables, for networks that sum rows (`four_seasons_env.next_deal.features`). With `"tops"` or
+      `"cards"`, `Box(0, 1, (K, L), float32)`: the vectors of `four_seasons_env.observations`.
+    - `action_mask`: `Box(0, 1, (K,), int8)`, 1 where there is a candidate.
+
+    ## Starting State
+    As in `FourSeasonsEnv`: the same seeds and options give the same deals.
+
+    ## Rewards
+    As in `FourSeasonsEnv`, for all moves of the action together.
+
+    ## Episode End
+    Terminated when won, or when nothing is left to decide. With `endings="search"` the environment
+    plays the rest once nothing is hidden (at the last card of the stock): a search expands up to
+    `ending_expansions` positions, and its win is played, or else the way to the most cards up that
+    it met. What it does not win counts as lost, though it may not be. With `endings="policy"` the
+    choice is among positions up to the next move that cannot be taken back, until the game is won
+    or no such move is found. Truncated after `max_moves` moves of the game, or as many actions.
+
+    ## Information
+    As in `FourSeasonsEnv`, and `moves`: the numbers of the moves played by the last action, int64,
+    those of an ending included. Played one after the other on a `Game` of the same deal, they give
+    the same game.
+
+    ## Arguments
+    - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`: as in `FourSeasonsEnv`.
+    - `candidates`: K, how many positions are offered at most.
+    - `expansions`: positions whose successors are looked at, at most; 2.5 times as many are held.
+    - `endings`: `"search"` or `"policy"`, see above.
+    - `ending_expansions`: of a search for a win.
+    - `order`: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead there:
+      no knowledge of the game. It decides which positions are found and offered if there are more
+      than the limits allow, and leads the search for a win.
+    - `observation`: `"features"`, `"tops"` or `"cards"`.
+
+    ## References
+    Positions after a decision and before chance answers ("afterstates"): Gerald Tesauro, "Temporal
+    Difference Learning and TD-Gammon" (1995); Marcin Szubert and Wojciech Jaskowski, "Temporal
+    Difference Learning of N-Tuple Networks for the Game 2048" (2014).
+
+    ## Version History
+    - v0: first version.
+    """
+
+    _tables: NextDealTables
+
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        candidates: int = CANDIDATES,
+        expansions: int = EXPANSIONS,
+        endings: str = "search",
+        ending_expansions: int = ENDING_EXPANSIONS,
+        order: str = "advice",
+        observation: str = "features",
+        reward: str | RewardFunction = "foundation",
+        illegal: str = "stay",
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+    ) -> None:
+        tables = NextDealTables(
+            1,
+            rules,
+            candidates,
+            expansions,
+            endings,
+            ending_expansions,
+            order,
+            observation,
+            reward,
+            illegal,
+            max_moves,
+        )
+        super().__init__(tables, render_mode)
+
+    def moves_of(self, action: int) -> list[Move]:
+        """The moves behind an action, up to and with the one that turns a card.
+
+        What an ending adds once that card is seen, `info["moves"]` tells after the step.
+
+        Raises:
+            ValueError: for an action that is not offered.
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._tables.check_started()
+        return self._tables.moves_of(0, action)
+
+    def _observation(self) -> dict[str, NDArray[Any]]:
+        tables = self._tables
+        return {
+            "observation": tables.observations[0].copy(),
+            "action_mask": tables.masks[0].copy(),
+        }
+
+    def _info(self) -> dict[str, Any]:
+        return super()._info() | {"moves": np.array(self._tables.played_by(0), np.int64)}

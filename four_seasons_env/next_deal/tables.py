@@ -1,0 +1,228 @@
+"""`NextDealTables`: a batch of running games whose actions are positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.compiled import announce
+from four_seasons_env.game import IllegalMove
+from four_seasons_env.kernel import compile_rules
+from four_seasons_env.moves import Move, all_moves
+from four_seasons_env.next_deal import batch
+from four_seasons_env.next_deal.enumeration import ORDERS
+from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
+from four_seasons_env.next_deal.reach import write_path
+from four_seasons_env.observations import OBSERVATIONS as VECTORS
+from four_seasons_env.observations import observation_length
+from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
+from four_seasons_env.rules import Rules
+from four_seasons_env.tables import Games, check_choice, check_positive
+
+OBSERVATIONS = ("features", *VECTORS)
+
+_LARGEST_SEARCH = 6500
+"""Expansions at most: then a search still fits into its table of positions met."""
+
+
+class NextDealTables(Games):
+    """Running games whose actions are positions.
+
+    Args:
+        count: number of games.
+        rules: the rule set.
+        candidates: K, positions to choose among at most.
+        expansions: positions that an enumeration expands at most.
+        endings: one of `batch.ENDINGS`.
+        ending_expansions: positions that a search for a win expands at most.
+        order: one of `enumeration.ORDERS`.
+        observation: one of `OBSERVATIONS`.
+
+    The other arguments are those of `Games`.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        rules: str | Rules,
+        candidates: int,
+        expansions: int,
+        endings: str,
+        ending_expansions: int,
+        order: str,
+        observation: str,
+        reward: str | RewardFunction,
+        illegal: str,
+        max_moves: int,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(count, rules, reward, illegal, max_moves, threads)
+        announce(batch.reset_all)
+        check_positive("candidates", candidates)
+        for name, value in (("expansions", expansions), ("ending_expansions", ending_expansions)):
+            if check_positive(name, value) > _LARGEST_SEARCH:
+                raise ValueError(f"{name} must be at most {_LARGEST_SEARCH:,}, not {value:,}")
+        check_choice("endings", endings, batch.ENDINGS)
+        check_choice("order", order, ORDERS)
+        check_choice("observation", observation, OBSERVATIONS)
+        self._settings = batch.Settings(
+            rules=self.rule,
+            free=compile_rules(self.rules.replace(spaces="optional")),
+            observation=OBSERVATIONS.index(observation) - 1,
+            order=ORDERS.index(order),
+            expansions=int(expansions),
+            endings=batch.ENDINGS.index(endings),
+            ending_expansions=int(ending_expansions),
+            reward=self._reward_kind,
+            penalty=ILLEGAL_PENALTY,
+            max_moves=self._max_moves,
+        )
+        k, held = int(candidates), batch.held(expansions) + 1
+        one = _candidate_space(self.rules, observation, k)
+        self.observation_space = gym.spaces.Dict(
+            {"observation": one, "action_mask": gym.spaces.Box(0, 1, (k,), np.int8)}
+        )
+        self.action_space = gym.spaces.Discrete(k)
+        self.masks = np.zeros((count, k), np.int8)
+        self.observations = np.zeros((count, *one.shape), one.dtype)
+        self._rows = np.zeros((count, k), np.int16)
+        self._deals = np.zeros((count, k), np.bool_)
+        self._parents = np.zeros((count, held), np.int16)
+        self._moves = np.zeros((count, held), np.uint8)
+        self.played = np.full((count, batch.LONGEST), -1, np.int16)
+        self._scratch = self._new_scratch()
+
+    def _new_scratch(self) -> list[batch.Scratch]:
+        """Buffers for each thread."""
+        settings = self._settings
+        most = max(settings.expansions, settings.ending_expansions)
+        return [
+            batch.new_scratch(self.rules, self.masks.shape[1], most) for _ in range(self._threads)
+        ]
+
+    def _batch(self, part: slice) -> batch.Batch:
+        """A stretch of the games."""
+        return batch.Batch(
+            self.games[part],
+            self.episodes[part],
+            self.masks[part],
+            self.observations[part],
+            self.rewards[part],
+            self.terminated[part],
+            self.truncated[part],
+            self.done[part],
+            self._rows[part],
+            self._deals[part],
+            self._parents[part],
+            self._moves[part],
+            self.played[part],
+        )
+
+    def _lay_out(self, by_number: bool) -> None:
+        def reset_to(part: slice, thread: int) -> None:
+            scratch = self._scratch[thread]
+            batch.reset_to(self._batch(part), self._settings, scratch, by_number)
+
+        self._share_out(reset_to)
+
+    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode in each chosen game with its stream's next deal."""
+
+        def reset_all(part: slice, thread: int) -> None:
+            scratch, streams = self._scratch[thread], self._streams[part]
+            batch.reset_all(self._batch(part), self._settings, scratch, chosen[part], streams)
+
+        self._share_out(reset_all)
+
+    def _step(self, actions: NDArray[np.int64]) -> int:
+        def step_all(part: slice, thread: int) -> int:
+            scratch = self._scratch[thread]
+            ended: int = batch.step_all(self._batch(part), self._settings, scratch, actions[part])
+            return ended
+
+        return self._share_out(step_all)
+
+    def consider(self, games: NDArray[Any]) -> None:
+        """Write the candidates of any positions into the first rows, for players.
+
+        Where endings are searched and nothing is hidden there are none: `played_by` has the ending.
+
+        Args:
+            games: GAME array of shape (n,), n at most the number of games here.
+        """
+        part = slice(len(games))
+        self.games[part] = games
+        batch.consider_all(self._batch(part), self._settings, self._scratch[0])
+
+    def candidates_like(
+        self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Which candidates a player has decided for, who plays from these positions on its own.
+
+        Args:
+            before: GAME array of shape (n,), where the moves were played; overwritten.
+            after: GAME array of shape (n,), the positions behind the moves.
+            moves: int64 of shape (n,).
+
+        Returns:
+            The candidate, or -1 where it is not offered, int64 of shape (n,); and whether the move
+            has ended a decision, bool of shape (n,).
+        """
+        keys = np.zeros(self.masks.shape, np.uint64)
+        batch.keys_of(self._batch(slice(None)), self._settings, self._scratch[0], keys)
+        own = np.zeros(len(before), np.uint64)
+        ended = np.zeros(len(before), np.bool_)
+        batch.turns_of(before, after, self._settings, moves, own, ended)
+        same = (keys == own[:, None]) & (self.masks == 1)
+        return np.where(same.any(axis=1), same.argmax(axis=1), -1), ended
+
+    def played_by(self, index: int) -> list[int]:
+        """The moves of a game's last action."""
+        played = self.played[index]
+        return [int(move) for move in played[played >= 0]]
+
+    def moves_of(self, index: int, action: int) -> list[Move]:
+        """The moves behind an action of a game, up to and with the deal that ends it.
+
+        Raises:
+            ValueError: for an action that is not offered.
+        """
+        offered = int(self.masks[index].sum())
+        if not 0 <= action < offered:
+            raise ValueError(f"action {action} is not offered: there are {offered} candidates")
+        path = np.zeros(batch.LONGEST, np.int64)
+        row = int(self._rows[index, action])
+        length = write_path(row, self._parents[index], self._moves[index], path)
+        moves = all_moves(self.rules)
+        deal = [moves[0]] if self._deals[index, action] else []
+        return [moves[number] for number in path[:length]] + deal
+
+    def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        offered = int(self.masks[index].sum())
+        raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what can be made anew."""
+        state = super().__getstate__()
+        del state["_scratch"], state["_settings"]
+        return state | {"_scalars": self._settings[2:]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Go on as the original would."""
+        scalars = state.pop("_scalars")
+        super().__setstate__(state)
+        free = compile_rules(self.rules.replace(spaces="optional"))
+        self._settings = batch.Settings(self.rule, free, *scalars)
+        self._scratch = self._new_scratch()
+
+
+def _candidate_space(rules: Rules, observation: str, candidates: int) -> gym.spaces.Box:
+    """Of the observations of all candidates of a position."""
+    if observation == "features":
+        largest = max(SUIT_ROWS, PILE_ROWS, GAME_ROWS)
+        return gym.spaces.Box(0, largest, (candidates, row_length(rules.piles)), np.int16)
+    length = observation_length(rules, observation)
+    return gym.spaces.Box(0.0, 1.0, (candidates, length), np.float32)
