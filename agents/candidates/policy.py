@@ -100,6 +100,23 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
         """What the encoder says; row numbers stay integers, and nothing is scaled."""
         return (features_extractor or self.features_extractor)(obs)
 
+    def evaluate_actions(
+        self, obs: Any, actions: torch.Tensor, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Value of each chosen candidate, log-probability of the choice, and entropy.
+
+        The value that is learned is that of the candidate that was chosen, not of the decision: so
+        each return teaches the network about one position. The value of the decision, which
+        advantages are measured by, is the mean over candidates.
+        """
+        said = self.extract_features(obs)
+        distribution = self._get_action_dist_from_latent(self.mlp_extractor.forward_actor(said))
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        values = self.mlp_extractor.value(said[..., :-1]).squeeze(-1)
+        values = values.gather(1, actions.long().reshape(-1, 1))
+        return values, distribution.log_prob(actions), distribution.entropy()
+
     def _build_mlp_extractor(self) -> None:
         space = self.action_space
         assert isinstance(space, spaces.Discrete)
