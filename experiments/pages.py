@@ -35,7 +35,7 @@ from experiments.plots import plot_census, plot_speed_strength, plot_throughput,
 from experiments.run_folder import ROOT
 from experiments.summary import as_text, ranked
 from experiments.tables import as_markdown, write_csv
-from experiments.throughput import VECTOR, cost_cells
+from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
 from experiments.weights_table import weights_table
 from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically
@@ -133,6 +133,8 @@ def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
     }
     batched = pd.DataFrame(columns).fillna("-").rename_axis("games at a time").reset_index()
     others = rates[rates["what"] != VECTOR]
+    shared = (others["what"] == NEXT_DEAL) & (others["threads"] > 1)
+    others = others.assign(what=others["what"].where(~shared, NEXT_DEAL + ", 2 threads"))
     beside = pd.DataFrame(
         {
             "what": others["what"],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 
 
 class ZeroCostVecEnv(FourSeasonsVecEnv):
@@ -37,8 +37,8 @@ class ZeroCostVecEnv(FourSeasonsVecEnv):
         return self._masks
 
 
-class TimedVecEnv(FourSeasonsVecEnv):
-    """Our environment, counting the seconds spent in it (`seconds`)."""
+class _Timed(FourSeasonsVecEnv):
+    """Counts the seconds spent in an environment (`seconds`)."""
 
     seconds = 0.0
 
@@ -61,3 +61,11 @@ class TimedVecEnv(FourSeasonsVecEnv):
         answer = super().env_method(method_name, *method_args, indices=indices, **method_kwargs)
         self.seconds += time.perf_counter() - clock
         return answer
+
+
+class TimedVecEnv(_Timed):
+    """The environment whose actions are moves, timed."""
+
+
+class TimedNextDealVecEnv(_Timed, FourSeasonsNextDealVecEnv):
+    """The environment whose actions are positions, timed."""

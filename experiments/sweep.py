@@ -11,6 +11,9 @@ a sweep that was stopped is simply started once more.
     grid:                       # every combination of these
       agent: [maskable_ppo, maskable_dqn]
       seed: [0, 1, 2, 3, 4]
+    variants:                   # if need be: each of these by itself, with all of the grid
+      wide: {candidates: 48, layers: [128, 64, 64, 64]}
+      policy-endings: {endings: policy}
     samples:                    # if need be: so many draws of these, each with all of the grid
       count: 20
       seed: 0
@@ -49,7 +52,7 @@ from experiments.tables import write_csv
 from experiments.train import Train, parse_steps
 from four_seasons_env.rules import get_rules, nearest
 
-PARTS = ("fixed", "grid", "samples")
+PARTS = ("fixed", "grid", "variants", "samples")
 DRAWS = ("choice", "log_uniform", "uniform")
 FLAGS = tuple(
     each.name for each in dataclasses.fields(Train) if each.name not in ("out", "resume", "set")
@@ -110,14 +113,16 @@ def read_jobs(run: Sweep) -> list[Job]:
         for key, each in told.get("grid", {}).items()
     }
     draws = _draw(told["samples"]) if "samples" in told else [{}]
+    variants = told.get("variants") or {"": {}}
     jobs = []
-    for number, drawn in enumerate(draws):
+    for (number, drawn), (variant, own) in itertools.product(enumerate(draws), variants.items()):
         for chosen in itertools.product(*grid.values()):
             varied = dict(zip(grid, chosen, strict=True))
-            names = [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
+            names = [variant] if variant else []
+            names += [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
             names += [f"sample-{number:03d}"] if "samples" in told else []
             name = "-".join(names) or "run"
-            values = told.get("fixed", {}) | varied | drawn
+            values = told.get("fixed", {}) | own | varied | drawn
             command = _command(values, run.out / name)
             jobs.append(Job(name, run.out / name, command, run.threads))
     doubles = {job.name for job in jobs if sum(each.name == job.name for each in jobs) > 1}

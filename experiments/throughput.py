@@ -36,8 +36,14 @@ from four_seasons_env.rules import get_rules
 
 SINGLE = "single environment"
 VECTOR = "vector environment"
+NEXT_DEAL = "next-deal environment, decisions"
+NEXT_DEAL_PPO = "MaskablePPO on it, end to end, decisions"
 PPO = "MaskablePPO, end to end"
 PPO_RULER = "MaskablePPO, an environment that costs nothing"
+
+
+_MOST_DECISIONS = 1024
+"""Games of the next-deal environment at most; more of them are no faster."""
 
 
 @dataclass
@@ -127,6 +133,51 @@ def _single(run: Throughput, observation: str) -> Rates:
     return _windows(run, steps)
 
 
+def _next_deal(run: Throughput, games: int, threads: int) -> Rates:
+    """Random choice among the candidates; all of them are found and described at each decision."""
+    env = gym.make_vec(
+        "FourSeasonsNextDeal-v0",
+        num_envs=games,
+        rules=run.rules,
+        copy=run.copy,
+        num_threads=threads,
+    )
+    _, infos = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    counts = infos["action_mask"].sum(axis=1)
+
+    def steps() -> int:
+        nonlocal counts
+        for _ in range(8):
+            _, _, _, _, infos = env.step((rng.random(games) * counts).astype(np.int64))
+            counts = infos["action_mask"].sum(axis=1)
+        return 8 * games
+
+    return _windows(run, steps)
+
+
+def _next_deal_ppo(run: Throughput) -> tuple[Rates, int, float]:
+    """A training's rates on the next-deal environment, its games, and its share of the time."""
+    from agents import next_deal_ppo
+    from agents.algorithms import get_algorithm
+    from experiments.ruler import TimedNextDealVecEnv
+
+    settings: Any = get_algorithm(next_deal_ppo.NAME).read_settings()
+    arguments = next_deal_ppo.environment_arguments(settings)
+    env = TimedNextDealVecEnv(settings.games, seed=0, rules=run.rules, **arguments)
+    model = next_deal_ppo.make_model(env, settings, 0)
+    rollout: int = settings.games * settings.n_steps
+
+    def steps() -> int:
+        model.learn(rollout, reset_num_timesteps=False)
+        return rollout
+
+    _timed(steps, 0.0)
+    env.seconds = 0.0
+    rates = np.array([_timed(steps, 0.0) for _ in range(run.windows)])
+    return rates, settings.games, env.seconds / float((rollout / rates[:, 0]).sum())
+
+
 def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
     """A training's rates, with our environment and with one that costs nothing.
 
@@ -200,6 +251,9 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
                 if threads <= games:
                     rates = _vector(run, games, threads, observation)
                     add(VECTOR, games, threads, observation, rates)
+    for threads in run.threads:
+        for games in (each for each in run.games if threads <= each <= _MOST_DECISIONS):
+            add(NEXT_DEAL, games, threads, "features", _next_deal(run, games, threads))
     if run.peers:
         for name, (make, games) in PEERS.items():
             try:
@@ -216,6 +270,9 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
         for what, rates in measured.items():
             add(what, settings.games, torch.get_num_threads(), settings.observation, rates)
         costs["share of MaskablePPO's time spent in the environment"] = share
+        rates, games, share = _next_deal_ppo(run)
+        add(NEXT_DEAL_PPO, games, torch.get_num_threads(), "features", rates)
+        costs["share of its time spent in the next-deal environment"] = share
     if run.startup:
         seconds = startup_seconds(run.windows)
         costs |= {f"seconds to {what}": each for what, each in seconds.items()}

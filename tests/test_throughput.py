@@ -5,6 +5,7 @@ import pytest
 
 from experiments.peers import PEERS
 from experiments.throughput import (
+    NEXT_DEAL,
     PPO,
     PPO_RULER,
     SINGLE,
@@ -34,6 +35,7 @@ def test_a_short_benchmark_keeps_its_tables_and_plot(tmp_path):
         for what, cells in of.items()
         for games, threads in cells
     ]
+    expected += [(NEXT_DEAL, games, threads, "features") for games, threads in of[VECTOR]]
     found = table[["what", "games", "threads", "observation"]].itertuples(index=False)
     assert [tuple(row) for row in found] == expected
     assert (table["slowest"] <= table["moves_per_second"]).all()

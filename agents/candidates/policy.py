@@ -110,10 +110,12 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
         advantages are measured by, is the mean over candidates.
         """
         said = self.extract_features(obs)
-        distribution = self._get_action_dist_from_latent(self.mlp_extractor.forward_actor(said))
+        heads = self.mlp_extractor
+        assert isinstance(heads, CandidateHeads)
+        distribution = self._get_action_dist_from_latent(heads.forward_actor(said))
         if action_masks is not None:
             distribution.apply_masking(action_masks)
-        values = self.mlp_extractor.value(said[..., :-1]).squeeze(-1)
+        values = heads.value(said[..., :-1]).squeeze(-1)
         values = values.gather(1, actions.long().reshape(-1, 1))
         return values, distribution.log_prob(actions), distribution.entropy()
 
