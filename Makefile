@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: $(READY)  ## train MaskablePPO for two minutes, compare it with the heuristic, report
+demo: $(READY)  ## train an agent for two minutes, compare it with the heuristic, report
 	$(BIN)/python -m experiments.demo --minutes $(MINUTES) --out $(DEMO)
 
 reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small

@@ -24,7 +24,13 @@ from experiments.players import PLAYS, Player, find_players
 from experiments.plots import plot_cards_up, plot_win_rates
 from experiments.run_folder import provenance, write_json
 from experiments.seeds import improvements
-from experiments.summary import KEPT, RESULT_COLUMNS, as_text, summarise_seeds
+from experiments.summary import (
+    BASELINE,
+    KEPT,
+    RESULT_COLUMNS,
+    as_text,
+    summarise_seeds,
+)
 from experiments.summary_page import BESIDE, summarise_folder
 from experiments.tables import as_markdown, print_table, write_csv
 from four_seasons_env.deals import parse_deals
@@ -33,6 +39,12 @@ from four_seasons_env.rules import RULES, get_rules, nearest
 
 BLOCK = 1000
 """Deals that are played side by side, in one task. Part of what makes a result repeatable."""
+
+BRIEF = (
+    *("rules", "agent", "made of", "play", "played", "seeds", "won % [95%]"),
+    *(f"vs {BASELINE} [95%]", "ms/game"),
+)
+"""Columns that are printed; table.md has them all."""
 
 
 @dataclass
@@ -223,7 +235,8 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
         name = str(rules).replace("/", "_")
         plot_win_rates(summary[summary["rules"] == rules], title, run.out / f"win_rates-{name}.png")
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
-    print_table(cells, f"deals {results['deal'].min():,}-{results['deal'].max():,}")
+    brief = [name for name in BRIEF if name in cells]
+    print_table(cells[brief], f"deals {results['deal'].min():,}-{results['deal'].max():,}")
     print(f"kept in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 

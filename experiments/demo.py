@@ -30,6 +30,9 @@ from experiments.train import Train, train
 from four_seasons_env.deals import TEST
 
 LEARNER = "next_deal_ppo"
+TRAINED = "trained"
+"""What tables call it."""
+
 PLAYED = ("random", "greedy", "heuristic", "maskable_ppo")
 """Agents that are played beside it; the last with its kept weights."""
 
@@ -92,7 +95,7 @@ def demo(run: Demo) -> Path:
 
     console.rule("2 of 3: it is compared on held-out deals")
     weights = [name for name in PLAYED if _is_there(name, run.rules)]
-    agents = [*weights, f"trained={LEARNER}:{learned}"]
+    agents = [*weights, f"{TRAINED}={LEARNER}:{learned}"]
     compare(
         Compare(
             out=compared,
@@ -108,15 +111,24 @@ def demo(run: Demo) -> Path:
 
     console.rule("3 of 3: the report")
     page = report(Report([compared, learned], out=folder / "report.html"))
-    animation = save_game(f"{LEARNER}:{learned / BEST}", run.rules, TEST[0], folder / "game.gif")
+    deal, won = _game_to_show(compared)
+    animation = save_game(f"{LEARNER}:{learned / BEST}", run.rules, deal, folder / "game.gif")
     console.print(f"table:          {compared / 'table.md'}")
     console.print(f"learning curve: {learned / 'progress.csv'}")
-    console.print(f"a game of it:   {animation}")
+    how = "which it won" if won else "which it lost, as all others"
+    console.print(f"a game of it:   {animation} (deal {deal}, {how})")
     console.print(f"report:         {page}")
     console.print(f"all of it took {(time.monotonic() - started) / 60:.1f} minutes")
     if run.open:
         webbrowser.open(page.resolve().as_uri())
     return folder
+
+
+def _game_to_show(compared: Path) -> tuple[int, bool]:
+    """The first deal that the learner has won, and whether there was one."""
+    played = pd.read_csv(compared / "results.csv")
+    own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
+    return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
 
 
 def _is_there(name: str, rules: str) -> bool:

@@ -254,7 +254,7 @@ class Keeper(BaseCallback):
             self.task,
             completed=self.clock.done,
             wins=f"{100 * wins:5.1f}% won, {cards:4.1f} cards up",
-            rate=f"{steps / 1e6:6.2f}M {self.algorithm.unit}, {steps / max(seconds, 1e-9):,.0f}/s",
+            rate=f"{_short(steps)} {self.algorithm.unit}, {steps / max(seconds, 1e-9):,.0f}/s",
         )
 
     def validate(self) -> None:
@@ -291,7 +291,7 @@ class Keeper(BaseCallback):
         self.logger.record("validation/cards_up", result["cards_up"])
         self.log()
         self.bar.console.print(
-            f"{steps / 1e6:7.2f}M {self.algorithm.unit}: {100 * result['won']:.1f}% of "
+            f"{_short(steps)} {self.algorithm.unit}: {100 * result['won']:.1f}% of "
             f"{len(self.deals):,} validation deals won, {result['cards_up']:.1f} cards up"
         )
 
@@ -300,6 +300,11 @@ class Keeper(BaseCallback):
         self.saved_seconds = self.clock.seconds
         state = json.loads(json.dumps(self.state()))
         save_checkpoint(self.out / CHECKPOINT, self.model, self.average, state)
+
+
+def _short(steps: int) -> str:
+    """A number of steps: "480k", or "12.35M"."""
+    return f"{steps / 1e6:6.2f}M" if steps >= 10**6 else f"{steps / 1e3:6.0f}k"
 
 
 def _score(result: dict[str, Any]) -> tuple[float, float]:

@@ -14,6 +14,10 @@ and after `python -m experiments.census --out runs/c`, `experiments.prices` and
     python -m experiments.pages --habits runs/habits         # what was learned -> docs/agents.md
     python -m experiments.pages --recipes runs/recipes       # other rule sets -> docs/agents.md
 
+and for docs/learning.md, after the sweeps of that study and a comparison of their policies:
+
+    python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal runs/l/long
+
 What the pages need of these folders is kept in docs/results; without a folder they are made anew
 from there. No figure on them is typed by hand.
 """
@@ -21,7 +25,7 @@ from there. No figure on them is typed by hand.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -31,6 +35,7 @@ from experiments.ceiling import CEILING, CENSUS, read_census
 from experiments.census import census_as_text, hardest, summarise_census
 from experiments.family_page import family_page
 from experiments.habits import habits_as_text
+from experiments.learning_page import PAGE, keep_learning, learning_parts
 from experiments.plots import plot_census, plot_speed_strength, plot_throughput, plot_win_rates
 from experiments.run_folder import ROOT
 from experiments.summary import as_text, ranked
@@ -68,6 +73,10 @@ class Pages:
     """Folder of `experiments.habits`."""
     recipes: Path | None = None
     """Folder of a comparison of heuristic and planner on other rule sets."""
+    learning: list[Path] = field(default_factory=list)
+    """Folders of comparisons of the policies of the learning study, on test deals."""
+    curves: list[Path] = field(default_factory=list)
+    """Folders of the sweeps of that study."""
 
 
 def with_part(page: str, name: str, told: str) -> str:
@@ -228,8 +237,15 @@ def write_pages(run: Pages) -> None:
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")
     if run.recipes:
         write_csv(RESULTS / "recipes.csv", pd.read_csv(run.recipes / "summary.csv"))
+    if run.learning or run.curves:
+        keep_learning(run.learning, run.curves)
     if run.habits:
         write_csv(RESULTS / "habits.csv", pd.read_csv(run.habits / "habits.csv"))
+    if (RESULTS / "learning.csv").is_file():
+        page = PAGE.read_text()
+        for name, told in learning_parts().items():
+            page = with_part(page, name, told)
+        write_atomically(PAGE, page.encode())
     write_atomically(AGENTS, with_agents(AGENTS.read_text()).encode())
     solved = read_census(CENSUS)
     if solved is not None:

@@ -31,6 +31,8 @@ from experiments.plots import (
 from experiments.run_folder import RUN, read_log
 from experiments.seeds import improvements
 from experiments.summary import (
+    BASELINE,
+    KEPT,
     as_text,
     ranked,
     summarise_seeds,
@@ -221,7 +223,20 @@ def _over_seeds(page: Page, played: pd.DataFrame) -> None:
     page.table(cells.reset_index(drop=True))
 
 
-def _trainings(page: Page, folders: list[Path]) -> None:
+def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
+    """Win rates that a learning curve may be held beside: of the baseline, and of kept results."""
+    found: dict[str, float] = {}
+    for folder in comparisons:
+        results = pd.read_csv(folder / "results.csv")
+        summary = summarise_folder(folder, results[results["rules"] == rules], None)
+        shown = summary["agent"] == BASELINE
+        if "source" in summary:
+            shown |= summary["source"] == KEPT
+        found |= dict(zip(summary["agent"][shown], summary["win_rate"][shown], strict=True))
+    return found
+
+
+def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
     """Learning curves, algorithm by algorithm, one picture a rule set."""
     told = {folder: json.loads((folder / RUN).read_text()) for folder in folders}
     for rules in dict.fromkeys(each["rules"]["name"] for each in told.values()):
@@ -236,8 +251,12 @@ def _trainings(page: Page, folders: list[Path]) -> None:
             for by_time in (True, False):
                 title = f"{rules}: {what} on validation deals"
                 picture = page.picture(title)
-                plot_learning(runs, f"validation/{column}", by_time, title, picture)
-        page.note("Lines are means over training seeds; bands go from the worst to the best.")
+                beside = _reference(comparisons, rules) if column == "win_rate" else None
+                plot_learning(runs, f"validation/{column}", by_time, title, picture, beside)
+        page.note(
+            "Lines are means over training seeds; bands go from the worst to the best. Dashed: "
+            "what others win of the deals compared above."
+        )
     page.heading("Where the trainings come from", 3)
     page.commands([each["command"] for each in told.values()])
 
@@ -257,9 +276,11 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
     """
     with tempfile.TemporaryDirectory() as work:
         page = Page("Four Seasons: how well is it played?", Path(work))
-        trainings = []
+        trainings: list[Path] = []
+        comparisons: list[Path] = []
         for folder in runs:
             if (folder / "results.csv").is_file():
+                comparisons.append(folder)
                 _comparison(page, folder, census)
             elif _runs_in(folder):
                 trainings += _runs_in(folder)
@@ -269,7 +290,7 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
                     "experiments.train) would stand there, or folders with one (of a sweep)"
                 )
         if trainings:
-            _trainings(page, trainings)
+            _trainings(page, trainings, comparisons)
         return page.as_html(), page.as_markdown()
 
 

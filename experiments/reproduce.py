@@ -1,9 +1,10 @@
 """The README's benchmark from nothing: `make reproduce`, or `python -m experiments.reproduce`.
 
-Trains both algorithms with five seeds each, plays them against random play, the heuristic, the kept
+Trains the algorithms with five seeds each, plays them against random play, the heuristic, the kept
 weights and the planner on the 10,000 test deals, plays random and heuristic on all rule sets,
 writes the report, and makes README and docs anew from all that. `--quick` does the same in small,
-and leaves README and docs alone. Started again, it goes on where it was stopped.
+and leaves README and docs alone. `--learning` runs the study of docs/learning.md instead. Started
+again, it goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import tyro
 from rich.console import Console
@@ -30,6 +32,8 @@ class Reproduce:
 
     out: Path | None = None
     """Folder of all that is made; by default runs/reproduce, or runs/reproduce-quick."""
+    learning: bool = False
+    """The study of docs/learning.md, some three core-hours, instead of the README's benchmark."""
     quick: bool = False
     """In small: two seeds, minutes of training, a tenth of the deals."""
     backend: str = "loky"
@@ -50,6 +54,9 @@ def reproduce(run: Reproduce) -> None:
     out = run.out or Path("runs") / ("reproduce-quick" if run.quick else "reproduce")
     workers = {"backend": run.backend, "n_jobs": run.n_jobs, "cluster": run.cluster}
     deals = "0-999" if run.quick else "0-9999"
+    if run.learning:
+        _learning(run, Path("runs/learning") if run.out is None else run.out, workers, console)
+        return
     console.rule("1 of 4: training")
     jobs = STUDIES / ("quick.yaml" if run.quick else "baselines.yaml")
     failures = sweep(Sweep(jobs, out / "study", **workers))  # type: ignore[arg-type]
@@ -77,6 +84,33 @@ def reproduce(run: Reproduce) -> None:
         report(Report([compared, out / "study"], RESULTS / "report.html"))
         write_pages(Pages(compared, family))
         console.print(f"made anew: README.md and docs in {ROOT}")
+
+
+def _learning(run: Reproduce, out: Path, workers: dict[str, Any], console: Console) -> None:
+    """The study of docs/learning.md: sweeps, comparisons on test deals, and the page."""
+    sweeps = {"next_deal": "next_deal", "long": "next_deal_long", "family": "next_deal_family"}
+    for number, (name, study) in enumerate(sweeps.items(), 1):
+        console.rule(f"{number} of 5: training, {study}.yaml")
+        failures = sweep(Sweep(STUDIES / f"{study}.yaml", out / name, **workers))
+        if failures:
+            raise RuntimeError(f"{len(failures)} trainings failed: start again to go on with them")
+    console.rule("4 of 5: comparison on test deals")
+    deals = "0-999" if run.quick else "0-9999"
+    compared, family = out / "compare", out / "compare-family"
+    kinds = ("2-minutes", "7-minutes", "7-minutes-policy-endings")
+    agents = ["heuristic", f"30-minutes=next_deal_ppo:{out}/long/seed-*"]
+    agents += [f"{kind}=next_deal_ppo:{out}/next_deal/{kind}-seed-*" for kind in kinds]
+    compare(Compare(compared, agents, deals=deals, **workers))
+    rules = list(FAMILY)
+    agents = ["heuristic", f"next_deal_ppo=next_deal_ppo:{out}/family/*"]
+    compare(Compare(family, agents, rules, deals="0-999", **workers))
+    console.rule("5 of 5: the page")
+    if not run.quick:
+        write_pages(Pages(learning=[compared, family], curves=[out / each for each in sweeps]))
+
+
+FAMILY = ("czarina", "simplicity", "four-seasons-1883")
+"""Rule sets of next_deal_family.yaml."""
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from experiments.ceiling import with_ceiling
+from experiments.ceiling import CEILING, with_ceiling
 from experiments.summary import KEPT, NOW, summarise
 
 BESIDE = "beside.csv"
@@ -36,5 +37,7 @@ def summarise_folder(
         return summary
     kept = pd.read_csv(folder / BESIDE)
     kept = kept[kept["rules"].isin(results["rules"])]
-    summary["source"] = NOW
-    return pd.concat([summary, kept.assign(source=KEPT)], ignore_index=True)
+    is_ceiling = summary["agent"] == CEILING
+    summary["source"] = np.where(is_ceiling, KEPT, NOW)
+    parts = [summary[~is_ceiling], kept.assign(source=KEPT), summary[is_ceiling]]
+    return pd.concat(parts, ignore_index=True)

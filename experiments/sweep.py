@@ -114,6 +114,9 @@ def read_jobs(run: Sweep) -> list[Job]:
     }
     draws = _draw(told["samples"]) if "samples" in told else [{}]
     variants = told.get("variants") or {"": {}}
+    for variant, own in variants.items():
+        if not isinstance(own, dict):
+            raise ValueError(f"variant {variant!r} must hold lines of the form 'key: value'")
     jobs = []
     for (number, drawn), (variant, own) in itertools.product(enumerate(draws), variants.items()):
         for chosen in itertools.product(*grid.values()):

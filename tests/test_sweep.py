@@ -55,6 +55,23 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     )
 
 
+def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
+    told = {
+        "fixed": {"agent": "next_deal_ppo", "core_minutes": 2},
+        "variants": {"plain": {}, "long": {"core_minutes": 30, "candidates": 48}},
+        "grid": {"seed": [0, 1]},
+    }
+    jobs = {job.name: job for job in jobs_of(tmp_path, told)}
+    assert sorted(jobs) == ["long-seed-0", "long-seed-1", "plain-seed-0", "plain-seed-1"]
+    assert jobs["long-seed-1"].command == (
+        *("--agent", "next_deal_ppo", "--core-minutes", "30", "--seed", "1"),
+        *("--set", "candidates=48"),
+    )
+    told["variants"]["odd"] = ["candidates"]
+    with pytest.raises(ValueError, match=r"variant 'odd' must hold lines of the form 'key: value'"):
+        jobs_of(tmp_path, told)
+
+
 def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> None:
     draw = {
         "learning_rate": {"log_uniform": [1e-4, 1e-2]},
@@ -90,7 +107,7 @@ def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> 
         ({"samples": {"count": 1, "draw": {"gamma": {"unifrom": [0, 1]}}}}, "mean 'uniform'"),
         ({"samples": {"cuont": 1}}, "did you mean 'count'"),
         ({"grid": {"seed": [1, 1]}}, "names a job twice: seed-1"),
-        ([], "must hold fixed, grid, samples"),
+        ([], "must hold fixed, grid, variants, samples"),
     ],
 )
 def test_sweeps_are_checked_before_they_run(told: object, message: str, tmp_path: Path) -> None:
