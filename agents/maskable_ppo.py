@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -41,6 +41,15 @@ def read_hyperparameters(
     return read_settings(Hyperparameters, NAME, path, overrides)
 
 
+def algorithm_arguments(settings: Any) -> dict[str, Any]:
+    """Those hyperparameters that MaskablePPO takes under their own names."""
+    names = (
+        *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
+        *("ent_coef", "vf_coef", "max_grad_norm"),
+    )
+    return {name: getattr(settings, name) for name in names}
+
+
 def make_model(
     env: VecEnv,
     settings: Hyperparameters,
@@ -61,15 +70,7 @@ def make_model(
         "MlpPolicy",
         env,
         learning_rate=learning_rate or settings.falling_rate,
-        n_steps=settings.n_steps,
-        batch_size=settings.batch_size,
-        n_epochs=settings.n_epochs,
-        gamma=settings.gamma,
-        gae_lambda=settings.gae_lambda,
-        clip_range=settings.clip_range,
-        ent_coef=settings.ent_coef,
-        vf_coef=settings.vf_coef,
-        max_grad_norm=settings.max_grad_norm,
+        **algorithm_arguments(settings),
         policy_kwargs={
             "net_arch": {"pi": settings.layers, "vf": settings.layers},
             "activation_fn": ACTIVATION_MODULES[settings.activation],

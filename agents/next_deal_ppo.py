@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agents.candidates.encoders import ENCODERS
+from agents.maskable_ppo import algorithm_arguments
 from agents.settings import Settings, between, one_of
 from four_seasons_env.next_deal.batch import ENDINGS
 from four_seasons_env.next_deal.enumeration import ORDERS
@@ -97,15 +98,7 @@ def make_model(
         CandidatePolicy,
         env,
         learning_rate=learning_rate or settings.falling_rate,
-        n_steps=settings.n_steps,
-        batch_size=settings.batch_size,
-        n_epochs=settings.n_epochs,
-        gamma=settings.gamma,
-        gae_lambda=settings.gae_lambda,
-        clip_range=settings.clip_range,
-        ent_coef=settings.ent_coef,
-        vf_coef=settings.vf_coef,
-        max_grad_norm=settings.max_grad_norm,
+        **algorithm_arguments(settings),
         policy_kwargs={
             "features_extractor_class": ENCODERS[settings.network],
             "features_extractor_kwargs": {"widths": settings.layers},

@@ -203,6 +203,23 @@ def with_agents(page: str) -> str:
     return with_part(page, "habits", habits + "\n")
 
 
+def with_rows(kept: Path, new: pd.DataFrame) -> pd.DataFrame:
+    """Kept results with new ones in the place of the same agents', and before the ceiling.
+
+    What the new results do not have is kept, if it is of as many deals.
+    """
+    if not kept.is_file():
+        return new
+    key = ["rules", "agent", "play"]
+    before = pd.read_csv(kept)
+    before = before[before["deals"] == new["deals"].max()]
+    again = pd.MultiIndex.from_frame(before[key]).isin(pd.MultiIndex.from_frame(new[key]))
+    both = pd.concat([before[~again], new], ignore_index=True)
+    is_ceiling = both["agent"] == CEILING
+    ordered: pd.DataFrame = pd.concat([both[~is_ceiling], both[is_ceiling]], ignore_index=True)
+    return ordered
+
+
 def keep_census(folder: Path) -> None:
     """Take the results of a census into the repository, a file a rule set."""
     results = pd.read_csv(folder / "results.csv")
@@ -217,7 +234,7 @@ def keep_census(folder: Path) -> None:
 def write_pages(run: Pages) -> None:
     """Take in new results, if any, and write README and pages."""
     if run.results:
-        summary = pd.read_csv(run.results / "summary.csv")
+        summary = with_rows(RESULTS / "four-seasons.csv", pd.read_csv(run.results / "summary.csv"))
         write_csv(RESULTS / "four-seasons.csv", summary)
         title = f"Four Seasons, {int(summary['deals'].max()):,} test deals"
         plot_win_rates(summary, title, RESULTS / "win_rates.png")
@@ -231,7 +248,7 @@ def write_pages(run: Pages) -> None:
     if run.census:
         keep_census(run.census)
     if run.ladder:
-        ladder = pd.read_csv(run.ladder / "summary.csv")
+        ladder = with_rows(RESULTS / "ladder.csv", pd.read_csv(run.ladder / "summary.csv"))
         write_csv(RESULTS / "ladder.csv", ladder)
         title = f"Four Seasons, {int(ladder['deals'].max()):,} test deals"
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")

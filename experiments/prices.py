@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import tyro
@@ -29,6 +30,9 @@ LADDER = [
     "greedy",
     "heuristic",
     "maskable_ppo",
+    "next_deal_ppo@candidates=32,expansions=60,ending_expansions=400",
+    "next_deal_ppo",
+    "next_deal_ppo@candidates=500,expansions=1200,endings=solver",
     "finisher@base=greedy",
     "finisher",
     "finisher@base=maskable_ppo",
@@ -62,9 +66,12 @@ class Prices:
     """Validation deals to choose by, or test deals to report."""
     n_jobs: int = 1
     """Games played at once; more than one a core makes moves look dear."""
+    agents: list[str] = field(default_factory=list)
+    """Agents to measure, if not all of the ladder: the prices of others stay as they are, though a
+    machine may be faster or slower now than it was."""
 
 
-def price_list(summary: pd.DataFrame) -> list[dict[str, object]]:
+def price_list(summary: pd.DataFrame) -> list[dict[str, Any]]:
     """What each agent that leaves no move to chance won, and what a move cost, cheapest first.
 
     Those that another beats at their price are kept too: they need no weights, or others.
@@ -76,20 +83,28 @@ def price_list(summary: pd.DataFrame) -> list[dict[str, object]]:
     ]
 
 
+def merged(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A price list with some agents measured anew, cheapest first."""
+    prices = {each["agent"]: each for each in before} | {each["agent"]: each for each in now}
+    return sorted(prices.values(), key=lambda each: float(each["milliseconds"]))
+
+
 def prices(run: Prices) -> None:
     """Play, and keep strength and price where the deals are for choosing."""
     deals = parse_deals(run.deals)
     is_test = deals[0] in TEST
-    agents = LADDER + DEAR if is_test else LADDER
+    agents = run.agents or (LADDER + DEAR if is_test else LADDER)
     compare(Compare(run.out, agents, deals=run.deals, n_jobs=run.n_jobs))
     if is_test:
         print("test deals: agents/best.json stays as it is")
         return
-    told = {
-        "command": provenance()["command"],
-        "deals": run.deals,
-        "agents": price_list(pd.read_csv(run.out / "summary.csv")),
-    }
+    measured = price_list(pd.read_csv(run.out / "summary.csv"))
+    told = {"command": provenance()["command"], "deals": run.deals}
+    if run.agents:
+        told = json.loads(MEASURED.read_text())
+        told["and"] = provenance()["command"]
+        measured = merged(told["agents"], measured)
+    told["agents"] = measured
     write_atomically(MEASURED, (json.dumps(told, indent=2) + "\n").encode())
     print(f"kept in {MEASURED}")
 

@@ -31,7 +31,7 @@ def weights_table(summary: pd.DataFrame) -> pd.DataFrame:
             {
                 "weights": f"[{agent}/{rules}](../agents/weights/{agent}/{rules}/{CARD})",
                 "trained on": _amount(card),
-                "minutes": f"{card['seconds'] / 60:.0f}",
+                "minutes": f"{card.get('core_seconds', card['seconds']) / 60:.0f}",
                 "seed": str(card["seed"]),
                 "validation deals won %": f"{100 * _validation(card):.1f}",
                 "test deals won % [95%]": won.get((agent, rules), "-"),

@@ -12,7 +12,8 @@ from agents.best import make_best, read_prices
 from agents.heuristic import HeuristicAgent
 from agents.rollout import RolloutAgent
 from experiments.habits import Habits, describe, find_habits, habits_as_text, summarise_habits
-from experiments.prices import LADDER, price_list
+from experiments.pages import with_rows
+from experiments.prices import LADDER, merged, price_list
 from four_seasons_env.deals import TEST, TRAIN_FROM, VALIDATION
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -75,6 +76,25 @@ def test_the_kept_prices_are_of_agents_that_there_are_and_of_validation_deals():
     for rules in RULES.values():
         make_agent("best", rules)
     assert make_agent("best@milliseconds=0.05").mask == "distinct"
+
+
+def test_prices_measured_anew_take_the_place_of_the_old():
+    before = [{"agent": "a", "won": 0.1, "milliseconds": 1.0}, {"agent": "b", "milliseconds": 3.0}]
+    now = [{"agent": "a", "won": 0.2, "milliseconds": 4.0}, {"agent": "c", "milliseconds": 2.0}]
+    assert merged(before, now) == [now[1], before[1], now[0]]
+
+
+def test_kept_results_get_new_rows_in_the_place_of_the_same_agents(tmp_path):
+    def rows(*agents: str, deals: int = 100, won: float = 0.1) -> pd.DataFrame:
+        names = {"rules": "four-seasons", "play": "deterministic", "deals": deals}
+        return pd.DataFrame([{"agent": each, "win_rate": won, **names} for each in agents])
+
+    kept = tmp_path / "kept.csv"
+    assert with_rows(kept, rows("a")).equals(rows("a"))
+    pd.concat([rows("a", "b", "ceiling"), rows("old", deals=50)]).to_csv(kept, index=False)
+    both = with_rows(kept, rows("c", "b", won=0.9))
+    assert both["agent"].tolist() == ["a", "c", "b", "ceiling"]
+    assert both["win_rate"].tolist() == [0.1, 0.9, 0.9, 0.1]
 
 
 def test_the_ladder_has_no_agent_that_cannot_be_made():

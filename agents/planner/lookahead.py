@@ -18,6 +18,7 @@ from agents.planner.reach import reach, turn
 from agents.worlds import imagine
 from four_seasons_env.compiled import jit
 from four_seasons_env.kernel import GAME, nothing_hidden, play
+from four_seasons_env.next_deal.enumeration import choose as choose_stops
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 CANDIDATES = 16
@@ -48,19 +49,7 @@ def choose(search, count, most, margin, chosen):
     Args:
         most: of them at most, and none worth less than the best by more than ``margin``.
     """
-    found = 0
-    for i in range(count):
-        if search.turns[i] == NOT_YET:
-            continue
-        worth = search.worths[i]
-        if found == most and worth <= search.worths[chosen[most - 1]]:
-            continue
-        at = found if found < most else most - 1
-        while at > 0 and search.worths[chosen[at - 1]] < worth:
-            chosen[at] = chosen[at - 1]
-            at -= 1
-        chosen[at] = i
-        found = min(found + 1, most)
+    found = choose_stops(count, search, chosen, most, False)
     while found > 1 and search.worths[chosen[found - 1]] < search.worths[chosen[0]] - margin:
         found -= 1
     return found

@@ -105,7 +105,7 @@ def enumerate_positions(g, rule, free, until, order, expansions, search):
             stops = search.turns[new] > 0 or (until == UNTIL_PROGRESS and search.turns[new] == 0)
             if not stops:
                 waiting = push(search, waiting, new)
-    return count, waiting == 0
+    return count, waiting == 0 and count < most
 
 
 @jit
