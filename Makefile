@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
 DEMO := runs/demo
 MINUTES ?= 2
@@ -14,15 +15,20 @@ QUICK ?=
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-$(READY): pyproject.toml constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+# What training, comparing and reporting need; all else is for tests, lint and clusters.
+$(RUNS): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[dev]'
+	$(PIP) torch
+	$(PIP) --editable '.[experiments,render,train]'
 	touch $@
 
-demo: $(READY)  ## train an agent for two minutes, compare it with the heuristic, report
+$(READY): $(RUNS)
+	$(PIP) --editable '.[dev]'
+	touch $@
+
+demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic, report
 	$(BIN)/python -m experiments.demo --minutes $(MINUTES) --out $(DEMO)
 
 reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small

@@ -78,7 +78,8 @@ class Compare:
     beside: Path | None = None
     """A `summary.csv` with kept results of agents that are not played now."""
     show: list[str] = field(default_factory=list)
-    """Of which agents the table shows those results, marked as kept."""
+    """Of which agents the table shows those results, marked as kept; NAME=LABEL where they are kept
+    under a label of their own."""
 
 
 @dataclass(frozen=True)
@@ -209,13 +210,21 @@ def _kept(run: Compare) -> pd.DataFrame | None:
     if not run.beside.is_file():
         raise FileNotFoundError(f"no kept results at {run.beside}")
     found = pd.read_csv(run.beside)
-    for name in run.show:
-        if name not in set(found["agent"]):
-            hint = nearest(name, sorted(set(found["agent"])))
-            raise ValueError(f"{run.beside} has no results of {name!r}: {hint}")
-    kept = found[found["agent"].isin(run.show) & found["rules"].isin(run.rules)]
-    kinds = {name: AGENTS[name].kind for name in run.show if name in AGENTS}
-    return kept.assign(source=KEPT, kind=kept["agent"].map(kinds))
+    names = {}
+    for each in run.show:
+        name, _, label = each.partition("=")
+        names[label or name] = name
+    for label in names:
+        if label not in set(found["agent"]):
+            hint = nearest(label, sorted(set(found["agent"])))
+            raise ValueError(f"{run.beside} has no results of {label!r}: {hint}")
+    kept = found[found["agent"].isin(names) & found["rules"].isin(run.rules)]
+    plays_so = kept["play"].isin(run.play)
+    kept = kept[plays_so | ~plays_so.groupby(kept["agent"]).transform("any")]
+    kept = kept.assign(source=KEPT, agent=kept["agent"].map(names))
+    return kept.assign(
+        kind=[AGENTS[name].kind if name in AGENTS else "-" for name in kept["agent"]]
+    )
 
 
 def compare(run: Compare, finish_when_stopped: bool = False) -> None:

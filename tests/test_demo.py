@@ -52,7 +52,7 @@ def test_ctrl_c_while_it_plays_reports_what_there_is(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(compare_module, "BLOCK", 20)
     monkeypatch.setattr(compare_module, "run_blocks", stop_half_way)
-    monkeypatch.setattr(demo_module, "PLAYED", ("random", "heuristic"))
+    monkeypatch.setattr(demo_module, "PLAYED", ("heuristic",))
     folder = demo(Demo(minutes=0.05, out=tmp_path, deals="0-99"))
     results = pd.read_csv(folder / "compare" / "results.csv")
     assert (results.groupby("agent")["deal"].max() == 39).all()
@@ -62,8 +62,9 @@ def test_ctrl_c_while_it_plays_reports_what_there_is(tmp_path: Path, monkeypatch
 def test_expectations_come_from_the_kept_results() -> None:
     told = expectations("four-seasons")
     kept = pd.read_csv(demo_module.RESULTS / "four-seasons.csv").set_index("agent")
-    for name in ("random", "heuristic", "finisher", "planner"):
-        assert f"{name} {kept.loc[name, 'win_rate']:.1%}" in told
+    for name, label in SHOWN.items():
+        rate = kept.loc[[label], "win_rate"].iloc[0]
+        assert f"{name} {rate:.1%}" in told
     assert expectations("czarina") == ""
 
 
