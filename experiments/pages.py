@@ -46,6 +46,8 @@ from four_seasons_env.cards import RANKS
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import RULES
 
+NEXT_DEAL_PPO = "next_deal_ppo"
+
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
@@ -114,6 +116,10 @@ def results_part(summary: pd.DataFrame) -> str:
         if "kept" in set(summary["agent"])
         else ""
     )
+    if NEXT_DEAL_PPO in set(summary["agent"]):
+        kept += (
+            f" `{NEXT_DEAL_PPO}`: likewise its kept weights ([docs/learning.md](docs/learning.md))."
+        )
     return (
         f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
         "Differences are in percentage points, and in cards, deal by deal; what the columns mean "
