@@ -15,7 +15,8 @@ QUICK ?=
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	--constraint constraints.txt
 
 # What training, comparing and reporting need; all else is for tests, lint and clusters.
 $(RUNS): pyproject.toml constraints.txt

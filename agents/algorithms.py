@@ -6,7 +6,7 @@ import abc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -41,6 +41,8 @@ class Algorithm(abc.ABC):
     """`module:class` of what a zip of Stable-Baselines3 holds."""
     unit: str
     """What a step is, in the plural."""
+    threads: ClassVar[int | None] = None
+    """Of torch and of the games, when it learns; None: as many as torch has."""
 
     def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Settings:
         """Its hyperparameters; see `agents.settings.read_settings`."""
@@ -199,7 +201,13 @@ _PARTS = ("weight", "bias")
 
 @dataclass(frozen=True)
 class NextDealAlgorithm(Algorithm):
-    """One whose actions are positions."""
+    """One whose actions are positions.
+
+    Two threads learn no faster than one from batches as small as its, and cost nearly twice the
+    processor time; whoever has more cores trains more seeds.
+    """
+
+    threads: ClassVar[int | None] = 1
 
     def make_games(
         self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1

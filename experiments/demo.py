@@ -88,7 +88,7 @@ def demo(run: Demo) -> Path:
             steps="1G",
             minutes=run.minutes,
             set=list(QUICK),
-            validations=6,
+            validations=5,
             validation_deals=200,
         ),
         finish_when_stopped=True,

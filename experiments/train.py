@@ -182,6 +182,8 @@ def _train(
     if (run.out / DONE).is_file():
         console.print(f"{run.out} has come to its end already")
         return
+    if algorithm.threads:
+        torch.set_num_threads(algorithm.threads)
     _compile(algorithm, settings, rules)
     env = algorithm.make_games(settings, rules, threads=torch.get_num_threads())
     model = algorithm.make_model(env, settings, run.seed)
