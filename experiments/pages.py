@@ -16,7 +16,7 @@ and after `python -m experiments.census --out runs/c`, `experiments.prices` and
 
 and for docs/learning.md, after the sweeps of that study and a comparison of their policies:
 
-    python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal runs/l/long
+    python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
 
 What the pages need of these folders is kept in docs/results; without a folder they are made anew
 from there. No figure on them is typed by hand.

@@ -304,7 +304,8 @@ def plot_curves(curves: pd.DataFrame, beside: Mapping[str, float], title: str, p
         for rows in seeds:
             minutes = rows["core_seconds"] / 60
             axes.plot(minutes, rows["win_rate"], color=colour, lw=1, marker=".", ms=4, alpha=0.8)
-        axes.plot([], [], color=colour, label=f"{study} ({len(seeds)} seeds)")
+        count = f"{len(seeds)} seeds" if len(seeds) > 1 else "1 seed"
+        axes.plot([], [], color=colour, label=f"{study} ({count})")
     axes.set_xscale("log")
     ticks = [tick for tick in (0.3, 0.5, 1, 2, 4, 7, 15, 30) if tick >= 0.25]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

@@ -88,7 +88,11 @@ def reproduce(run: Reproduce) -> None:
 
 def _learning(run: Reproduce, out: Path, workers: dict[str, Any], console: Console) -> None:
     """The study of docs/learning.md: sweeps, comparisons on test deals, and the page."""
-    sweeps = {"next_deal": "next_deal", "long": "next_deal_long", "family": "next_deal_family"}
+    sweeps = {
+        "next_deal": "next_deal",
+        "30-minutes": "next_deal_long",
+        "family": "next_deal_family",
+    }
     for number, (name, study) in enumerate(sweeps.items(), 1):
         console.rule(f"{number} of 5: training, {study}.yaml")
         failures = sweep(Sweep(STUDIES / f"{study}.yaml", out / name, **workers))
@@ -98,7 +102,7 @@ def _learning(run: Reproduce, out: Path, workers: dict[str, Any], console: Conso
     deals = "0-999" if run.quick else "0-9999"
     compared, family = out / "compare", out / "compare-family"
     kinds = ("2-minutes", "7-minutes", "7-minutes-policy-endings")
-    agents = ["heuristic", f"30-minutes=next_deal_ppo:{out}/long/seed-*"]
+    agents = ["heuristic", f"30-minutes=next_deal_ppo:{out}/30-minutes/seed-*"]
     agents += [f"{kind}=next_deal_ppo:{out}/next_deal/{kind}-seed-*" for kind in kinds]
     compare(Compare(compared, agents, deals=deals, **workers))
     rules = list(FAMILY)

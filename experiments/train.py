@@ -167,8 +167,13 @@ def train(run: Train, finish_when_stopped: bool = False) -> None:
         FileNotFoundError: if there is nothing to resume.
     """
     run, algorithm, settings, rules = _begin(run)
-    with alone(run.out):
-        _train(run, algorithm, settings, rules, finish_when_stopped)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(algorithm.threads or threads)
+    try:
+        with alone(run.out):
+            _train(run, algorithm, settings, rules, finish_when_stopped)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _train(
@@ -182,8 +187,6 @@ def _train(
     if (run.out / DONE).is_file():
         console.print(f"{run.out} has come to its end already")
         return
-    if algorithm.threads:
-        torch.set_num_threads(algorithm.threads)
     _compile(algorithm, settings, rules)
     env = algorithm.make_games(settings, rules, threads=torch.get_num_threads())
     model = algorithm.make_model(env, settings, run.seed)

@@ -103,7 +103,7 @@ def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
     compare(run)
     summary = pd.read_csv(run.out / "summary.csv")
     assert list(summary["agent"]) == ["random", "heuristic", "ceiling"]
-    row = "| ceiling | - | 50.00 to 75.00 | - |"
+    row = "| ceiling | - | - | 50.00 to 75.00 | - |"
     assert row in (run.out / "table.md").read_text()
     page = report(Report([run.out], folder)).with_suffix(".md").read_text()
     assert row in page

@@ -15,6 +15,8 @@ from experiments.ceiling import CENSUS, read_census
 from experiments.compare import Compare, compare, play_all, play_block
 from experiments.compare import main as compare_command
 from experiments.family_page import family_page
+from experiments.learning_page import PAGE as LEARNING
+from experiments.learning_page import learning_parts
 from experiments.pages import (
     AGENTS,
     FAMILY,
@@ -24,11 +26,13 @@ from experiments.pages import (
     up_to_date,
     with_agents,
     with_census,
+    with_part,
 )
 from experiments.play import play_deals
 from experiments.report import Report, report
 from experiments.run_folder import STEPS, read_log
 from experiments.summary import RESULT_COLUMNS, as_text, summarise
+from experiments.summary_page import summarise_folder
 from experiments.tables import as_markdown
 from experiments.train import Train, parse_steps, train
 from four_seasons_env.deals import TRAIN_FROM
@@ -263,7 +267,7 @@ def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
         assert told in text
     assert "http" not in text, "self-contained"
     markdown = page.with_suffix(".md").read_text()
-    assert as_markdown(as_text(summarise(results))) in markdown
+    assert as_markdown(as_text(summarise_folder(compared.out, results, None))) in markdown
     with pytest.raises(FileNotFoundError, match="holds no run"):
         report(Report([tmp_path]))
 
@@ -285,6 +289,8 @@ def test_pages_are_up_to_date() -> None:
     """`python -m experiments.pages` writes them."""
     assert up_to_date(README.read_text()) == README.read_text()
     assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
+    for name, told in learning_parts().items():
+        assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()
     assert with_agents(AGENTS.read_text()) == AGENTS.read_text()
     solved = read_census(CENSUS)
     if solved is not None:
