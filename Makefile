@@ -21,8 +21,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # What training, comparing and reporting need; all else is for tests, lint and clusters.
 $(RUNS): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) torch
-	$(PIP) --editable '.[experiments,render,train]'
+	$(PIP) --editable .
+	$(BIN)/python -m four_seasons_env.precompile & \
+		$(PIP) torch && $(PIP) --editable '.[experiments,render,train]' && wait
 	touch $@
 
 $(READY): $(RUNS)
