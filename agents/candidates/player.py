@@ -133,6 +133,11 @@ class NextDealAgent:
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
         """Plan each game up to the next card, or to its end once nothing is hidden."""
+        if self._solves:  # else the environment would search those endings first, for nothing
+            is_open = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
+            for game in games[is_open]:
+                self._plans.finish(game)
+            games = games[~is_open]
         tables = self._tables
         scores, _ = self.scores(games)
         if not self.deterministic:
@@ -140,10 +145,7 @@ class NextDealAgent:
         best = scores.argmax(axis=1)
         for i, game in enumerate(games):
             if self._searches and nothing_hidden(game, self._rule):
-                if self._solves:
-                    self._plans.finish(game)
-                else:
-                    self._plans.follow(game, tables.played_by(i))
+                self._plans.follow(game, tables.played_by(i))
             elif tables.masks[i, best[i]]:
                 self._plans.follow(game, [int(each) for each in tables.moves_of(i, int(best[i]))])
             else:
