@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
-from four_seasons_env.files import whole_folder
+from agents.files import whole_folder
 from four_seasons_env.rules import Rules
 
 WEIGHTS = "model.safetensors"
@@ -51,10 +51,10 @@ class Card:
     sha256: str = ""
     """Of the weights' file; `save_policy` sets it."""
     network: str = "mlp"
-    """What reads the observation; see `agents.candidates.encoders` where actions are positions."""
+    """What reads the observation: `mlp`, or a name of `agents.learned.candidates.encoders`."""
     decisions: dict[str, Any] = field(default_factory=dict)
     """Where actions are positions: how the player finds and chooses among them; arguments of
-    `four_seasons_env.next_deal.tables.NextDealTables`."""
+    `four_seasons_env.next_deal.batch.NextDealBatch`."""
 
 
 def save_policy(folder: Path, card: Card, weights: dict[str, torch.Tensor]) -> None:

@@ -61,26 +61,31 @@ class Entry:
 
 AGENTS: dict[str, Entry] = {
     "random": Entry(
-        "agents.random_agent:RandomAgent", "any legal move, all alike", "chance", ("stochastic",)
+        "agents.scripted.random_agent:RandomAgent",
+        "any legal move, all alike",
+        "chance",
+        ("stochastic",),
     ),
     "heuristic": Entry(
-        "agents.heuristic:HeuristicAgent",
+        "agents.scripted.heuristic:HeuristicAgent",
         "the advice that players give, weighed",
         "rule of thumb",
     ),
-    "greedy": Entry("agents.greedy:GreedyAgent", "a fixed list, as for beginners", "rule of thumb"),
+    "greedy": Entry(
+        "agents.scripted.greedy:GreedyAgent", "a fixed list, as for beginners", "rule of thumb"
+    ),
     "rollout": Entry(
-        "agents.rollout:RolloutAgent",
+        "agents.search.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
         "rule of thumb + search",
     ),
     "finisher": Entry(
-        "agents.finisher:FinisherAgent",
+        "agents.search.finisher:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
     ),
     "pimc": Entry(
-        "agents.pimc:PimcAgent",
+        "agents.search.pimc:PimcAgent",
         "the move after which the solver wins most imagined worlds",
         "search",
     ),
@@ -94,17 +99,21 @@ AGENTS: dict[str, Entry] = {
         "agents.best:make_best", "the strongest within a time for each move", "learned + search"
     ),
     "next_deal_ppo": Entry(
-        "agents.algorithms:load_agent",
+        "agents.learned.algorithms:load_agent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
         learns=True,
     ),
     "maskable_ppo": Entry(
-        "agents.algorithms:load_agent", "sb3-contrib's MaskablePPO", "learned", BOTH, learns=True
+        "agents.learned.algorithms:load_agent",
+        "sb3-contrib's MaskablePPO",
+        "learned",
+        BOTH,
+        learns=True,
     ),
     "maskable_dqn": Entry(
-        "agents.algorithms:load_agent",
+        "agents.learned.algorithms:load_agent",
         "Stable-Baselines3's DQN, masked throughout",
         "learned",
         BOTH,

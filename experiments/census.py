@@ -23,15 +23,15 @@ import pandas as pd
 import tyro
 from scipy import stats
 
-from experiments.jobs import check_backend, run_blocks
-from experiments.plots import plot_census
-from experiments.summary import bounds_as_text
-from experiments.tables import as_markdown, print_table, write_csv
-from four_seasons_env.cards import RANKS
-from four_seasons_env.deals import parse_deals
-from four_seasons_env.files import write_atomically
+from agents.files import write_atomically
+from experiments.parallel.jobs import check_backend, run_blocks
+from experiments.reporting.plots import plot_census
+from experiments.reporting.tables import as_markdown, print_table, write_csv
+from experiments.statistics.summary import bounds_as_text
+from four_seasons_env.engine.cards import RANKS
+from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.rules import RULES, file_name, get_rules
 from four_seasons_env.solver import shorten, solve
 
 BLOCK = 100
@@ -77,7 +77,7 @@ class Task:
     @property
     def part(self) -> Path:
         """Its result file."""
-        folder = self.run.out / "parts" / self.rules.replace("/", "_")
+        folder = self.run.out / "parts" / file_name(self.rules)
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
     def open_deals(self) -> list[int]:
@@ -235,7 +235,7 @@ def census(run: Census) -> None:
     cells = census_as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, solved in results.groupby("rules", sort=False):
-        name = str(rules).replace("/", "_")
+        name = file_name(str(rules))
         plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
     print_table(cells, f"deals {run.deals}")
     print(f"kept in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")

@@ -16,26 +16,26 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
+from agents.files import write_atomically
 from agents.registry import AGENTS
-from experiments.ceiling import CENSUS, read_census
-from experiments.jobs import check_backend, run_blocks
-from experiments.play import play_deals
-from experiments.players import PLAYS, Player, find_players
-from experiments.plots import plot_cards_up, plot_win_rates
-from experiments.run_folder import provenance, write_json
-from experiments.seeds import improvements
-from experiments.summary import (
+from experiments.evaluation.ceiling import CENSUS, read_census
+from experiments.evaluation.play import play_deals
+from experiments.evaluation.players import PLAYS, Player, find_players
+from experiments.parallel.jobs import check_backend, run_blocks
+from experiments.reporting.plots import plot_cards_up, plot_win_rates
+from experiments.reporting.summary_page import BESIDE, summarise_folder
+from experiments.reporting.tables import as_markdown, print_table, write_csv
+from experiments.statistics.seeds import improvements
+from experiments.statistics.summary import (
     BASELINE,
     KEPT,
     RESULT_COLUMNS,
     as_text,
     summarise_seeds,
 )
-from experiments.summary_page import BESIDE, summarise_folder
-from experiments.tables import as_markdown, print_table, write_csv
-from four_seasons_env.deals import parse_deals
-from four_seasons_env.files import write_atomically
-from four_seasons_env.rules import RULES, get_rules, nearest
+from experiments.training.run_folder import provenance, write_json
+from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.rules import RULES, file_name, get_rules, nearest
 
 BLOCK = 1000
 """Deals that are played side by side, in one task. Part of what makes a result repeatable."""
@@ -95,7 +95,7 @@ class Task:
     @property
     def part(self) -> Path:
         """Its result file."""
-        folder = self.out.joinpath("parts", self.rules.replace("/", "_"), self.player.folder)
+        folder = self.out.joinpath("parts", file_name(self.rules), self.player.folder)
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
 
@@ -241,7 +241,7 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, played in results.groupby("rules", sort=False):
         title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
-        name = str(rules).replace("/", "_")
+        name = file_name(str(rules))
         plot_win_rates(summary[summary["rules"] == rules], title, run.out / f"win_rates-{name}.png")
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     brief = [name for name in BRIEF if name in cells]

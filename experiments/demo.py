@@ -19,13 +19,13 @@ import pandas as pd
 import tyro
 from rich.console import Console
 
-from experiments.animation import save_game
 from experiments.compare import Compare, compare
 from experiments.pages import RESULTS
 from experiments.report import Report, report
-from experiments.run_folder import BEST
+from experiments.reporting.animation import save_game
 from experiments.train import Train, train
-from four_seasons_env.deals import TEST
+from experiments.training.run_folder import BEST
+from four_seasons_env.engine.deals import TEST
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from agents.registry import Agent, make_agent
-from agents.worlds import forget, imagine
-from experiments.play import play_records
-from experiments.tables import print_table, write_csv
-from four_seasons_env.deals import VALIDATION, parse_deals
+from agents.search.determinization import forget, imagine
+from experiments.evaluation.play import play_records
+from experiments.reporting.tables import print_table, write_csv
+from four_seasons_env.engine.deals import VALIDATION, parse_deals
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
-from four_seasons_env.kernel import compile_rules
-from four_seasons_env.moves import all_moves
 from four_seasons_env.rules import RULES
 
 _RULES = RULES["four-seasons"]

@@ -31,19 +31,24 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from experiments.ceiling import CEILING, CENSUS, read_census
+from agents.files import write_atomically
 from experiments.census import census_as_text, hardest, summarise_census
-from experiments.family_page import family_page
+from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
 from experiments.habits import habits_as_text
-from experiments.learning_page import PAGE, keep_learning, learning_parts
-from experiments.plots import plot_census, plot_speed_strength, plot_throughput, plot_win_rates
-from experiments.run_folder import ROOT
-from experiments.summary import as_text, ranked
-from experiments.tables import as_markdown, write_csv
+from experiments.reporting.family_page import family_page
+from experiments.reporting.learning_page import PAGE, keep_learning, learning_parts
+from experiments.reporting.plots import (
+    plot_census,
+    plot_speed_strength,
+    plot_throughput,
+    plot_win_rates,
+)
+from experiments.reporting.tables import as_markdown, write_csv
+from experiments.reporting.weights_table import weights_table
+from experiments.statistics.summary import as_text, ranked
 from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
-from experiments.weights_table import weights_table
-from four_seasons_env.cards import RANKS
-from four_seasons_env.files import write_atomically
+from experiments.training.run_folder import ROOT
+from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.rules import RULES
 
 NEXT_DEAL_PPO = "next_deal_ppo"

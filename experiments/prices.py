@@ -20,10 +20,10 @@ import pandas as pd
 import tyro
 
 from agents.best import MEASURED
+from agents.files import write_atomically
 from experiments.compare import Compare, compare
-from experiments.run_folder import provenance
-from four_seasons_env.deals import TEST, VALIDATION, parse_deals
-from four_seasons_env.files import write_atomically
+from experiments.training.run_folder import provenance
+from four_seasons_env.engine.deals import TEST, VALIDATION, parse_deals
 
 LADDER = [
     "random",

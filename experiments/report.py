@@ -19,8 +19,9 @@ from pathlib import Path
 import pandas as pd
 import tyro
 
-from experiments.ceiling import CEILING, CENSUS, read_census
-from experiments.plots import (
+from agents.files import write_atomically
+from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
+from experiments.reporting.plots import (
     plot_cards_up,
     plot_differences,
     plot_learning,
@@ -28,9 +29,10 @@ from experiments.plots import (
     plot_speed_strength,
     plot_win_rates,
 )
-from experiments.run_folder import RUN, read_log
-from experiments.seeds import improvements
-from experiments.summary import (
+from experiments.reporting.summary_page import summarise_folder
+from experiments.reporting.tables import as_markdown
+from experiments.statistics.seeds import improvements
+from experiments.statistics.summary import (
     BASELINE,
     KEPT,
     as_text,
@@ -38,9 +40,7 @@ from experiments.summary import (
     summarise_seeds,
     wins_by_label,
 )
-from experiments.summary_page import summarise_folder
-from experiments.tables import as_markdown
-from four_seasons_env.files import write_atomically
+from experiments.training.run_folder import RUN, read_log
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;

@@ -20,8 +20,8 @@ from rich.console import Console
 from experiments.compare import Compare, compare
 from experiments.pages import RESULTS, Pages, write_pages
 from experiments.report import Report, report
-from experiments.run_folder import ROOT
 from experiments.sweep import Sweep, sweep
+from experiments.training.run_folder import ROOT
 
 STUDIES = Path(__file__).parent / "studies"
 

@@ -45,11 +45,11 @@ from rich.live import Live
 from rich.table import Table
 from scipy import stats
 
-from agents.algorithms import get_algorithm
-from experiments.jobs import Failure, check_backend, run_tasks
-from experiments.run_folder import DONE, ROOT, RUN, STEPS, read_log, write_json
-from experiments.tables import write_csv
+from agents.learned.algorithms import get_algorithm
+from experiments.parallel.jobs import Failure, check_backend, run_tasks
+from experiments.reporting.tables import write_csv
 from experiments.train import Train, parse_steps
+from experiments.training.run_folder import DONE, ROOT, RUN, STEPS, read_log, write_json
 from four_seasons_env.rules import get_rules, nearest
 
 PARTS = ("fixed", "grid", "variants", "samples")

@@ -26,12 +26,12 @@ import tyro
 from numpy.typing import NDArray
 
 import four_seasons_env  # noqa: F401  registers the environments
-from experiments.peers import PEERS
-from experiments.plots import plot_throughput
-from experiments.startup import peak_memory, startup_seconds
-from experiments.tables import print_table, write_csv
-from four_seasons_env.kernel import new_masks
-from four_seasons_env.masks import draw_moves
+from experiments.benchmarks.peers import PEERS
+from experiments.benchmarks.startup import peak_memory, startup_seconds
+from experiments.reporting.plots import plot_throughput
+from experiments.reporting.tables import print_table, write_csv
+from four_seasons_env.engine.kernel import new_masks
+from four_seasons_env.engine.masks import draw_moves
 from four_seasons_env.rules import get_rules
 
 SINGLE = "single environment"
@@ -158,9 +158,9 @@ def _next_deal(run: Throughput, games: int, threads: int) -> Rates:
 
 def _next_deal_ppo(run: Throughput) -> tuple[Rates, int, float]:
     """A training's rates on the next-deal environment, its games, and its share of the time."""
-    from agents import next_deal_ppo
-    from agents.algorithms import get_algorithm
-    from experiments.ruler import TimedNextDealVecEnv
+    from agents.learned import next_deal_ppo
+    from agents.learned.algorithms import get_algorithm
+    from experiments.benchmarks.overhead import TimedNextDealVecEnv
 
     settings: Any = get_algorithm(next_deal_ppo.NAME).read_settings()
     arguments = next_deal_ppo.environment_arguments(settings)
@@ -186,8 +186,8 @@ def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
     Returns:
         The rates of both, and the share of its time that the first has spent in the environment.
     """
-    from agents.maskable_ppo import make_model
-    from experiments.ruler import TimedVecEnv, ZeroCostVecEnv
+    from agents.learned.maskable_ppo import make_model
+    from experiments.benchmarks.overhead import TimedVecEnv, ZeroCostVecEnv
 
     settings = _settings()
     rollout: int = settings.games * settings.n_steps
@@ -220,7 +220,7 @@ def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
 
 
 def _settings() -> Any:
-    from agents.maskable_ppo import read_hyperparameters
+    from agents.learned.maskable_ppo import read_hyperparameters
 
     return read_hyperparameters()
 

@@ -1,7 +1,7 @@
 """Train a learning agent: `python -m experiments.train --agent maskable_ppo --out runs/x`.
 
 A run that was stopped, or killed, goes on with `--resume --out runs/x` as if it never had been.
-What its folder holds is told in the folder's README, and in `experiments/run_folder.py`.
+What its folder holds is told in the folder's README, and in `experiments/training/run_folder.py`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from agents.algorithms import Algorithm, get_algorithm
-from agents.cloning import clone
+from agents.learned.algorithms import Algorithm, get_algorithm
+from agents.learned.cloning import clone
+from agents.learned.settings import Settings
 from agents.registry import AGENTS
-from agents.settings import Settings
-from experiments.checkpoints import restore_checkpoint
-from experiments.keeper import Clock, Keeper
-from experiments.progress import start_log
-from experiments.run_folder import (
+from experiments.training.callback import Clock, Keeper
+from experiments.training.checkpoints import restore_checkpoint
+from experiments.training.progress import start_log
+from experiments.training.run_folder import (
     CHECKPOINT,
     DONE,
     alone,

@@ -23,7 +23,8 @@ from rich.console import Console
 from agents.planner.learner import Learner, Settings
 from agents.planner.weights import AGENT, save_network
 from agents.policy_files import rules_fields
-from experiments.run_folder import (
+from experiments.reporting.tables import write_csv
+from experiments.training.run_folder import (
     BEST,
     LAST,
     PROGRESS,
@@ -33,8 +34,7 @@ from experiments.run_folder import (
     reopen_run,
     write_json,
 )
-from experiments.tables import write_csv
-from four_seasons_env.deals import VALIDATION
+from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.rules import get_rules
 
 CHECKPOINT = "checkpoint.npz"

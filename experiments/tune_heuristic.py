@@ -2,7 +2,7 @@
 
 The cross-entropy method (Rubinstein 1999): draw weights from a normal distribution, keep the best,
 fit the next distribution to them. Each generation plays deals of its own, so that no weights win by
-luck with a few. The result is written to `agents/heuristic.json`.
+luck with a few. The result is written to `agents/scripted/heuristic.json`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from rich.progress import track
 
-from agents import heuristic
-from agents.heuristic import FEATURES, HeuristicAgent
-from experiments.play import play_deals
-from four_seasons_env.deals import TRAIN_FROM
-from four_seasons_env.files import write_atomically
+from agents.files import write_atomically
+from agents.scripted import heuristic
+from agents.scripted.heuristic import FEATURES, HeuristicAgent
+from experiments.evaluation.play import play_deals
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import get_rules
 
 _START = {

@@ -9,13 +9,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.deals import check_seed
+from four_seasons_env.engine.deals import check_seed
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.episodes.batch import MAX_MOVES, Batch, RunningGames, check_choice
 from four_seasons_env.game import Game
-from four_seasons_env.moves import find_move
 from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES, Games, Tables, check_choice
 
 
 class GameEnv(gym.Env[Any, Any]):
@@ -23,13 +23,13 @@ class GameEnv(gym.Env[Any, Any]):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
-    def __init__(self, tables: Games, render_mode: str | None) -> None:
+    def __init__(self, batch: RunningGames, render_mode: str | None) -> None:
         self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
         prepare_rendering(self.render_mode)
-        self._tables = tables
-        self.rules = tables.rules
-        self.observation_space = tables.observation_space
-        self.action_space = tables.action_space
+        self._batch = batch
+        self.rules = batch.rules
+        self.observation_space = batch.observation_space
+        self.action_space = batch.action_space
         self._actions = np.zeros(1, np.int64)
         self._running = False
 
@@ -40,12 +40,12 @@ class GameEnv(gym.Env[Any, Any]):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        self._tables.check_started()
-        return Game.from_record(self._tables.games[0], self.rules)
+        self._batch.check_started()
+        return Game.from_record(self._batch.games[0], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions as a bool array of shape (A,), as sb3-contrib asks for them."""
-        masks: NDArray[np.bool_] = self._tables.masks[0].view(np.bool_)
+        masks: NDArray[np.bool_] = self._batch.masks[0].view(np.bool_)
         return masks.copy()
 
     def _number(self, action: Any) -> int:
@@ -53,13 +53,13 @@ class GameEnv(gym.Env[Any, Any]):
         return operator.index(action)
 
     def _observation(self) -> Any:
-        return self._tables.observations[0].copy()
+        return self._batch.observations[0].copy()
 
     def _info(self) -> dict[str, Any]:
-        tables = self._tables
-        episode = tables.episodes[0]
+        batch = self._batch
+        episode = batch.episodes[0]
         return {
-            "action_mask": tables.masks[0].copy(),
+            "action_mask": batch.masks[0].copy(),
             "deal": int(episode["deal"]),
             "cards_up": int(episode["cards_up"]),
             "won": bool(episode["won"]),
@@ -78,16 +78,16 @@ class GameEnv(gym.Env[Any, Any]):
         Raises:
             ValueError: for an unknown option, a bad deal number or a deck that is not one.
         """
-        tables = self._tables
-        asked = tables.read_options(options)
+        batch = self._batch
+        asked = batch.read_options(options)
         if seed is not None:
             seed = check_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
-            tables.seed(np.array([seed], np.uint64))
-        elif not tables.seeded:
-            tables.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
-        tables.reset(asked)
+            batch.seed(np.array([seed], np.uint64))
+        elif not batch.seeded:
+            batch.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
+        batch.reset(asked)
         self._running = True
         return self._observation(), self._info()
 
@@ -101,15 +101,15 @@ class GameEnv(gym.Env[Any, Any]):
         """
         if not self._running:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        tables = self._tables
+        batch = self._batch
         self._actions[0] = self._number(action)
-        tables.step(self._actions)
-        self._running = not tables.done[0]
+        batch.step(self._actions)
+        self._running = not batch.done[0]
         return (
             self._observation(),
-            float(tables.rewards[0]),
-            bool(tables.terminated[0]),
-            bool(tables.truncated[0]),
+            float(batch.rewards[0]),
+            bool(batch.terminated[0]),
+            bool(batch.truncated[0]),
             self._info(),
         )
 
@@ -135,8 +135,8 @@ class FourSeasonsEnv(GameEnv):
 
     ## Action Space
     `Discrete(A)`, A = 32 for five piles: `0` deal, `1` waste to foundation, then piles to
-    foundation, waste to piles, piles to piles; the table is in `four_seasons_env.moves`. Not all
-    are legal at a time: `info["action_mask"]` and `action_masks()` tell which.
+    foundation, waste to piles, piles to piles; the table is in `four_seasons_env.engine.moves`. Not
+    all are legal at a time: `info["action_mask"]` and `action_masks()` tell which.
 
     ## Observation Space
     `Box(0, 1, (L,), float32)`: the `"tops"` of piles and waste, foundation levels, pile heights,
@@ -192,8 +192,8 @@ class FourSeasonsEnv(GameEnv):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
     ) -> None:
-        tables = Tables(1, rules, observation, reward, mask, illegal, max_moves)
-        super().__init__(tables, render_mode)
+        batch = Batch(1, rules, observation, reward, mask, illegal, max_moves)
+        super().__init__(batch, render_mode)
 
     def _number(self, action: Any) -> int:
         return find_move(self.rules, action).number

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env import kernel
-from four_seasons_env.cards import CARD_TEXTS, NO_CARD, SUITS, parse_deck
-from four_seasons_env.deals import check_deal
-from four_seasons_env.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.cards import CARD_TEXTS, NO_CARD, SUITS, parse_deck
+from four_seasons_env.engine.deals import check_deal
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
 from four_seasons_env.rules import Rules, get_rules
 
 

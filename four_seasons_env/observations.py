@@ -39,10 +39,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import inlined, jit
-from four_seasons_env.kernel import AUTO_STOCK, relative_rank, stock_is_known, stock_size
-from four_seasons_env.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.kernel import AUTO_STOCK, relative_rank, stock_is_known, stock_size
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules, nearest
 
 OBSERVATIONS = ("tops", "cards")

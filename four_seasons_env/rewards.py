@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from four_seasons_env.compiled import jit
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import nearest
 
 RewardFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]

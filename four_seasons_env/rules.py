@@ -258,3 +258,8 @@ def get_rules(rules: str | Rules) -> Rules:
     if name not in RULES:
         raise ValueError(f"unknown rules {rules!r}: {nearest(rules, [*RULES, *ALIASES])}")
     return RULES[name]
+
+
+def file_name(rules: str) -> str:
+    """A rule set's name as files and folders are called after it: ``pysolfc_czarina``."""
+    return rules.replace("/", "_")

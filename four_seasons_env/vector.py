@@ -12,14 +12,20 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from four_seasons_env.batch import EPISODE
-from four_seasons_env.deals import check_seed
+from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv
+from four_seasons_env.episodes.batch import (
+    MAX_MOVES,
+    Batch,
+    RunningGames,
+    check_choice,
+    check_positive,
+)
+from four_seasons_env.episodes.stepping import EPISODE
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES, Games, Tables, check_choice, check_positive
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -32,27 +38,29 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
-    def __init__(self, tables: Games, render_mode: str | None, copy: bool) -> None:
-        self.num_envs = len(tables.games)
+    def __init__(self, batch: RunningGames, render_mode: str | None, copy: bool) -> None:
+        self.num_envs = len(batch.games)
         self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
         prepare_rendering(self.render_mode)
-        self._tables = tables
-        self.rules = tables.rules
-        self.single_observation_space = tables.observation_space
-        self.single_action_space = tables.action_space
+        self._batch = batch
+        self.rules = batch.rules
+        self.single_observation_space = batch.observation_space
+        self.single_action_space = batch.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = copy
         self._all = np.ones(self.num_envs, np.bool_)
         self._finals = self._new_finals()
 
     def _new_finals(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[Any]]:
-        """Episodes, masks and observations for `Games.keep_finals`; memory that is not written
-        costs nothing (unlike that of `np.zeros_like`)."""
-        tables = self._tables
+        """Episodes, masks and observations for `RunningGames.keep_finals`.
+
+        Memory that is not written costs nothing (unlike that of `np.zeros_like`).
+        """
+        batch = self._batch
         return (
             np.zeros(self.num_envs, EPISODE),
-            np.zeros(tables.masks.shape, np.int8),
-            np.zeros(tables.observations.shape, tables.observations.dtype),
+            np.zeros(batch.masks.shape, np.int8),
+            np.zeros(batch.observations.shape, batch.observations.dtype),
         )
 
     def _as_observations(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
@@ -67,26 +75,26 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     @property
     def games(self) -> NDArray[Any]:
         """The positions, a GAME array of shape (n,), as a read-only view."""
-        self._tables.check_started()
-        games = self._tables.games.view()
+        self._batch.check_started()
+        games = self._batch.games.view()
         games.flags.writeable = False
         return games
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal moves as a bool array of shape (n, A)."""
-        return self._give(self._tables.masks).view(np.bool_)
+        return self._give(self._batch.masks).view(np.bool_)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array
 
     def _observations(self) -> Any:
-        tables = self._tables
-        return self._as_observations(self._give(tables.observations), self._give(tables.masks))
+        batch = self._batch
+        return self._as_observations(self._give(batch.observations), self._give(batch.masks))
 
     def _infos(self) -> dict[str, Any]:
-        infos: dict[str, Any] = {"action_mask": self._give(self._tables.masks)}
+        infos: dict[str, Any] = {"action_mask": self._give(self._batch.masks)}
         for key in _INFO_KEYS:
-            infos[key] = self._give(self._tables.episodes[key])
+            infos[key] = self._give(self._batch.episodes[key])
         for key in list(infos):
             infos[f"_{key}"] = self._give(self._all)
         return infos
@@ -104,8 +112,8 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
             options: `{"deal": number}`, `{"deal": [one number a game]}` or `{"deck": text}`; the
                 episodes that follow are training deals.
         """
-        tables = self._tables
-        asked = tables.read_options(options)
+        batch = self._batch
+        asked = batch.read_options(options)
         if seed is not None:
             if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
                 seeds = np.array([check_seed(each) for each in seed], np.uint64)
@@ -115,10 +123,10 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
                 first = check_seed(seed)
                 super().reset(seed=first)
                 seeds = np.uint64(first) + np.arange(self.num_envs, dtype=np.uint64)
-            tables.seed(seeds)
-        elif not tables.seeded:
-            tables.seed(self.np_random.integers(0, 2**63, self.num_envs, np.uint64))
-        tables.reset(asked)
+            batch.seed(seeds)
+        elif not batch.seeded:
+            batch.seed(self.np_random.integers(0, 2**63, self.num_envs, np.uint64))
+        batch.reset(asked)
         return self._observations(), self._infos()
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -129,35 +137,35 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
             ValueError: for actions of a wrong shape or type, or out of range.
             IllegalMove: for an illegal action where `illegal="raise"`; no game has moved then.
         """
-        self._tables.check_started()
+        self._batch.check_started()
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of "
                 f"shape {actions.shape}"
             )
-        tables = self._tables
-        ended = tables.step(actions.astype(np.int64, copy=False))
+        batch = self._batch
+        ended = batch.step(actions.astype(np.int64, copy=False))
         finals: dict[str, Any] = {}
         if ended:
             if self.copy:
                 self._finals = self._new_finals()
-            tables.keep_finals(*self._finals)
+            batch.keep_finals(*self._finals)
             finals = self._final_infos()
-            tables.deal_anew(tables.done)
+            batch.deal_anew(batch.done)
         infos = self._infos()
         infos |= finals
         return (
             self._observations(),
-            self._give(tables.rewards),
-            self._give(tables.terminated),
-            self._give(tables.truncated),
+            self._give(batch.rewards),
+            self._give(batch.terminated),
+            self._give(batch.truncated),
             infos,
         )
 
     def _final_infos(self) -> dict[str, Any]:
         """The infos of the episodes that ended in this step; rows of others are zeros."""
-        done = self._give(self._tables.done)
+        done = self._give(self._batch.done)
         episodes, masks, observations = self._finals
         info: dict[str, Any] = {"action_mask": masks}
         for key in _INFO_KEYS:
@@ -174,7 +182,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """A copy of all that the games to come depend on, as arrays by name, for `restore`."""
-        self._tables.check_started()
+        self._batch.check_started()
         return {name: array.copy() for name, array in self._buffers().items()}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -203,13 +211,13 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         """All arrays that resetting or stepping writes into."""
         return {
             name: each
-            for name, each in vars(self._tables).items()
+            for name, each in vars(self._batch).items()
             if isinstance(each, np.ndarray) and each.flags.writeable
         }
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
-        self._tables.close()
+        self._batch.close()
 
     def render(self) -> tuple[Any, ...] | None:
         """The positions, each as the single environment renders it.
@@ -217,12 +225,12 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        self._tables.check_started()
+        self._batch.check_started()
         if self.render_mode is None:
             return None
         return tuple(
             draw_as(self.render_mode, Game.from_record(record, self.rules))
-            for record in self._tables.games
+            for record in self._batch.games
         )
 
 
@@ -263,5 +271,5 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         num_threads: int = 1,
     ) -> None:
         check_positive("num_envs", num_envs)
-        tables = Tables(num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads)
-        super().__init__(tables, render_mode, copy)
+        batch = Batch(num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads)
+        super().__init__(batch, render_mode, copy)

@@ -10,9 +10,9 @@ import numpy as np
 from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import strategies as st
 
+from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
-from four_seasons_env.kernel import compile_rules
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, Rules
 

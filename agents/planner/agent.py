@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.heuristic import HeuristicAgent
 from agents.planner.lookahead import CANDIDATES, choose, look_ahead, new_outlook
-from agents.planner.network import Network, new_work
 from agents.planner.reach import reach
-from agents.plans import NONE, Plans
-from agents.votes import Jury
-from agents.worlds import forget
-from four_seasons_env.kernel import compile_rules, nothing_hidden
+from agents.planner.value_network import Network, new_work
+from agents.scripted.heuristic import HeuristicAgent
+from agents.search.determinization import forget
+from agents.search.plans import NONE, Plans
+from agents.search.votes import Jury
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.reach import WON, new_search
 from four_seasons_env.rules import Rules
 
@@ -44,8 +44,9 @@ class PlannerAgent:
             heuristic plays the rest.
         cards: cards to look over in imagined worlds before deciding (`lookahead`); 0 for none, 1
             for expectimax over the next card.
-        ending: when no more than so many cards are hidden, the solver votes (`agents.votes`), and
-            the odds that it gives count as much as the network's. 0 for never.
+        ending: when no more than so many cards are hidden, the solver votes
+            (`agents.search.votes`), and the odds that it gives count as much as the network's. 0
+            for never.
         worlds: of the first round of a look ahead, and of a vote.
         candidates: positions that it decides among, with either.
         train_seed: of the network, for tables.

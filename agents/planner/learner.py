@@ -9,11 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from agents.planner.network import Network, learn, new_network, new_slopes, new_work, zeros_like
+from agents.files import write_atomically
 from agents.planner.self_play import LONGEST, play_games
-from four_seasons_env.deals import TRAIN_FROM
-from four_seasons_env.files import write_atomically
-from four_seasons_env.kernel import GAME, compile_rules
+from agents.planner.value_network import (
+    Network,
+    learn,
+    new_network,
+    new_slopes,
+    new_work,
+    zeros_like,
+)
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.kernel import GAME, compile_rules
 from four_seasons_env.next_deal.reach import new_search
 from four_seasons_env.rules import Rules
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.planner.reach import reach, turn
-from agents.worlds import imagine
-from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import GAME, nothing_hidden, play
+from agents.search.determinization import imagine
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import GAME, nothing_hidden, play
 from four_seasons_env.next_deal.enumeration import choose as choose_stops
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
@@ -77,8 +77,8 @@ def look_ahead(rule, free, network, work, search, count, best, seed, inner, limi
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
-        search: what `reach` has found from a forgotten position (`agents.worlds`), ``count``
-            positions, ``best`` of which it has decided for.
+        search: what `reach` has found from a forgotten position (`agents.search.determinization`),
+            ``count`` positions, ``best`` of which it has decided for.
         seed: uint64, of the worlds.
         inner: buffers for the searches in thought, and ``limits`` as in `self_play.play_games`.
         plan: candidates at most; those worth so much less than the best are none; worlds in the

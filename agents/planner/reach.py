@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.network import value_of
-from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import nothing_hidden, play
+from agents.planner.value_network import value_of
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import nothing_hidden, play
 from four_seasons_env.next_deal.enumeration import advice
 from four_seasons_env.next_deal.reach import (
     NOT_YET,

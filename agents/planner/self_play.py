@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from agents.planner.reach import reach, turn
-from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import nothing_hidden, start
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import nothing_hidden, start
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 LONGEST = 64

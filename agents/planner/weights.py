@@ -7,14 +7,14 @@ from typing import Any
 
 import torch
 
+from agents.bundled import bundled_weights
 from agents.planner.agent import PlannerAgent
-from agents.planner.network import Network, new_network
+from agents.planner.value_network import Network, new_network
 from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields, save_policy
 from agents.registry import check_options
 from four_seasons_env.rules import Rules
 
 AGENT = "planner"
-_WEIGHTS = Path(__file__).parent.parent / "weights" / AGENT
 
 
 def save_network(folder: Path, network: Network, rules: Rules, training: dict[str, Any]) -> None:
@@ -67,6 +67,6 @@ def load_planner(
     """
     del trust
     check_options(agent, PlannerAgent, options)
-    folder = path or _WEIGHTS / rules.name
+    folder = path or bundled_weights(AGENT, rules.name)
     card, network = load_network(folder, rules)
     return PlannerAgent(rules, network, train_seed=card.training.get("seed"), **options)

@@ -2,7 +2,7 @@
 
 Between two cards of the stock nothing is hidden: what a player decides is the position in which the
 next card is turned. Here that is the action. `reach` finds what can be reached, `enumeration` says
-in which order, `features` what is seen of a position, `batch` plays episodes, and `env` and
+in which order, `features` what is seen of a position, `stepping` plays episodes, and `env` and
 `vector` are the environments.
 """
 

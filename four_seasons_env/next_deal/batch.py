@@ -1,341 +1,231 @@
-"""Episodes whose actions are positions, compiled: reset and step for a batch of games.
-
-The single environment is a batch of one, the vector environment a batch of many: both run this
-code, so they cannot differ. All results go into buffers that the caller owns (`Batch`).
-"""
+"""`NextDealBatch`: a batch of running games whose actions are positions."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.compiled import jit
-from four_seasons_env.deals import next_deal
-from four_seasons_env.kernel import (
-    is_won,
-    lay_out,
-    legal,
-    new_masks,
-    nothing_hidden,
-    play,
-    start,
-)
-from four_seasons_env.moves import STOCK
-from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
-from four_seasons_env.next_deal.features import new_features, write_row
-from four_seasons_env.next_deal.reach import (
-    DEEPEST,
-    UNTIL_HIDDEN,
-    UNTIL_PROGRESS,
-    Search,
-    is_progress,
-    new_search,
-    position_key,
-    write_path,
-)
-from four_seasons_env.observations import SHOWN, encode
-from four_seasons_env.rewards import reward_of
+from four_seasons_env.engine.jit import announce
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import Move, all_moves
+from four_seasons_env.episodes.batch import RunningGames, check_choice, check_positive
+from four_seasons_env.game import IllegalMove
+from four_seasons_env.next_deal import stepping
+from four_seasons_env.next_deal.enumeration import ORDERS
+from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
+from four_seasons_env.next_deal.reach import write_path
+from four_seasons_env.observations import OBSERVATIONS as VECTORS
+from four_seasons_env.observations import observation_length
+from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
 from four_seasons_env.rules import Rules
 
-ENDINGS = ("search", "policy")
-SEARCH, POLICY = range(len(ENDINGS))
+OBSERVATIONS = ("features", *VECTORS)
 
-LONGEST = 2 * (DEEPEST + 2)
-"""Moves of one action at most: to a position, the next deal, and an ending."""
-
-
-class Settings(NamedTuple):
-    """What does not change while games are played."""
-
-    rules: NDArray[np.void]  # RULE (1,)
-    free: NDArray[np.void]  # RULE (1,), with spaces="optional", under which moves turn no cards
-    observation: int  # see `OBSERVATIONS`
-    order: int  # one of `enumeration.ORDERS`, by number
-    expansions: int  # positions that an enumeration may expand
-    endings: int  # one of `ENDINGS`, by number
-    ending_expansions: int  # positions that a search for a win may expand
-    reward: int  # see `rewards`
-    penalty: float  # of an illegal action
-    max_moves: int
+_LARGEST_SEARCH = 6500
+"""Expansions at most: then a search still fits into its table of positions met."""
 
 
-class Batch(NamedTuple):
-    """The games and all that is written of them; a row a game."""
+class NextDealBatch(RunningGames):
+    """Running games whose actions are positions.
 
-    games: NDArray[Any]  # GAME (n,)
-    episodes: NDArray[Any]  # EPISODE (n,)
-    masks: NDArray[np.int8]  # (n, candidates), 1 where there is a candidate
-    observations: NDArray[Any]  # (n, candidates, slots)
-    rewards: NDArray[np.float64]  # (n,)
-    terminated: NDArray[np.bool_]  # (n,)
-    truncated: NDArray[np.bool_]  # (n,)
-    done: NDArray[np.bool_]  # (n,)
-    rows: NDArray[np.int16]  # (n, candidates), each candidate's row in the enumeration
-    deals: NDArray[np.bool_]  # (n, candidates), whether the deal follows the way there
-    parents: NDArray[np.int16]  # (n, held), of the enumeration's rows
-    moves: NDArray[np.uint8]  # (n, held), likewise
-    played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
+    Args:
+        count: number of games.
+        rules: the rule set.
+        candidates: K, positions to choose among at most.
+        expansions: positions that an enumeration expands at most.
+        endings: one of `stepping.ENDINGS`.
+        ending_expansions: positions that a search for a win expands at most.
+        order: one of `enumeration.ORDERS`.
+        observation: one of `OBSERVATIONS`.
 
+    The other arguments are those of `RunningGames`.
+    """
 
-class Scratch(NamedTuple):
-    """Buffers that hold nothing between two calls; one for each thread."""
-
-    search: Search
-    features: tuple[NDArray[np.int64], ...]
-    shown: NDArray[Any]  # SHOWN (1,)
-    words: NDArray[np.uint64]  # (1, words)
-    chosen: NDArray[np.int64]  # (candidates,)
-    path: NDArray[np.int64]  # (LONGEST,)
-
-
-def held(expansions: int) -> int:
-    """Positions that a search with so many expansions may hold."""
-    return int(HELD * expansions)
-
-
-def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
-    """Buffers for searches of so many expansions at most."""
-    return Scratch(
-        new_search(rules, max(held(expansions), 2)),
-        new_features(),
-        np.zeros(1, SHOWN),
-        new_masks(1, rules)[0],
-        np.zeros(candidates, np.int64),
-        np.zeros(LONGEST, np.int64),
-    )
-
-
-@jit
-def _observe(g, rule, kind, scratch, out):
-    """Write a candidate's observation; ``kind`` is -1 for sparse features."""
-    if kind < 0:
-        write_row(g, rule, scratch.features, out)
-    else:
-        encode(g, rule, kind, scratch.shown[0], out)
-
-
-@jit
-def _offer(g, i, batch, settings, scratch):
-    """Write the candidates of a game that goes on; returns how many there are."""
-    rule = settings.rules[0]
-    search = scratch.search
-    open_now = nothing_hidden(g, rule)
-    until = UNTIL_PROGRESS if open_now else UNTIL_HIDDEN
-    count, complete = enumerate_positions(
-        g, rule, settings.free[0], until, settings.order, settings.expansions, search
-    )
-    most = batch.masks.shape[1]
-    found = choose(count, search, scratch.chosen, most, not complete)
-    for k in range(found):
-        row = scratch.chosen[k]
-        batch.rows[i, k] = row
-        batch.deals[i, k] = not open_now and search.turns[row] == 0
-        _observe(
-            search.positions[row], rule, settings.observation, scratch, batch.observations[i, k]
+    def __init__(
+        self,
+        count: int,
+        rules: str | Rules,
+        candidates: int,
+        expansions: int,
+        endings: str,
+        ending_expansions: int,
+        order: str,
+        observation: str,
+        reward: str | RewardFunction,
+        illegal: str,
+        max_moves: int,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(count, rules, reward, illegal, max_moves, threads)
+        announce(stepping.reset_all)
+        check_positive("candidates", candidates)
+        for name, value in (("expansions", expansions), ("ending_expansions", ending_expansions)):
+            if check_positive(name, value) > _LARGEST_SEARCH:
+                raise ValueError(f"{name} must be at most {_LARGEST_SEARCH:,}, not {value:,}")
+        check_choice("endings", endings, stepping.ENDINGS)
+        check_choice("order", order, ORDERS)
+        check_choice("observation", observation, OBSERVATIONS)
+        self._settings = stepping.Settings(
+            rules=self.rule,
+            free=compile_rules(self.rules.replace(spaces="optional")),
+            observation=OBSERVATIONS.index(observation) - 1,
+            order=ORDERS.index(order),
+            expansions=int(expansions),
+            endings=stepping.ENDINGS.index(endings),
+            ending_expansions=int(ending_expansions),
+            reward=self._reward_kind,
+            penalty=ILLEGAL_PENALTY,
+            max_moves=self._max_moves,
         )
-    if found:
-        for row in range(count):
-            batch.parents[i, row] = search.parents[row]
-            batch.moves[i, row] = search.moves[row]
-    return found
+        k, held = int(candidates), stepping.held(expansions) + 1
+        one = _candidate_space(self.rules, observation, k)
+        self.observation_space = gym.spaces.Dict(
+            {"observation": one, "action_mask": gym.spaces.Box(0, 1, (k,), np.int8)}
+        )
+        self.action_space = gym.spaces.Discrete(k)
+        self.masks = np.zeros((count, k), np.int8)
+        self.observations = np.zeros((count, *one.shape), one.dtype)
+        self._rows = np.zeros((count, k), np.int16)
+        self._deals = np.zeros((count, k), np.bool_)
+        self._parents = np.zeros((count, held), np.int16)
+        self._moves = np.zeros((count, held), np.uint8)
+        self.played = np.full((count, stepping.LONGEST), -1, np.int16)
+        self._scratch = self._new_scratch()
+
+    def _new_scratch(self) -> list[stepping.Scratch]:
+        """Buffers for each thread."""
+        settings = self._settings
+        most = max(settings.expansions, settings.ending_expansions)
+        return [
+            stepping.new_scratch(self.rules, self.masks.shape[1], most)
+            for _ in range(self._threads)
+        ]
+
+    def _buffers(self, part: slice) -> stepping.Buffers:
+        """A stretch of the games."""
+        return stepping.Buffers(
+            self.games[part],
+            self.episodes[part],
+            self.masks[part],
+            self.observations[part],
+            self.rewards[part],
+            self.terminated[part],
+            self.truncated[part],
+            self.done[part],
+            self._rows[part],
+            self._deals[part],
+            self._parents[part],
+            self._moves[part],
+            self.played[part],
+        )
+
+    def _lay_out(self, by_number: bool) -> None:
+        def reset_to(part: slice, thread: int) -> None:
+            scratch = self._scratch[thread]
+            stepping.reset_to(self._buffers(part), self._settings, scratch, by_number)
+
+        self._share_out(reset_to)
+
+    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode in each chosen game with its stream's next deal."""
+
+        def reset_all(part: slice, thread: int) -> None:
+            scratch, streams = self._scratch[thread], self._streams[part]
+            stepping.reset_all(self._buffers(part), self._settings, scratch, chosen[part], streams)
+
+        self._share_out(reset_all)
+
+    def _step(self, actions: NDArray[np.int64]) -> int:
+        def step_all(part: slice, thread: int) -> int:
+            scratch = self._scratch[thread]
+            ended: int = stepping.step_all(
+                self._buffers(part), self._settings, scratch, actions[part]
+            )
+            return ended
+
+        return self._share_out(step_all)
+
+    def consider(self, games: NDArray[Any]) -> None:
+        """Write the candidates of any positions into the first rows, for players.
+
+        Where endings are searched and nothing is hidden there are none: `played_by` has the ending.
+
+        Args:
+            games: GAME array of shape (n,), n at most the number of games here.
+        """
+        part = slice(len(games))
+        self.games[part] = games
+        stepping.consider_all(self._buffers(part), self._settings, self._scratch[0])
+
+    def candidates_like(
+        self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Which candidates a player has decided for, who plays from these positions on its own.
+
+        Args:
+            before: GAME array of shape (n,), where the moves were played; overwritten.
+            after: GAME array of shape (n,), the positions behind the moves.
+            moves: int64 of shape (n,).
+
+        Returns:
+            The candidate, or -1 where it is not offered, int64 of shape (n,); and whether the move
+            has ended a decision, bool of shape (n,).
+        """
+        keys = np.zeros(self.masks.shape, np.uint64)
+        stepping.keys_of(self._buffers(slice(None)), self._settings, self._scratch[0], keys)
+        own = np.zeros(len(before), np.uint64)
+        ended = np.zeros(len(before), np.bool_)
+        stepping.turns_of(before, after, self._settings, moves, own, ended)
+        same = (keys == own[:, None]) & (self.masks == 1)
+        return np.where(same.any(axis=1), same.argmax(axis=1), -1), ended
+
+    def played_by(self, index: int) -> list[int]:
+        """The moves of a game's last action."""
+        played = self.played[index]
+        return [int(move) for move in played[played >= 0]]
+
+    def moves_of(self, index: int, action: int) -> list[Move]:
+        """The moves behind an action of a game, up to and with the deal that ends it.
+
+        Raises:
+            ValueError: for an action that is not offered.
+        """
+        offered = int(self.masks[index].sum())
+        if not 0 <= action < offered:
+            raise ValueError(f"action {action} is not offered: there are {offered} candidates")
+        path = np.zeros(stepping.LONGEST, np.int64)
+        row = int(self._rows[index, action])
+        length = write_path(row, self._parents[index], self._moves[index], path)
+        moves = all_moves(self.rules)
+        deal = [moves[0]] if self._deals[index, action] else []
+        return [moves[number] for number in path[:length]] + deal
+
+    def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        offered = int(self.masks[index].sum())
+        raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what can be made anew."""
+        state = super().__getstate__()
+        del state["_scratch"], state["_settings"]
+        return state | {"_scalars": self._settings[2:]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Go on as the original would."""
+        scalars = state.pop("_scalars")
+        super().__setstate__(state)
+        free = compile_rules(self.rules.replace(spaces="optional"))
+        self._settings = stepping.Settings(self.rule, free, *scalars)
+        self._scratch = self._new_scratch()
 
 
-@jit
-def _advance(i, batch, settings, scratch, opening):
-    """Write what can be decided next, once nothing is left to do before that.
-
-    Where endings are searched and nothing is hidden, the game is played to its end, unless it is at
-    its opening: then staying there is the only action.
-    """
-    g = batch.games[i]
-    rule = settings.rules[0]
-    found = 0
-    if legal(g, rule, True, scratch.words[0]):
-        if settings.endings == SEARCH and nothing_hidden(g, rule):
-            if opening:
-                found = 1
-                batch.rows[i, 0] = 0
-                batch.deals[i, 0] = False
-                _observe(g, rule, settings.observation, scratch, batch.observations[i, 0])
-            else:
-                _finish(g, i, batch, settings, scratch)
-        else:
-            found = _offer(g, i, batch, settings, scratch)
-    episode = batch.episodes[i]
-    before = 0
-    for k in range(batch.masks.shape[1]):
-        before += batch.masks[i, k]
-        batch.masks[i, k] = k < found
-    for k in range(found, before):
-        batch.observations[i, k] = 0
-    episode.over = found == 0
-
-
-@jit
-def _finish(g, i, batch, settings, scratch):
-    """Play a game in which nothing is hidden to a win, or as far as a search for one got."""
-    rule = settings.rules[0]
-    search = scratch.search
-    row = find_win(g, rule, settings.order, settings.ending_expansions, search)
-    length = write_path(row, search.parents, search.moves, scratch.path)
-    for k in range(length):
-        _play(g, i, rule, scratch.path[k], batch)
-
-
-@jit
-def _play(g, i, rule, move, batch):
-    """Play a move, and note it."""
-    at = 0
-    played = batch.played[i]
-    while played[at] >= 0:
-        at += 1
-    played[at] = move
-    play(g, rule, move)
-
-
-@jit
-def _take(i, action, batch, settings, scratch):
-    """Play the way to a candidate, and the deal that follows it."""
-    g = batch.games[i]
-    rule = settings.rules[0]
-    row = np.int64(batch.rows[i, action])
-    deals = batch.deals[i, action]
-    length = write_path(row, batch.parents[i], batch.moves[i], scratch.path)
-    for k in range(length):
-        _play(g, i, rule, scratch.path[k], batch)
-    if deals:
-        _play(g, i, rule, 0, batch)
-
-
-@jit
-def _begin(i, batch, settings, scratch):
-    """Start an episode's books at a fresh opening, and write its candidates."""
-    g = batch.games[i]
-    episode = batch.episodes[i]
-    episode.deal = g.deal
-    episode.steps = 0
-    episode.score = 0.0
-    episode.cards_up = g.cards_up
-    episode.won = is_won(g, settings.rules[0])
-    episode.illegal = False
-    _advance(i, batch, settings, scratch, True)
-
-
-@jit
-def reset_all(batch, settings, scratch, chosen, streams):
-    """Deal each chosen game anew, with the next deal of its stream."""
-    for i in range(len(batch.games)):
-        if chosen[i]:
-            start(batch.games[i], settings.rules[0], next_deal(streams, i))
-            _begin(i, batch, settings, scratch)
-
-
-@jit
-def reset_to(batch, settings, scratch, by_number):
-    """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
-    for i in range(len(batch.games)):
-        g = batch.games[i]
-        if by_number:
-            start(g, settings.rules[0], g.deal)
-        else:
-            lay_out(g, settings.rules[0])
-        _begin(i, batch, settings, scratch)
-
-
-@jit
-def step_all(batch, settings, scratch, actions):
-    """Take one action in each game, which must be in range. Nothing is dealt anew.
-
-    An illegal action leaves the position as it is and costs the penalty. A game that was over at
-    its opening (a tiny deck can be) ends at its first step.
-
-    Returns:
-        How many episodes ended; ``done`` says which.
-    """
-    rule = settings.rules[0]
-    ended = 0
-    for i in range(len(batch.games)):
-        g = batch.games[i]
-        episode = batch.episodes[i]
-        before = np.int64(g.cards_up)
-        reward = 0.0
-        episode.illegal = False
-        episode.steps += 1
-        batch.played[i] = -1
-        if not episode.over:
-            if batch.masks[i, actions[i]]:
-                _take(i, actions[i], batch, settings, scratch)
-                _advance(i, batch, settings, scratch, False)
-                episode.cards_up = g.cards_up
-            else:
-                episode.illegal = True
-                reward = -settings.penalty
-        episode.won = is_won(g, rule)
-        reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - before, episode.won)
-        episode.score += reward
-        batch.rewards[i] = reward
-        batch.terminated[i] = episode.over
-        spent = max(np.int64(g.moves), np.int64(episode.steps))
-        batch.truncated[i] = spent >= settings.max_moves and not episode.over
-        batch.done[i] = batch.terminated[i] or batch.truncated[i]
-        ended += batch.done[i]
-    return ended
-
-
-@jit
-def consider_all(batch, settings, scratch):
-    """Write what can be decided in each game, which may be at any position; see `_advance`."""
-    for i in range(len(batch.games)):
-        batch.played[i] = -1
-        _advance(i, batch, settings, scratch, False)
-
-
-@jit
-def keys_of(batch, settings, scratch, keys):
-    """Write the key of each candidate's position (`reach.position_key`); 0 where there is none.
-
-    Args:
-        keys: uint64 (n, candidates).
-    """
-    game = scratch.search.positions
-    keys[:] = 0
-    for i in range(len(batch.games)):
-        for k in range(batch.masks.shape[1]):
-            if not batch.masks[i, k]:
-                break
-            row = np.int64(batch.rows[i, k])
-            length = write_path(row, batch.parents[i], batch.moves[i], scratch.path)
-            game[0] = batch.games[i]
-            for step in range(length):
-                game[1] = game[0]
-                play(game[0], settings.rules[0], scratch.path[step])
-            turned = not batch.deals[i, k] and game[0].dealt != batch.games[i].dealt
-            if turned and not nothing_hidden(batch.games[i], settings.rules[0]):
-                game[0] = game[1]
-                play(game[0], settings.free[0], scratch.path[length - 1])
-            keys[i, k] = position_key(game[0], settings.rules[0])
-
-
-@jit
-def turns_of(before, after, settings, moves, keys, ended):
-    """Find the games in which a move has ended a decision, and write the key of what it was for.
-
-    Args:
-        before: GAME (n,), the positions in which the moves were played; ``after`` behind them.
-        moves: int64 (n,).
-        keys: uint64 (n,), written where a decision ends.
-        ended: bool (n,), set there.
-    """
-    rule = settings.rules[0]
-    for i in range(len(before)):
-        if nothing_hidden(before[i], rule):
-            if is_progress(rule, moves[i]):
-                keys[i] = position_key(after[i], rule)
-                ended[i] = True
-        elif after[i].dealt != before[i].dealt:
-            if rule.source[moves[i]] != STOCK:
-                play(before[i], settings.free[0], moves[i])
-            keys[i] = position_key(before[i], rule)
-            ended[i] = True
+def _candidate_space(rules: Rules, observation: str, candidates: int) -> gym.spaces.Box:
+    """Of the observations of all candidates of a position."""
+    if observation == "features":
+        largest = max(SUIT_ROWS, PILE_ROWS, GAME_ROWS)
+        return gym.spaces.Box(0, largest, (candidates, row_length(rules.piles)), np.int16)
+    length = observation_length(rules, observation)
+    return gym.spaces.Box(0.0, 1.0, (candidates, length), np.float32)

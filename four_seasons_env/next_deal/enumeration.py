@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import relative_rank, stock_size
-from four_seasons_env.moves import WASTE
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import relative_rank, stock_size
+from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.next_deal.reach import (
     NOT_YET,
     UNTIL_END,

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.moves import Move
 from four_seasons_env.env import GameEnv
-from four_seasons_env.moves import Move
-from four_seasons_env.next_deal.tables import NextDealTables
+from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES
 
 CANDIDATES, EXPANSIONS, ENDING_EXPANSIONS = 32, 60, 400
 """Defaults of both environments. Four decisions in five have fewer candidates than that."""
@@ -83,7 +83,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     - v0: first version.
     """
 
-    _tables: NextDealTables
+    _batch: NextDealBatch
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class FourSeasonsNextDealEnv(GameEnv):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
     ) -> None:
-        tables = NextDealTables(
+        batch = NextDealBatch(
             1,
             rules,
             candidates,
@@ -112,7 +112,7 @@ class FourSeasonsNextDealEnv(GameEnv):
             illegal,
             max_moves,
         )
-        super().__init__(tables, render_mode)
+        super().__init__(batch, render_mode)
 
     def moves_of(self, action: int) -> list[Move]:
         """The moves behind an action, up to and with the one that turns a card.
@@ -123,15 +123,15 @@ class FourSeasonsNextDealEnv(GameEnv):
             ValueError: for an action that is not offered.
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        self._tables.check_started()
-        return self._tables.moves_of(0, action)
+        self._batch.check_started()
+        return self._batch.moves_of(0, action)
 
     def _observation(self) -> dict[str, NDArray[Any]]:
-        tables = self._tables
+        batch = self._batch
         return {
-            "observation": tables.observations[0].copy(),
-            "action_mask": tables.masks[0].copy(),
+            "observation": batch.observations[0].copy(),
+            "action_mask": batch.masks[0].copy(),
         }
 
     def _info(self) -> dict[str, Any]:
-        return super()._info() | {"moves": np.array(self._tables.played_by(0), np.int64)}
+        return super()._info() | {"moves": np.array(self._batch.played_by(0), np.int64)}

@@ -35,10 +35,10 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import inlined, jit
-from four_seasons_env.kernel import relative_rank, stock_size
-from four_seasons_env.moves import WASTE
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.kernel import relative_rank, stock_size
+from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.bits import lowest, popcount
 
 _PLACES = 16  # of a card: unseen; in the waste under 0, 1, 2 ... others; in a pile under 0 to 4+

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import jit
-from four_seasons_env.kernel import GAME, is_won, legal, new_masks, play
-from four_seasons_env.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
 UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = range(3)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.moves import Move
+from four_seasons_env.engine.moves import Move
+from four_seasons_env.episodes.batch import MAX_MOVES, check_positive
+from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.env import CANDIDATES, ENDING_EXPANSIONS, EXPANSIONS
-from four_seasons_env.next_deal.tables import NextDealTables
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
-from four_seasons_env.tables import MAX_MOVES, check_positive
 from four_seasons_env.vector import GameVectorEnv
 
 
@@ -28,7 +28,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         ValueError: for an argument that is unknown or out of range.
     """
 
-    _tables: NextDealTables
+    _batch: NextDealBatch
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         num_threads: int = 1,
     ) -> None:
         check_positive("num_envs", num_envs)
-        tables = NextDealTables(
+        batch = NextDealBatch(
             num_envs,
             rules,
             candidates,
@@ -62,18 +62,18 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             max_moves,
             num_threads,
         )
-        super().__init__(tables, render_mode, copy)
+        super().__init__(batch, render_mode, copy)
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""
-        self._tables.check_started()
-        return self._tables.moves_of(index, action)
+        self._batch.check_started()
+        return self._batch.moves_of(index, action)
 
     def candidates_like(
         self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Which candidates a move-level player has decided for; see `NextDealTables`."""
-        return self._tables.candidates_like(before, after, moves)
+        """Which candidates a move-level player has decided for; see `NextDealBatch`."""
+        return self._batch.candidates_like(before, after, moves)
 
     def _as_observations(
         self, observations: NDArray[Any], masks: NDArray[np.int8]
@@ -82,6 +82,6 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
 
     def _infos(self) -> dict[str, Any]:
         infos = super()._infos()
-        infos["moves"] = self._give(self._tables.played)
+        infos["moves"] = self._give(self._batch.played)
         infos["_moves"] = self._give(self._all)
         return infos

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from four_seasons_env.cards import SUITS
+from four_seasons_env.engine.cards import SUITS
 
 Place = int | str
 """A pile by its number, or a foundation by its suit."""

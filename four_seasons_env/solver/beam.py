@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env import kernel
-from four_seasons_env.compiled import jit
-from four_seasons_env.moves import WASTE, Move, all_moves
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import WASTE, Move, all_moves
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.bits import lowest
+from four_seasons_env.solver.hash_table import TALLY, retally, tally
 from four_seasons_env.solver.outlook import keys, outlook
 from four_seasons_env.solver.relaxation import ONE, cards_up, is_safe
-from four_seasons_env.solver.table import TALLY, retally, tally
 
 STATE = np.dtype(
     [

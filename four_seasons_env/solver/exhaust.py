@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env import kernel
-from four_seasons_env.compiled import jit
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import safe_move
 from four_seasons_env.solver.bits import lowest
+from four_seasons_env.solver.hash_table import is_new, rehash
 from four_seasons_env.solver.outlook import WEIGHTS, keys, outlook
-from four_seasons_env.solver.table import is_new, rehash
 
 EXHAUST = np.dtype([("open", "i8"), ("seen", "i8"), ("positions", "i8"), ("status", "i8")])
 """Positions that wait, in the table, and played on from; and how the search ended."""

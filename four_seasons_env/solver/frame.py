@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env import kernel
+from four_seasons_env.engine import kernel
 from four_seasons_env.rules import Rules
 
 FRAME = np.dtype(

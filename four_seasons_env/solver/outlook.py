@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env import kernel
-from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import jit
-from four_seasons_env.moves import WASTE
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.bits import popcount
 from four_seasons_env.solver.relaxation import (
     FOUR,

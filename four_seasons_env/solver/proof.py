@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.cards import NO_CARD
-from four_seasons_env.compiled import jit
-from four_seasons_env.moves import WASTE
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.bits import highest, popcount
+from four_seasons_env.solver.hash_table import is_new, rehash
 from four_seasons_env.solver.relaxation import (
     ONE,
     SUIT,
@@ -33,7 +34,6 @@ from four_seasons_env.solver.relaxation import (
     next_cards,
     piles_needed,
 )
-from four_seasons_env.solver.table import is_new, rehash
 
 RELAXED = np.dtype(
     [

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.compiled import jit
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.solver.bits import highest
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)

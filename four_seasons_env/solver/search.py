@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.compiled import announce
+from four_seasons_env.engine.jit import announce
+from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
-from four_seasons_env.moves import Move
 from four_seasons_env.solver import beam as beams
 from four_seasons_env.solver import exhaust
 from four_seasons_env.solver import proof as proofs

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env import kernel
-from four_seasons_env.compiled import jit
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game
-from four_seasons_env.moves import Move, all_moves
 
 
 @jit

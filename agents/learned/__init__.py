@@ -1,0 +1,1 @@
+"""Players that learn with Stable-Baselines3: algorithms, policies, files."""

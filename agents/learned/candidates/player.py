@@ -1,0 +1,178 @@
+"""`NextDealAgent`: plays moves towards the candidate that a trained network scores highest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from agents.learned.candidates.encoders import ENCODERS
+from agents.learned.candidates.policy import CandidateHeads
+from agents.policy_files import Card, PolicyFileError
+from agents.scripted.heuristic import HeuristicAgent
+from agents.search.plans import UNPLANNED, Plans
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
+from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.next_deal.batch import NextDealBatch
+from four_seasons_env.rules import Rules, nearest
+
+_AT_A_TIME = 128
+"""Games that are decided in one call."""
+
+PARTS = ("features_extractor", "mlp_extractor")
+"""Of the policy's weights: the encoder and the heads."""
+
+
+class NextDealAgent:
+    """Decides for a position, plays the moves that lead there, and turns the next card.
+
+    Learned: the scores of positions. Searched: which positions there are, and how a game is won
+    once nothing is hidden. Written by hand: the order in which positions are found, and what is
+    played once no win is found (the heuristic).
+
+    Args:
+        card: what the network is.
+        weights: its tensors, by their names in the policy of Stable-Baselines3.
+        rules: the rule set to play.
+        deterministic: choose the position scored highest, else draw one.
+        candidates: positions to choose among at most; None: as many as the policy's card says, and
+            likewise below.
+        expansions: positions that are looked on from.
+        ending_expansions: of the search for a win once nothing is hidden.
+        endings: "search" as in the environment, "policy", or "solver": `four_seasons_env.solver`.
+
+    Raises:
+        PolicyFileError: if the weights do not fit the card.
+        ValueError: for an option out of range.
+    """
+
+    mask = "distinct"
+
+    def __init__(
+        self,
+        card: Card,
+        weights: dict[str, torch.Tensor],
+        rules: Rules,
+        deterministic: bool | None = None,
+        candidates: int | None = None,
+        expansions: int | None = None,
+        ending_expansions: int | None = None,
+        endings: str | None = None,
+    ) -> None:
+        self.train_seed = card.training.get("seed")
+        self.deterministic = deterministic is not False
+        told = card.decisions | {
+            name: value
+            for name, value in {
+                "candidates": candidates,
+                "expansions": expansions,
+                "ending_expansions": ending_expansions,
+                "endings": endings,
+            }.items()
+            if value is not None
+        }
+        self._solves = told.get("endings") == "solver"
+        if self._solves:
+            told["endings"] = "search"
+        try:
+            self._batch = NextDealBatch(
+                _AT_A_TIME,
+                rules,
+                observation=card.observation,
+                reward="win",
+                illegal="raise",
+                max_moves=MAX_MOVES,
+                **told,
+            )
+        except TypeError as error:
+            raise PolicyFileError(
+                f"the policy's card does not say how to decide: {error}"
+            ) from None
+        self._searches = told["endings"] == "search"
+        self._encoder, self._heads = _network(card, weights, self._batch)
+        self._rule = compile_rules(rules)[0]
+        self._heuristic = HeuristicAgent(rules)
+        self._plans = Plans(rules, 1_000_000 if self._solves else 0)
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The next move of each game's plan."""
+        self._plans.tidy()
+        moves = self._plans.moves_for(games)
+        undecided = np.flatnonzero(moves == UNPLANNED)
+        for first in range(0, len(undecided), _AT_A_TIME):
+            self._decide(games[undecided[first : first + _AT_A_TIME]], rng)
+        moves[undecided] = self._plans.moves_for(games[undecided])
+        lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
+        if lost.any():
+            moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
+        return moves
+
+    def scores(self, games: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Score and value of each candidate, float32 of shape (n, candidates).
+
+        Where there is no candidate the score is minus infinity.
+        """
+        batch = self._batch
+        batch.consider(games)
+        n = len(games)
+        with torch.inference_mode():
+            said = self._encoder(
+                {
+                    "observation": torch.from_numpy(batch.observations[:n]),
+                    "action_mask": torch.from_numpy(batch.masks[:n]),
+                }
+            )
+            scores = self._heads.score(said[..., :-1]).squeeze(-1).numpy()
+            values = self._heads.value(said[..., :-1]).squeeze(-1).numpy()
+        return np.where(batch.masks[:n], scores, -np.inf), values
+
+    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+        """Plan each game up to the next card, or to its end once nothing is hidden."""
+        if self._solves:  # else the environment would search those endings first, for nothing
+            is_open = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
+            for game in games[is_open]:
+                self._plans.finish(game)
+            games = games[~is_open]
+        batch = self._batch
+        scores, _ = self.scores(games)
+        if not self.deterministic:
+            scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
+        best = scores.argmax(axis=1)
+        for i, game in enumerate(games):
+            if self._searches and nothing_hidden(game, self._rule):
+                self._plans.follow(game, batch.played_by(i))
+            elif batch.masks[i, best[i]]:
+                self._plans.follow(game, [int(each) for each in batch.moves_of(i, int(best[i]))])
+            else:
+                self._plans.follow(game, [])
+
+
+def _network(
+    card: Card, weights: dict[str, torch.Tensor], batch: NextDealBatch
+) -> tuple[torch.nn.Module, CandidateHeads]:
+    """The encoder and the heads that a card describes, with these weights."""
+    if card.network not in ENCODERS:
+        raise PolicyFileError(
+            f"unknown network {card.network!r}: {nearest(card.network, ENCODERS)}"
+        )
+    space = batch.observation_space
+    assert isinstance(space, spaces.Dict)
+    encoder = ENCODERS[card.network](space, widths=card.layers)  # type: ignore[call-arg]
+    heads = CandidateHeads(batch.masks.shape[1], encoder.width)
+    for name, module in zip(PARTS, (encoder, heads), strict=True):
+        own = {
+            key.removeprefix(f"{name}."): value
+            for key, value in weights.items()
+            if key.startswith(f"{name}.")
+        }
+        try:
+            module.load_state_dict(own)
+        except RuntimeError as error:
+            raise PolicyFileError(f"the weights do not fit their card: {error}") from None
+        module.eval()
+    return encoder, heads

@@ -1,0 +1,150 @@
+"""Warm starts: behaviour cloning of a teacher, before reinforcement learning begins.
+
+The teacher plays training games of its own; the learner is fitted to its moves, and to what they
+earned, with its algorithm's `cloning_loss`. The weights are all that is left of it: the optimiser
+of the learning proper starts fresh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.progress import track
+
+from agents.learned.algorithms import Algorithm
+from agents.learned.settings import Settings
+from agents.registry import Agent, make_agent
+from four_seasons_env.rules import Rules
+
+
+@dataclass
+class Demonstrations:
+    """What a teacher saw, did and earned; a row an action."""
+
+    observations: dict[str, NDArray[Any]]  # (n, ...) by name; ALONE if they have none
+    masks: NDArray[np.bool_]  # (n, A)
+    actions: NDArray[np.int64]  # (n,)
+    returns: NDArray[np.float32]  # (n,), discounted
+    levels: int  # by which what was packed into bytes is to be divided
+
+    def batch(self, rows: NDArray[np.int64], device: Any) -> tuple[Any, ...]:
+        """Observations, masks, actions and returns of some rows, as a cloning loss takes them."""
+        observations: Any = {
+            name: _unpacked(torch.as_tensor(each[rows], device=device), self.levels)
+            for name, each in self.observations.items()
+        }
+        others = (self.masks, self.actions, self.returns)
+        return (
+            observations.get(ALONE, observations),
+            *(torch.as_tensor(each[rows], device=device) for each in others),
+        )
+
+
+ALONE = "alone"
+
+
+def _packed(observations: NDArray[Any], levels: int) -> NDArray[Any]:
+    """A byte a slot, which keeps a million moves in less than a gigabyte; integers stay.
+
+    All slots are whole multiples of 1 / levels; see `agents.learned.replay`.
+    """
+    if observations.dtype != np.float32:
+        return observations
+    packed: NDArray[np.uint8] = np.rint(observations * levels).astype(np.uint8)
+    return packed
+
+
+def _unpacked(observations: torch.Tensor, levels: int) -> torch.Tensor:
+    packed = observations.dtype == torch.uint8
+    return observations.float() * (1.0 / levels) if packed else observations
+
+
+def demonstrate(
+    teacher: Agent, algorithm: Algorithm, rules: Rules, settings: Settings, seed: int, actions: int
+) -> Demonstrations:
+    """Let a teacher play training games, and keep the actions of those that it finished.
+
+    The games are those of a learner with this seed at another offset, so that their deals are not
+    the ones that it meets next. The teacher is shown reshuffled stocks, as everywhere. Where
+    actions are positions, what it decides for may not be among the candidates: then the game goes
+    on with the first of them, and nothing is kept of that decision.
+    """
+    games = settings.games
+    env = algorithm.make_games(settings, rules, seed=2**63 + seed * games)
+    rng = np.random.default_rng([seed, 1])
+    observations: Any = env.reset()
+    steps: list[tuple[Any, ...]] = []
+    longest = settings.max_moves if algorithm.unit == "moves" else LONGEST_GAME
+    for _ in range(max(actions // games, longest)):
+        masks = env.action_masks()
+        chosen = algorithm.choice_of(teacher, env, rng)
+        following, rewards, dones, _ = env.step(np.maximum(chosen, 0))
+        named = observations if isinstance(observations, dict) else {ALONE: observations}
+        packed = {name: _packed(each, rules.cards) for name, each in named.items()}
+        steps.append((packed, masks, chosen, rewards, dones))
+        observations = following
+    shown, *columns = zip(*steps, strict=True)
+    masks, chosen, rewards, dones = (np.stack(column) for column in columns)
+    returns = np.zeros(rewards.shape, np.float32)
+    finished = np.zeros(dones.shape, np.bool_)
+    running = np.zeros(games, np.float32)
+    ends = np.zeros(games, np.bool_)
+    for t in range(len(rewards) - 1, -1, -1):
+        running = rewards[t] + settings.gamma * np.where(dones[t], 0.0, running)
+        ends |= dones[t]
+        returns[t], finished[t] = running, ends
+    kept = finished & (chosen >= 0)
+    seen = {name: np.stack([each[name] for each in shown])[kept] for name in shown[0]}
+    return Demonstrations(seen, masks[kept], chosen[kept], returns[kept], rules.cards)
+
+
+LONGEST_GAME = 60
+"""Decisions in which most games come to an end, where actions are positions."""
+
+
+def clone(
+    model: Any,
+    algorithm: Algorithm,
+    settings: Settings,
+    rules: Rules,
+    seed: int,
+    teacher: str = "heuristic",
+) -> float:
+    """Fit a fresh model to a teacher.
+
+    Args:
+        model: of the algorithm; its weights change.
+        algorithm: for its loss.
+        settings: hyperparameters; `cloning_*` are for this.
+        rules: the rule set.
+        seed: of the teacher's games and of the order in which the moves are shown.
+        teacher: a registered agent that needs no weights.
+
+    Returns:
+        The mean loss of the last epoch.
+    """
+    player = make_agent(teacher, rules)
+    shown = demonstrate(player, algorithm, rules, settings, seed, settings.cloning_moves)
+    rng = np.random.default_rng([seed, 2])
+    optimizer = torch.optim.Adam(model.policy.parameters(), lr=settings.cloning_learning_rate)
+    model.policy.set_training_mode(True)
+    losses: list[float] = []
+    for epoch in range(settings.cloning_epochs):
+        losses = []
+        order = np.array_split(
+            rng.permutation(len(shown.actions)), max(len(shown.actions) // settings.batch_size, 1)
+        )
+        for rows in track(order, f"cloning {teacher}, {epoch + 1} of {settings.cloning_epochs}"):
+            loss = algorithm.cloning_loss(model, *shown.batch(rows, model.device))
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(model.policy.parameters(), settings.max_grad_norm)
+            optimizer.step()
+            losses.append(loss.item())
+    if hasattr(model, "q_net_target"):
+        model.q_net_target.load_state_dict(model.q_net.state_dict())
+    return float(np.mean(losses))

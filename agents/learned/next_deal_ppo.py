@@ -1,0 +1,108 @@
+"""`next_deal_ppo`: sb3-contrib's MaskablePPO on the environment whose actions are positions.
+
+The algorithm is unmodified; what is ours is the environment (`four_seasons_env.next_deal`) and the
+policy class (`agents.learned.candidates`). Hyperparameters are those of `next_deal_ppo.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agents.learned.candidates.encoders import ENCODERS
+from agents.learned.maskable_ppo import algorithm_arguments
+from agents.learned.settings import Settings, between, one_of
+from four_seasons_env.next_deal.batch import OBSERVATIONS
+from four_seasons_env.next_deal.enumeration import ORDERS
+from four_seasons_env.next_deal.stepping import ENDINGS
+
+if TYPE_CHECKING:
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.vec_env import VecEnv
+
+NAME = "next_deal_ppo"
+
+
+@dataclass(kw_only=True)
+class Hyperparameters(Settings):
+    """What `next_deal_ppo.yaml` sets."""
+
+    observation: str = one_of(OBSERVATIONS)
+    network: str = one_of(ENCODERS)
+    candidates: int = between(1)
+    expansions: int = between(1)
+    order: str = one_of(ORDERS)
+    endings: str = one_of(ENDINGS)
+    ending_expansions: int = between(1)
+    n_steps: int = between(1)
+    n_epochs: int = between(1)
+    gae_lambda: float = between(0, 1)
+    clip_range: float = between(0)
+    ent_coef: float = between(0)
+    vf_coef: float = between(0)
+    averaged: float = between(0, 1)
+    """The policy that is validated and kept is a mean of the weights over this share of the games
+    so far; 0: the latest."""
+    play_candidates: int = between(1)
+    play_expansions: int = between(1)
+    play_ending_expansions: int = between(1)
+
+    def __post_init__(self) -> None:
+        """Refuse a network that cannot read the observation, or of another number of layers."""
+        sparse = self.observation == "features"
+        if sparse != (self.network == "tables"):
+            needed = "features" if self.network == "tables" else "tops or cards"
+            raise ValueError(
+                f"network {self.network!r} reads observation {needed}, not {self.observation!r}"
+            )
+        if sparse and len(self.layers) != 4:
+            raise ValueError(
+                f"layers of network 'tables' are four numbers (suits, piles, game, dense), not "
+                f"{self.layers}"
+            )
+
+
+def environment_arguments(settings: Hyperparameters) -> dict[str, Any]:
+    """Arguments of the environment that the settings are for."""
+    names = (
+        *("candidates", "expansions", "order", "endings", "ending_expansions"),
+        *("observation", "reward", "max_moves"),
+    )
+    return {name: getattr(settings, name) for name in names}
+
+
+def playing_arguments(settings: Hyperparameters) -> dict[str, Any]:
+    """Arguments of the environment by which a trained policy decides."""
+    return {
+        "candidates": settings.play_candidates,
+        "expansions": settings.play_expansions,
+        "order": settings.order,
+        "endings": settings.endings,
+        "ending_expansions": settings.play_ending_expansions,
+    }
+
+
+def make_model(
+    env: VecEnv,
+    settings: Hyperparameters,
+    seed: int,
+    learning_rate: Callable[[float], float] | None = None,
+) -> MaskablePPO:
+    """A MaskablePPO model; the arguments are those of `agents.learned.maskable_ppo.make_model`."""
+    from sb3_contrib import MaskablePPO
+
+    from agents.learned.candidates.policy import CandidatePolicy
+
+    return MaskablePPO(
+        CandidatePolicy,
+        env,
+        learning_rate=learning_rate or settings.falling_rate,
+        **algorithm_arguments(settings),
+        policy_kwargs={
+            "features_extractor_class": ENCODERS[settings.network],
+            "features_extractor_kwargs": {"widths": settings.layers},
+        },
+        device="cpu",
+        seed=seed,
+    )

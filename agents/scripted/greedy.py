@@ -1,0 +1,76 @@
+"""`greedy`: a fixed list, as one would tell a beginner.
+
+To a foundation; a lone card to another pile, which makes a space; from the waste to a pile; from
+the waste to a space; else the next card. It is what the rollouts of `agents.search.rollout` are
+made of when they are to cost little.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.rules import Rules
+
+_NEVER = 9
+
+
+@inlined
+def _place_in_list(g, rule, move):
+    """How late the list has a move: 0 comes first, `_NEVER` is not in it."""
+    source, target = rule.source[move], rule.target[move]
+    if STOCK in (source, target):
+        return 4
+    if target == FOUNDATION:
+        return 0
+    if source < WASTE:
+        alone = g.below[g.top[source]] == NO_CARD
+        return 1 if alone and g.top[target] != NO_CARD else _NEVER
+    if source == WASTE:
+        return 2 if g.top[target] != NO_CARD else 3
+    return _NEVER
+
+
+@jit
+def greedy_move(g, rule, mask):
+    """The legal move that comes first in the list; mask has a byte a move. -1 if there is none."""
+    best, place = -1, _NEVER + 1
+    for move in range(rule.actions):
+        if mask[move]:
+            here = _place_in_list(g, rule, move)
+            if here < place:
+                best, place = move, here
+    return best
+
+
+@jit
+def _greedy_moves(games, rules, masks, moves):
+    for i in range(len(games)):
+        moves[i] = greedy_move(games[i], rules[0], masks[i])
+
+
+class GreedyAgent:
+    """Plays the first move of the list that is legal.
+
+    Args:
+        rules: the rule set to play.
+    """
+
+    mask = "distinct"
+
+    def __init__(self, rules: Rules) -> None:
+        self._rule = compile_rules(rules)
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The first legal move of the list in each game; nothing is left to chance."""
+        moves = np.zeros(len(games), np.int64)
+        _greedy_moves(games, self._rule, masks, moves)
+        return moves

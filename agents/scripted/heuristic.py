@@ -1,0 +1,242 @@
+"""`heuristic`: the advice that players give, weighed by measurement.
+
+Every piece of advice is a feature of the position (`FEATURES`). The player looks one move ahead: a
+move is worth the weighted sum of what it changes, and the best move is played if it is worth more
+than dealing; else the next card is dealt. As every move but dealing must improve the position, it
+never goes round in circles. When the stock is out, the least bad move that brings the waste down is
+played. It sees what a player sees: which cards are unseen, never their order.
+
+The weights move linearly from the first card of the stock to the last. They were found on training
+deals only, by `python -m experiments.tune_heuristic`, which writes `heuristic.json`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import GAME, compile_rules, play, relative_rank, stock_size
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
+from four_seasons_env.rules import Rules
+
+FEATURES = {
+    "cards_up": "cards on the foundations: play up early",
+    "lead": "levels by which suits are ahead of the lowest by more than two: a card that is up "
+    "can no longer take cards in the tableau",
+    "one_space": "at least one space: it gets a buried card out",
+    "two_spaces": "at least two",
+    "three_spaces": "at least three",
+    "in_suit": "cards lying on the next card of their own suit: such piles peel off as a whole",
+    "blocked": "cards lying on one that is wanted earlier",
+    "blocked_by": "how many levels too early the card below is wanted, summed",
+    "waste": "cards in the waste",
+    "waste_blocked": "waste cards lying on one that is wanted as early or earlier",
+    "next_buried": "cards on top of those that the foundations want next",
+    "hosts": "unseen cards that some pile would take: keep the tops different",
+    "waste_hosts": "the waste's top card has somewhere to go",
+    "tops": "levels that the piles' top cards are away from going up, summed",
+    "deal": "dealing: how much better another move must be",
+}
+"""The advice, one feature each; `deal` is the threshold."""
+
+(
+    _CARDS_UP,
+    _LEAD,
+    _ONE_SPACE,
+    _TWO_SPACES,
+    _THREE_SPACES,
+    _IN_SUIT,
+    _BLOCKED,
+    _BLOCKED_BY,
+    _WASTE_SIZE,
+    _WASTE_BLOCKED,
+    _NEXT_BURIED,
+    _HOSTS,
+    _WASTE_HOSTS,
+    _TOPS,
+    _DEAL,
+) = range(len(FEATURES))
+_ONE = np.uint64(1)
+WEIGHTS = Path(__file__).with_name("heuristic.json")
+
+
+@jit
+def _wanted_in(g, rule, card):
+    """Levels until a card goes up: 0 if it goes now."""
+    return relative_rank(g, rule, card) - np.int64(g.level[card & 3])
+
+
+@jit
+def _bits(cards):
+    """How many bits are set."""
+    count = 0
+    while cards:
+        cards &= cards - _ONE
+        count += 1
+    return count
+
+
+@jit
+def _column(g, rule, place, is_waste, f):
+    """Add what one pile, or the waste, says."""
+    card = g.top[place]
+    above = 0
+    while card != NO_CARD:
+        wanted = _wanted_in(g, rule, card)
+        if wanted == 0:
+            f[_NEXT_BURIED] += above
+        host = g.below[card]
+        if host != NO_CARD:
+            early = wanted - _wanted_in(g, rule, host)
+            if is_waste:
+                f[_WASTE_BLOCKED] += early >= 0
+            else:
+                f[_IN_SUIT] += early == -1 and (card & 3) == (host & 3)
+                f[_BLOCKED] += early > 0
+                f[_BLOCKED_BY] += max(early, 0)
+        above += 1
+        card = host
+
+
+@jit
+def _features(g, rule, unseen, f):
+    """Write the features of a position; unseen is the bit set of the cards in the stock."""
+    f[:] = 0.0
+    lowest = rule.ranks
+    for suit in range(4):
+        lowest = min(lowest, np.int64(g.level[suit]))
+    for suit in range(4):
+        f[_LEAD] += max(np.int64(g.level[suit]) - lowest - 2, 0)
+    f[_CARDS_UP] = g.cards_up
+    spaces = 0
+    takes = np.uint64(0)
+    accepts = rule.accepts[g.base[0]]
+    for pile in range(rule.piles):
+        top = g.top[pile]
+        if top == NO_CARD:
+            spaces += 1
+        else:
+            takes |= accepts[top]
+            f[_TOPS] += _wanted_in(g, rule, top)
+            _column(g, rule, pile, False, f)
+    f[_ONE_SPACE] = spaces >= 1
+    f[_TWO_SPACES] = spaces >= 2
+    f[_THREE_SPACES] = spaces >= 3
+    f[_WASTE_SIZE] = g.height[WASTE]
+    _column(g, rule, WASTE, True, f)
+    f[_HOSTS] = _bits(takes & unseen)
+    waste_card = g.top[WASTE]
+    if waste_card != NO_CARD:
+        has_host = (takes >> np.uint64(waste_card)) & _ONE != 0
+        f[_WASTE_HOSTS] = has_host or _wanted_in(g, rule, waste_card) == 0
+
+
+@jit
+def _value(g, rule, unseen, weights, f):
+    """The weighted sum of a position's features, without the threshold."""
+    _features(g, rule, unseen, f)
+    value = 0.0
+    for i in range(_DEAL):
+        value += weights[i] * f[i]
+    return value
+
+
+@jit
+def choose_move(g, rule, mask, weights, scratch, w, f, gains):
+    """The move to play.
+
+    Args:
+        mask: a byte a move, not 0 where it may be played.
+        weights: float64 of shape (2, features): with the stock full, and out.
+        scratch: GAME array of one; ``w`` and ``f``, float64 with room for a feature each.
+        gains: float64 with room for a move each: what each legal move is worth is written there.
+    """
+    unseen = np.uint64(0)
+    for i in range(g.dealt, g.deck_size):
+        unseen |= _ONE << np.uint64(g.deck[i])
+    left = stock_size(g) / rule.cards
+    for i in range(_DEAL + 1):
+        w[i] = weights[1, i] + (weights[0, i] - weights[1, i]) * left
+    here = _value(g, rule, unseen, w, f)
+    best = -1
+    best_gain = -1e9
+    last_resort = -1
+    last_gain = -1e9
+    turn = -1
+    only = -1
+    for move in range(rule.actions):
+        if not mask[move]:
+            continue
+        source = rule.source[move]
+        if source == STOCK or rule.target[move] == STOCK:
+            turn = move
+            gains[move] = max(w[_DEAL], 1e-9)
+            continue
+        if source >= FOUNDATION and stock_size(g) == 0:
+            only = move  # worrying back could go round with the last resort
+            gains[move] = -1e9
+            continue
+        scratch[0] = g
+        play(scratch[0], rule, move)
+        gain = _value(scratch[0], rule, unseen, w, f) - here
+        gains[move] = gain
+        if gain > best_gain:
+            best, best_gain = move, gain
+        if (source == WASTE or rule.target[move] == FOUNDATION) and gain > last_gain:
+            last_resort, last_gain = move, gain
+    if turn >= 0:
+        return best if best >= 0 and best_gain > gains[turn] else turn
+    if last_resort >= 0 and best_gain <= 1e-9:
+        return last_resort
+    return best if best >= 0 else only
+
+
+@jit
+def _choose_all(games, rules, masks, weights, work, actions):
+    """`choose_move` for each game."""
+    for i in range(len(games)):
+        actions[i] = choose_move(games[i], rules[0], masks[i], weights, *work)
+
+
+@functools.cache
+def read_weights(path: Path = WEIGHTS) -> NDArray[np.float64]:
+    """The tuned weights, float64 of shape (2, features): with the stock full, and out."""
+    table = json.loads(path.read_text())["weights"]
+    return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
+
+
+def new_work(rules: Rules) -> tuple[NDArray[Any], ...]:
+    """Buffers for `choose_move`, in the order that it takes them."""
+    features = np.zeros((2, len(FEATURES)))
+    return np.zeros(1, GAME), features[0], features[1], np.zeros(len(all_moves(rules)))
+
+
+class HeuristicAgent:
+    """Plays the move that the weighed advice likes best.
+
+    Args:
+        rules: the rule set to play.
+        weights: float64 of shape (2, features); None for the tuned ones.
+    """
+
+    mask = "distinct"
+
+    def __init__(self, rules: Rules, weights: NDArray[np.float64] | None = None) -> None:
+        self._rule = compile_rules(rules)
+        self._weights = read_weights() if weights is None else weights
+        self._work = new_work(rules)
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The best move in each game; nothing is left to chance."""
+        actions = np.zeros(len(games), np.int64)
+        _choose_all(games, self._rule, masks, self._weights, self._work, actions)
+        return actions

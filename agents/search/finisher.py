@@ -1,0 +1,39 @@
+"""`finisher`: any agent until nothing is hidden, then the solver: what are endings worth?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.registry import make_agent
+from agents.search.plans import NONE, Plans
+from four_seasons_env.rules import Rules
+
+
+class FinisherAgent:
+    """Lets another agent play, and wins what can still be won once the last card is known.
+
+    Args:
+        rules: the rule set to play.
+        base: name of the other agent, which plays on where there is no win.
+        end_positions: positions that the solver may look at.
+    """
+
+    def __init__(
+        self, rules: Rules, base: str = "heuristic", end_positions: int = 1_000_000
+    ) -> None:
+        self._base = make_agent(base, rules)
+        self.mask = self._base.mask
+        self._plans = Plans(rules, end_positions)
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The other agent's move in each game, or the solver's."""
+        planned = self._plans.endings(games)
+        rest = planned == NONE
+        if rest.any():
+            planned[rest] = self._base.act(games[rest], masks[rest], rng)
+        return planned

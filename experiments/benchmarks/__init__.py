@@ -1,0 +1,1 @@
+"""What speed is measured beside: other environments, start-up, overhead."""

@@ -1,0 +1,1 @@
+"""Playing agents over many deals, fairly."""

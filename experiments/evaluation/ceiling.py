@@ -1,0 +1,68 @@
+"""The ceiling: what a player who sees every card could win, beside what the agents have won.
+
+It comes from `experiments.census`, which solves deals one by one. Deals that are left open count as
+lost in its lower bound, and as won in its upper one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.training.run_folder import ROOT
+
+CEILING = "ceiling"
+"""Stands in an agent's place in the row of the ceiling."""
+
+CENSUS = ROOT / "docs" / "results" / "census"
+"""Where the repository keeps the census of the test deals, a file a rule set."""
+
+
+def read_census(path: Path) -> pd.DataFrame | None:
+    """Results of `experiments.census`: of its folder, or of all files of a folder; None: none."""
+    files = [path / "results.csv"]
+    if not files[0].is_file():
+        files = sorted(path.glob("*.csv"))
+    return pd.concat([pd.read_csv(file) for file in files], ignore_index=True) if files else None
+
+
+def with_ceiling(
+    summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame | None
+) -> pd.DataFrame:
+    """The summary with the ceiling, for each rule set of which the census has all deals.
+
+    A row `ceiling` is put after the agents: win_rate is the share of deals known to be winnable,
+    win_low and win_high are the bounds of the share of winnable deals among these very deals. Each
+    row of an agent gets of_winnable: the share that it has won of the deals known to be winnable,
+    the mean over its training seeds.
+
+    Args:
+        summary: a row for each agent and way of playing under each rule set.
+        results: what the summary sums up.
+        census: results of `experiments.census`, if there are any.
+    """
+    if census is None:
+        return summary
+    parts = []
+    for rules, rows in summary.groupby("rules", sort=False):
+        played = results[results["rules"] == rules]
+        solved = census[(census["rules"] == rules) & census["deal"].isin(played["deal"])]
+        solved = solved.drop_duplicates("deal")
+        if set(played["deal"]) != set(solved["deal"]):
+            parts.append(rows)
+            continue
+        winnable = solved["deal"][solved["status"] == "won"]
+        share = len(winnable) / len(solved)
+        on_winnable = played[played["deal"].isin(winnable)].groupby(["agent", "play"])["won"].mean()
+        agents = rows.join(on_winnable.rename("of_winnable"), on=["agent", "play"])
+        ceiling = {
+            "agent": CEILING,
+            "rules": rules,
+            "deals": len(solved),
+            "win_rate": share,
+            "win_low": share,
+            "win_high": 1 - (solved["status"] == "lost").mean(),
+        }
+        parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,113 @@
+"""Play an agent over many deals in lockstep, fairly: it never sees the true order of the stock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from agents.registry import Agent
+from experiments.evaluation.repeats import RepeatGuard
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.rules import Rules
+
+
+def play_deals(
+    agent: Agent,
+    rules: Rules,
+    deals: Sequence[int] | NDArray[np.int64],
+    seed: int = 0,
+    max_moves: int = MAX_MOVES,
+    forbid_repeats: bool = False,
+) -> pd.DataFrame:
+    """Play each deal once, all of them side by side.
+
+    At every move the agent gets copies of the games in which the unseen stock is reshuffled, so no
+    agent can peek, whatever its code does.
+
+    Args:
+        agent: the player.
+        rules: the rule set.
+        deals: the deals' numbers.
+        seed: of the agent's chance and of the reshuffles; the same seed and deals give the same
+            games.
+        max_moves: moves until a game is given up.
+        forbid_repeats: keep the agent from going round; see `experiments.evaluation.repeats`.
+
+    Returns:
+        A row a deal: deal, won, cards_up, moves, seconds (the agent's share of time for it).
+
+    Raises:
+        RuntimeError: if the agent plays an illegal move.
+    """
+    numbers = np.asarray(deals, np.int64)
+    games = np.zeros(len(numbers), kernel.GAME)
+    kernel.start_all(games, kernel.compile_rules(rules), numbers)
+    return play_records(agent, rules, games, seed, max_moves, forbid_repeats)
+
+
+def play_records(
+    agent: Agent,
+    rules: Rules,
+    games: NDArray[Any],
+    seed: int = 0,
+    max_moves: int = MAX_MOVES,
+    forbid_repeats: bool = False,
+) -> pd.DataFrame:
+    """`play_deals` from any positions: GAME records, which are played to their ends in place."""
+    rule = kernel.compile_rules(rules)
+    rng = np.random.default_rng([seed, int(games["deal"][0]) if len(games) else 0])
+    seconds = np.zeros(len(games))
+    alive = np.arange(len(games))
+    words, masks = kernel.new_masks(len(games), rules)
+    distinct = agent.mask == "distinct"
+    guard = RepeatGuard(len(games), rule, max_moves) if forbid_repeats else None
+
+    for _ in range(max_moves + 1):
+        shown = games[alive]
+        legal = masks[: len(alive)]
+        goes_on = np.zeros(len(alive), np.bool_)
+        kernel.legal_all(shown, rule, distinct, words[: len(alive)], goes_on)
+        if not goes_on.all():
+            alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
+        if not len(alive) or _ == max_moves:
+            break
+        kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
+        if guard is not None:
+            guard.forbid(shown, alive, legal)
+        started = time.perf_counter()
+        actions = np.asarray(agent.act(shown, legal, rng), np.int64)
+        seconds[alive] += (time.perf_counter() - started) / len(alive)
+        _check(agent, actions, legal, rules)
+        if guard is not None:
+            guard.played(alive, actions)
+        playing = games[alive]
+        kernel.play_all(playing, rule, actions)
+        games[alive] = playing
+
+    return pd.DataFrame(
+        {
+            "deal": games["deal"],
+            "won": games["cards_up"] == rules.cards,
+            "cards_up": games["cards_up"].astype(np.int64),
+            "moves": games["moves"].astype(np.int64),
+            "seconds": seconds,
+        }
+    )
+
+
+def _check(agent: Agent, actions: NDArray[np.int64], masks: NDArray[Any], rules: Rules) -> None:
+    """Refuse an agent that breaks the rules."""
+    legal = (actions >= 0) & (actions < masks.shape[1])
+    legal[legal] = masks[np.flatnonzero(legal), actions[legal]] == 1
+    if not legal.all():
+        action = int(actions[~legal][0])
+        moves = all_moves(rules)
+        text = moves[action] if 0 <= action < len(moves) else action
+        raise RuntimeError(f"{type(agent).__name__} played {text}, which is not legal there")

@@ -1,0 +1,1 @@
+"""Many tasks at once, on this machine or a cluster."""

@@ -1,0 +1,89 @@
+"""docs/learning.md: what makes the game learnable, from the results of the study.
+
+The text is written by hand; its tables and the plot come from docs/results: `learning.csv` (what
+each study won of the test deals) and `learning_curves.csv` (validation deals on the way there).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.reporting.plots import plot_curves
+from experiments.reporting.tables import as_markdown, write_csv
+from experiments.statistics.summary import BASELINE, as_text, ranked
+from experiments.training.run_folder import DONE, ROOT, RUN, read_log
+
+PAGE = ROOT / "docs" / "learning.md"
+RESULTS = ROOT / "docs" / "results"
+
+_LOGGED = {
+    "time/core_seconds": "core_seconds",
+    "play/games": "games",
+    "validation/win_rate": "win_rate",
+}
+"""Columns of a run's log that curves are made of."""
+
+_DEFAULT = "four-seasons"
+
+
+def curves_of(sweep: Path) -> pd.DataFrame:
+    """The learning curves of the finished runs of a sweep: a row a validation.
+
+    Columns: study (the run's name without its seed), rules, seed, core_seconds, games, win_rate.
+    """
+    rows = []
+    for path in sorted(sweep.glob(f"*/{DONE}")):
+        folder = path.parent
+        about = json.loads((folder / RUN).read_text())
+        log = read_log(folder)[list(_LOGGED)].dropna().rename(columns=_LOGGED)
+        study = re.sub(r"-?seed-\d+$", "", folder.name) or sweep.name
+        rules = about["rules"]["name"]
+        rows.append(log.assign(study=study, rules=rules, seed=about["run"]["seed"]))
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+
+
+def keep_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
+    """Take the results of a study into the repository: tables of summaries, and curves."""
+    if comparisons:
+        summaries = [pd.read_csv(each / "summary.csv") for each in comparisons]
+        write_csv(RESULTS / "learning.csv", pd.concat(summaries, ignore_index=True))
+    if sweeps:
+        curves = pd.concat([curves_of(each) for each in sweeps], ignore_index=True)
+        write_csv(RESULTS / "learning_curves.csv", curves)
+    draw_learning()
+
+
+def draw_learning() -> None:
+    """Draw the learning curves of the default rule set beside what others win of the test deals."""
+    curves = pd.read_csv(RESULTS / "learning_curves.csv")
+    kept = pd.read_csv(RESULTS / "four-seasons.csv")
+    kept = kept[kept["play"] == "deterministic"]
+    rates = dict(zip(kept["agent"], kept["win_rate"].astype(float), strict=True))
+    beside = {name: rates[name] for name in (BASELINE, "finisher", "planner") if name in rates}
+    plot_curves(
+        curves[curves["rules"] == _DEFAULT],
+        beside,
+        f"{_DEFAULT}: next-deal PPO by time of learning",
+        RESULTS / "learning.png",
+    )
+
+
+def learning_parts() -> dict[str, str]:
+    """The generated parts of the page, by the name of their marks."""
+    results = pd.read_csv(RESULTS / "learning.csv")
+    own = results[results["rules"] == _DEFAULT]
+    others = results[results["rules"] != _DEFAULT]
+    deals = int(own["deals"].max())
+    plot = "![games won against core-minutes](results/learning.png)\n\n"
+    parts = {
+        "study": f"Test deals 0 to {deals - 1:,}.\n\n{as_markdown(as_text(ranked(own)))}\n{plot}"
+    }
+    if len(others):
+        told = pd.concat([ranked(rows) for _, rows in others.groupby("rules", sort=False)])
+        count = int(others["deals"].max())
+        parts["family"] = f"Test deals 0 to {count - 1:,}.\n\n{as_markdown(as_text(told))}\n"
+    return parts

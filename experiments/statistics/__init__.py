@@ -1,0 +1,1 @@
+"""What may be concluded from results: intervals and tests."""

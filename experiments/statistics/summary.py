@@ -1,0 +1,221 @@
+"""Statistics of per-deal results: win rates with intervals, differences on the same deals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from experiments.evaluation.ceiling import CEILING
+from experiments.statistics.seeds import crossed_interval, iqm_interval
+
+BASELINE = "heuristic"
+"""The agent that others are compared with, deal by deal."""
+
+NOW, KEPT = "now", "kept"
+"""Where a row of a table comes from, where it has both: played now, or kept results."""
+
+RESULT_COLUMNS = (
+    "agent",
+    "play",
+    "rules",
+    "train_seed",
+    "deal",
+    "won",
+    "cards_up",
+    "moves",
+    "seconds",
+)
+"""Columns of a results file; `seconds` is the agent's own time for a game."""
+
+
+def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
+    """A row for each agent and way of playing under each rule set, in their order in the table.
+
+    Columns: agent, play, rules, seeds (training runs), deals, win_rate with its 95% interval
+    (win_low, win_high), iqm with iqm_low, iqm_high (interquartile mean of the win rate over
+    seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game; and, against the
+    baseline on the same deals, win_difference and cards_difference with their intervals (_low,
+    _high), and p_value (exact McNemar test; of several seeds the largest). Those are missing for
+    the baseline itself and where it has not played all of the deals.
+
+    Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
+    crossed bootstrap (`experiments.statistics.seeds`), as for cards up and the differences.
+
+    Raises:
+        ValueError: if the seeds of an agent have not played the same deals.
+    """
+    return pd.DataFrame(
+        _row(results, played, key, baseline)
+        for key, played in results.groupby(["rules", "agent", "play"], sort=False)
+    )
+
+
+def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
+    """The same, with a row for each training run; `train_seed` tells which."""
+    groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
+    return pd.DataFrame(
+        {"train_seed": seed} | _row(results, played, (rules, agent, play), baseline)
+        for (rules, agent, play, seed), played in groups
+    )
+
+
+def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -> dict[str, Any]:
+    rules, agent, play = key
+    won, cards = by_seed(played, "won"), by_seed(played, "cards_up")
+    seeds, deals = won.shape
+    if seeds == 1:
+        wilson = stats.binomtest(int(won.to_numpy().sum()), deals).proportion_ci(method="wilson")
+        win_interval = (wilson.low, wilson.high)
+    else:
+        win_interval = crossed_interval(won.to_numpy())
+    row: dict[str, Any] = {
+        "agent": agent,
+        "play": play,
+        "rules": rules,
+        "seeds": seeds,
+        "deals": deals,
+        "win_rate": float(won.to_numpy().mean()),
+        **_interval("win", win_interval),
+    }
+    row["iqm"], row["iqm_low"], row["iqm_high"] = iqm_interval(won.to_numpy().mean(axis=1))
+    row |= {
+        "cards_up": float(cards.to_numpy().mean()),
+        **_interval("cards", crossed_interval(cards.to_numpy())),
+        "moves": played["moves"].mean(),
+        "ms_per_move": 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1),
+        "ms_per_game": 1000 * played["seconds"].mean(),
+    }
+    others = results[(results["rules"] == rules) & (results["agent"] == baseline)]
+    if agent != baseline and set(won.columns) <= set(others["deal"]):
+        base = others.set_index("deal").loc[won.columns]
+        row |= _against(won, base["won"].to_numpy(np.float64), "win")
+        row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
+        row["p_value"] = max(
+            mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy()
+        )
+    return row
+
+
+def labels(table: pd.DataFrame) -> list[str]:
+    """What the agent of each row is called: with its way to play, where the table has both."""
+    both = table.groupby("agent")["play"].nunique() > 1
+    return [
+        f"{agent}, {play}" if both[agent] else str(agent)
+        for agent, play in zip(table["agent"], table["play"], strict=True)
+    ]
+
+
+def wins_by_label(results: pd.DataFrame) -> pd.DataFrame:
+    """Which agent won which deal: bool, a row a deal and a column an agent (see `labels`).
+
+    An agent with several training seeds has won a deal if at least half of its seeds have.
+    """
+    won = results.assign(who=labels(results), won=results["won"].astype(float))
+    table = won.groupby(["deal", "who"], sort=False)["won"].mean().unstack()
+    return table.dropna() >= 0.5
+
+
+def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
+    """One agent's results as a table of floats, a row a training seed and a column a deal.
+
+    Raises:
+        ValueError: if not all seeds have played all deals, or one has played a deal twice.
+    """
+    keyed = played.assign(train_seed=played["train_seed"].fillna(-1))
+    table = keyed.pivot(index="train_seed", columns="deal", values=column).astype(float)
+    if table.isna().to_numpy().any():
+        raise ValueError(f"the training seeds of {played['agent'].iloc[0]!r} played unlike deals")
+    return table
+
+
+def _interval(name: str, ends: tuple[float, float]) -> dict[str, float]:
+    return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
+
+
+def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[str, float]:
+    """Mean difference to the baseline, deal by deal, with its interval."""
+    difference = table.to_numpy() - base
+    ends = crossed_interval(difference)
+    return {f"{name}_difference": float(difference.mean()), **_interval(f"{name}_difference", ends)}
+
+
+def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
+    """The exact, two-sided McNemar test of one policy's wins against another's on equal deals."""
+    only_here, only_there = int((won > base).sum()), int((won < base).sum())
+    if not only_here + only_there:
+        return 1.0
+    return float(stats.binomtest(only_here, only_here + only_there).pvalue)
+
+
+def as_text(summary: pd.DataFrame) -> pd.DataFrame:
+    """The summary as cells of text, for a table that people read."""
+    several = summary["seeds"].max() > 1
+    cells = {
+        "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
+        "agent": summary["agent"],
+        "made of": summary["kind"].fillna("-") if "kind" in summary else None,
+        "play": summary["play"].fillna("-"),
+        "played": summary.get("source", None),
+        "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
+        "won % [95%]": win_rates(summary),
+        "of winnable %": (
+            _numbers(summary, "of_winnable", "{:.2f}", 100) if "of_winnable" in summary else None
+        ),
+        "IQM % [95%]": _told(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
+        f"vs {BASELINE} [95%]": _told(summary, "win_difference", "win_difference", "{:+.2f}", 100),
+        "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
+        "cards up [95%]": _told(summary, "cards_up", "cards", "{:.1f}"),
+        f"cards vs {BASELINE} [95%]": _told(
+            summary, "cards_difference", "cards_difference", "{:+.1f}"
+        ),
+        "ms/move": _numbers(summary, "ms_per_move", "{:.3f}"),
+        "ms/game": _numbers(summary, "ms_per_game", "{:.2f}"),
+    }
+    return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
+
+
+def ranked(summary: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one rule set, those that won most first."""
+    return summary.sort_values("win_rate", ascending=False, kind="stable")
+
+
+def win_rates(summary: pd.DataFrame) -> list[str]:
+    """Win rates in percent with their intervals; of the ceiling the bounds, as text."""
+    told = _told(summary, "win_rate", "win", "{:.2f}", 100)
+    ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
+    return [
+        bounds_as_text(low, high) if agent == CEILING else text
+        for text, (agent, low, high) in zip(told, ends, strict=True)
+    ]
+
+
+def bounds_as_text(low: float, high: float) -> str:
+    """Bounds of a share in percent: one number where nothing is open."""
+    return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
+
+
+def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:
+    """A column of numbers as text; a dash where there is none."""
+    return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
+
+
+def _told(
+    summary: pd.DataFrame, value: str, ends: str, form: str, factor: float = 1.0
+) -> list[str]:
+    """A column of values with their intervals, as text; a dash where there is none."""
+    texts = []
+    for _, row in summary.iterrows():
+        numbers = [row.get(name, np.nan) for name in (value, f"{ends}_low", f"{ends}_high")]
+        told = [form.format(factor * number) for number in numbers if not pd.isna(number)]
+        texts.append(f"{told[0]} [{told[1]}, {told[2]}]" if len(told) == 3 else (told or ["-"])[0])
+    return texts
+
+
+def _p_value(value: float) -> str:
+    if pd.isna(value):
+        return "-"
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"

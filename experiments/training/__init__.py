@@ -1,0 +1,1 @@
+"""What a training run needs: its folder, its callback, its checkpoints."""

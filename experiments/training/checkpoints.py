@@ -1,0 +1,175 @@
+"""Checkpoints: all that a training goes on from, so that it goes on as if never stopped.
+
+That is: weights (the target network's too), optimiser, counters, replay buffer, the games being
+played, all random states, and what the watcher of the run has in hand. A checkpoint is taken
+between two rollouts, written to a new folder, and renamed. Reading one runs no code: tensors are
+loaded with ``weights_only=True``, arrays without pickle, the rest is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import zipfile
+from collections import deque
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.files import whole_folder
+from agents.learned.replay import MaskableReplayBuffer
+from experiments.training.average import WeightAverage
+from experiments.training.run_folder import write_json
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+
+_TENSORS, _ARRAYS, _STATE = "tensors.pt", "arrays.npz", "state.json"
+
+_COUNTERS = (
+    "num_timesteps",
+    "_n_updates",
+    "_episode_num",
+    "_n_calls",
+    "exploration_rate",
+    "_current_progress_remaining",
+)
+"""Attributes of a Stable-Baselines3 model; which there are depends on the algorithm."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be used."""
+
+
+def save_checkpoint(
+    folder: Path, model: Any, average: WeightAverage, watcher: dict[str, Any]
+) -> None:
+    """Write a checkpoint; the one before gives way to it.
+
+    Args:
+        folder: where it is to lie.
+        model: on a `FourSeasonsVecEnv`, between two rollouts.
+        average: of the model's weights.
+        watcher: what else is to be remembered, as JSON has it.
+    """
+    tensors = {
+        "policy": model.policy.state_dict(),
+        "optimizer": model.policy.optimizer.state_dict(),
+        "average": average.state(),
+        "rng": torch.get_rng_state(),
+        "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+    }
+    kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
+    arrays = {
+        **_prefixed("last_observations", _as_dict(model._last_obs)),
+        "last_episode_starts": model._last_episode_starts,
+        "numpy_key": key,
+        **_prefixed("games", _games(model).venv.state()),
+        **_prefixed("replay", model.replay_buffer.state() if _replays(model) else {}),
+    }
+    version, words, gauss_next = random.getstate()
+    state = {
+        "counters": {name: getattr(model, name) for name in _COUNTERS if hasattr(model, name)},
+        "python_rng": [version, list(words), gauss_next],
+        "numpy_rng": [kind, int(position), int(has_gauss), float(gauss)],
+        "exploration_rng": model.exploration_rng.bit_generator.state if _replays(model) else None,
+        "episodes": list(model.ep_info_buffer),
+        "successes": [bool(each) for each in model.ep_success_buffer],
+        "watcher": watcher,
+    }
+    with whole_folder(folder) as new:
+        torch.save(tensors, new / _TENSORS)
+        np.savez_compressed(new / _ARRAYS, **arrays)
+        write_json(new / _STATE, state)
+
+
+def restore_checkpoint(folder: Path, model: Any, average: WeightAverage) -> dict[str, Any]:
+    """Put a fresh model, made with the same settings and seed, where a checkpoint was taken.
+
+    Returns:
+        The watcher's part.
+
+    Raises:
+        CheckpointError: if the checkpoint is damaged or of other settings.
+    """
+    try:
+        tensors = torch.load(folder / _TENSORS, weights_only=True, map_location=model.device)
+        with np.load(folder / _ARRAYS, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        state: dict[str, Any] = json.loads((folder / _STATE).read_text())
+        _restore(model, tensors, arrays, state)
+        average.restore(tensors["average"])
+    except _DAMAGES as error:
+        raise CheckpointError(f"{folder} cannot be resumed from: {error}") from None
+    watcher: dict[str, Any] = state["watcher"]
+    return watcher
+
+
+_DAMAGES = (
+    ValueError,
+    KeyError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    UnpicklingError,
+    zipfile.BadZipFile,
+)
+
+
+def _restore(
+    model: Any,
+    tensors: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    state: dict[str, Any],
+) -> None:
+    model.policy.load_state_dict(tensors["policy"])
+    model.policy.optimizer.load_state_dict(tensors["optimizer"])
+    for name, value in state["counters"].items():
+        setattr(model, name, value)
+    observations = _part(arrays, "last_observations")
+    model._last_obs = observations.get(_ALONE, observations)
+    model._last_episode_starts = arrays["last_episode_starts"]
+    _games(model).venv.restore(_part(arrays, "games"))
+    if _replays(model):
+        model.replay_buffer.restore(_part(arrays, "replay"))
+        model.exploration_rng.bit_generator.state = state["exploration_rng"]
+    window = model._stats_window_size
+    model.ep_info_buffer = deque(state["episodes"], maxlen=window)
+    model.ep_success_buffer = deque(state["successes"], maxlen=window)
+    version, words, gauss_next = state["python_rng"]
+    random.setstate((version, tuple(words), gauss_next))
+    kind, position, has_gauss, gauss = state["numpy_rng"]
+    np.random.set_state((kind, arrays["numpy_key"], position, has_gauss, gauss))  # noqa: NPY002
+    torch.set_rng_state(tensors["rng"].cpu())
+    if tensors["cuda_rng"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([each.cpu() for each in tensors["cuda_rng"]])
+
+
+def _games(model: Any) -> FourSeasonsVecEnv:
+    env = model.get_env()
+    assert isinstance(env, FourSeasonsVecEnv)
+    return env
+
+
+def _replays(model: Any) -> bool:
+    return isinstance(getattr(model, "replay_buffer", None), MaskableReplayBuffer)
+
+
+_ALONE = "alone"
+
+
+def _as_dict(observations: Any) -> dict[str, NDArray[Any]]:
+    return observations if isinstance(observations, dict) else {_ALONE: observations}
+
+
+def _prefixed(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    start = f"{prefix}."
+    return {
+        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+    }

@@ -1,0 +1,178 @@
+"""The folder of a training run: what it tells of how the run was made, and who may write there.
+
+=====================  ==========================================================================
+`run.json`             flags, hyperparameters, rules, command, versions, machine, git commit
+`git.diff`             what differed from that commit, if anything did
+`progress.csv`         learning curve; `events.*` is the same for TensorBoard
+`validation.csv`       the best policy's games on validation deals, a row a deal
+`best/`, `last/`       policies: the best by validation, and the latest
+`policies/STEPS/`      the policy at each validation
+`checkpoint/`          all that `--resume` needs
+`done.json`            written last, once the run has come to its end
+`README.md`            all this in short
+=====================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from filelock import FileLock, Timeout
+
+from agents.files import write_atomically
+
+ROOT = Path(__file__).parent.parent.parent
+RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
+BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
+VALIDATION_GAMES = "validation.csv"
+STEPS = "time/total_timesteps"
+"""Column of the learning curve: moves played."""
+
+_PACKAGES = (
+    "four-seasons-env",
+    "gymnasium",
+    "joblib",
+    "numba",
+    "numpy",
+    "pandas",
+    "sb3-contrib",
+    "scipy",
+    "stable-baselines3",
+    "torch",
+)
+
+
+def write_json(path: Path, told: dict[str, Any]) -> None:
+    """Write a dictionary as JSON, as a whole or not at all."""
+    write_atomically(path, (json.dumps(told, indent=2) + "\n").encode())
+
+
+def provenance() -> dict[str, Any]:
+    """Command, versions, machine and git state: where a result comes from."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return {
+        "command": shlex.join(["python", *_as_module(sys.argv)]),
+        "python": platform.python_version(),
+        "versions": versions,
+        "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
+        "git": {"commit": _git("rev-parse", "HEAD"), "changed": _git("status", "--porcelain")},
+    }
+
+
+def _as_module(command: list[str]) -> list[str]:
+    """``-m experiments.train ...`` of a command line that holds the module's path."""
+    command = [each.replace(f"{ROOT}/", "") for each in command]
+    path = ROOT / command[0]
+    is_ours = path.suffix == ".py" and path.parent.name == "experiments"
+    return ["-m", f"experiments.{path.stem}", *command[1:]] if is_ours else command
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says of this clone; None outside of one."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip("\n")
+
+
+@contextmanager
+def alone(out: Path) -> Iterator[None]:
+    """Keep any other process from training in a folder at the same time.
+
+    Raises:
+        FileExistsError: if one does.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", blocking=False):
+            yield
+    except Timeout:
+        raise FileExistsError(f"{out} is being trained by another process") from None
+
+
+def open_run(out: Path, told: dict[str, Any]) -> None:
+    """Start the folder of a new run.
+
+    Raises:
+        FileExistsError: if there is something in it already; nothing is ever overwritten.
+    """
+    if (out / RUN).is_file():
+        done = "has come to its end" if (out / DONE).is_file() else "is unfinished"
+        raise FileExistsError(
+            f"{out} holds a run already, which {done}: go on with it (--resume), or choose a new "
+            "folder (--out)"
+        )
+    if out.exists() and any(not each.name.startswith(".") for each in out.iterdir()):
+        raise FileExistsError(f"{out} is not empty, and holds no run: choose a new folder (--out)")
+    write_json(out / RUN, told)
+    changes = _git("diff", "HEAD")
+    if changes:
+        write_atomically(out / "git.diff", (changes + "\n").encode())
+    write_readme(out)
+
+
+def reopen_run(out: Path) -> dict[str, Any]:
+    """What a run to be resumed has told of itself.
+
+    Raises:
+        FileNotFoundError: if there is no run.
+        ValueError: if its `run.json` cannot be read.
+    """
+    if not (out / RUN).is_file():
+        raise FileNotFoundError(f"no run to resume at {out}: {RUN} would stand there")
+    try:
+        told: dict[str, Any] = json.loads((out / RUN).read_text())
+    except ValueError as error:
+        raise ValueError(f"{out / RUN} is damaged: {error}") from None
+    return told
+
+
+def write_readme(out: Path) -> None:
+    """Write the folder's README from its files."""
+    told = json.loads((out / RUN).read_text())
+    run, git = told["run"], told["git"]
+    title = f"{run['agent']} on {told['rules']['name']}, training seed {run['seed']}"
+    lines = [f"# {title}", "", f"    {told['command']}", ""]
+    changed = " with the changes of git.diff" if git["changed"] else ""
+    lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {told['python']}.", ""]
+    if (out / DONE).is_file():
+        done = json.loads((out / DONE).read_text())
+        best = done["best"]
+        lines += [
+            f"Learned from {done['steps']:,} steps in {done['seconds']:,.0f} seconds. Its best "
+            f"policy won {best['won']:.2%} of {best['deals']} (validation deals), with "
+            f"{best['cards_up']:.1f} cards up; it is of step {best['steps']:,}.",
+            "",
+        ]
+    else:
+        lines += ["Unfinished: `python -m experiments.train --resume --out` this folder.", ""]
+    table = (__doc__ or "").split("=\n")[1].rpartition("\n=")[0]
+    lines += ["What is here:", "", "```", table, "```"]
+    write_atomically(out / "README.md", ("\n".join(lines) + "\n").encode())
+
+
+def read_log(folder: Path) -> pd.DataFrame:
+    """The learning curve of a run, a row a log entry; without any if it has not come that far."""
+    path = folder / PROGRESS
+    if not path.is_file() or not path.stat().st_size:
+        return pd.DataFrame({STEPS: []})
+    return pd.read_csv(path)

@@ -1,0 +1,1 @@
+"""The engine: cards, deals, moves and the rules, compiled. Everything else calls it."""

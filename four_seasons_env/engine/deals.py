@@ -1,0 +1,111 @@
+"""Deal numbers: which deck deal *n* is, and which deals are for what.
+
+Deal *n* is a Fisher-Yates shuffle of the cards in code order, driven by the SplitMix64 stream
+seeded with *n* (Steele, Lea and Flood 2014; constants by Vigna). A dozen lines in any language give
+the same decks: docs/deals.md has the definition and test vectors. It never changes.
+
+=============  =====================  ==============================================
+split          deals                  use
+=============  =====================  ==============================================
+``TEST``       0 - 9,999              reporting only: never tuned, selected or trained on
+``VALIDATION`` 10,000 - 19,999        choosing checkpoints and settings
+training       from ``TRAIN_FROM``    everything else; environments draw from it
+=============  =====================  ==============================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env.engine.jit import jit
+
+TEST = range(0, 10_000)
+VALIDATION = range(10_000, 20_000)
+TRAIN_FROM = 2**32
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_TRAIN_FROM = np.uint64(TRAIN_FROM)
+_2 = np.uint64(2)
+
+
+@jit
+def mix(z):
+    """SplitMix64's output function: a uint64 well mixed into another."""
+    z = (z ^ (z >> _30)) * _MIX_1
+    z = (z ^ (z >> _27)) * _MIX_2
+    return z ^ (z >> _31)
+
+
+@jit
+def shuffle(cards, first, last, seed):
+    """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed.
+
+    A place below k is drawn as ``(x >> 32) * k >> 32``: off uniform by less than k / 2^32.
+    """
+    state = np.uint64(seed)
+    for i in range(last - first - 1, 0, -1):
+        state = state + _GAMMA
+        j = np.int64(((mix(state) >> _32) * np.uint64(i + 1)) >> _32)
+        cards[first + i], cards[first + j] = cards[first + j], cards[first + i]
+
+
+@jit
+def start_streams(seeds, streams):
+    """Write the deal stream that each seed starts; both are uint64 arrays of shape (n,)."""
+    for i in range(len(seeds)):
+        streams[i] = mix(~seeds[i] * _GAMMA)
+
+
+@jit
+def next_deal(streams, i):
+    """Advance stream i and return the number of its next training deal (int64)."""
+    streams[i] = streams[i] + _GAMMA
+    return np.int64(_TRAIN_FROM + (mix(streams[i]) >> _2))
+
+
+def _check_number(what: str, value: int, bits: int) -> int:
+    try:
+        number = int(value.__index__())
+    except AttributeError:
+        raise ValueError(f"a {what} is an integer, not {value!r}") from None
+    if not 0 <= number < 2**bits:
+        raise ValueError(f"a {what} is a number from 0 to 2^{bits} - 1, not {number}")
+    return number
+
+
+def check_deal(deal: int) -> int:
+    """A deal's number as an int.
+
+    Raises:
+        ValueError: if it is not an integer from 0 to 2^63 - 1.
+    """
+    return _check_number("deal", deal, 63)
+
+
+def check_seed(seed: int) -> int:
+    """A seed as an int.
+
+    Raises:
+        ValueError: if it is not an integer from 0 to 2^64 - 1.
+    """
+    return _check_number("seed", seed, 64)
+
+
+def parse_deals(text: str) -> range:
+    """The deals of a text such as "0-9999" (both ends belong to it) or "17".
+
+    Raises:
+        ValueError: if the text is not a number or a rising range of them.
+    """
+    first, dash, last = text.replace(",", "").replace("_", "").partition("-")
+    try:
+        low = check_deal(int(first))
+        high = check_deal(int(last)) if dash else low
+    except ValueError as error:
+        raise ValueError(f"deals are given as '0-9999' or '17', not {text!r}: {error}") from None
+    if high < low:
+        raise ValueError(f"the deals {text!r} run backwards: write '{high}-{low}'")
+    return range(low, high + 1)

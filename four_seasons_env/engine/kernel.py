@@ -1,0 +1,634 @@
+"""The game itself, compiled: the GAME record, the opening, legal moves, play.
+
+This is the only place where a rule is enforced. A game is one small record; the functions below
+work on one record each and never allocate, so searches, environments and agents call them by the
+million. ``rule`` is a RULE record, a `Rules` made ready for them by `compile_rules`.
+
+Sources of the rules are named in `rules.py`, row by row; here the fields alone decide.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import shuffle
+from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
+from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
+
+GAME = np.dtype(
+    [
+        ("deal", "i8"),  # the deal's number, -1 for a deck of one's own
+        ("deck", "u1", (52,)),  # cards in dealing order; those from `dealt` on are the stock
+        ("below", "u1", (52,)),  # the card that each card of a pile or the waste lies on
+        ("top", "u1", (13,)),  # top card of piles 0-11 and of the waste (12)
+        ("height", "u1", (13,)),  # cards in piles 0-11 and in the waste (12)
+        ("level", "u1", (4,)),  # cards on each suit's foundation
+        ("base", "u1", (4,)),  # rank that each suit's foundation starts from
+        ("dealt", "u1"),  # cards dealt from the deck
+        ("deck_size", "u1"),  # cards in the deck: fewer after a redeal
+        ("redeals", "u1"),  # redeals left
+        ("cards_up", "u1"),  # cards on all foundations
+        ("moves", "u4"),  # moves played
+    ],
+    align=True,
+)
+"""One position. "No card" is 52. All but ``deck[dealt:]`` before a redeal is public."""
+
+_MAX_MOVES = 208  # twelve piles, a redeal and worrying back make 207
+
+RULE = np.dtype(
+    [
+        ("accepts", "u8", (13, 53)),  # [base rank, top card] -> bit set of cards that may go on it
+        ("wants", "u1", (13, 53)),  # [base rank, top card] -> key of the cards that may go on it
+        ("key", "u1", (53,)),  # [card] -> what `wants` compares: all that matters for packing
+        ("source", "u1", (_MAX_MOVES,)),  # [move number] -> place that a card leaves
+        ("target", "u1", (_MAX_MOVES,)),  # [move number] -> place that it goes to
+        ("share", "f4"),  # of the deck that a card is
+        ("actions", "i8"),  # size of the action space
+        ("ranks", "i8"),
+        ("cards", "i8"),
+        ("piles", "i8"),
+        ("base_from", "i8"),  # index into BASE_FROM, likewise below
+        ("opening", "i8"),
+        ("spaces", "i8"),
+        ("redeals", "i8"),
+        ("first_waste", "i8"),
+        ("runs", "b1"),
+        ("worrying_back", "b1"),
+    ],
+    align=True,
+)
+"""A rule set, ready for the compiled functions."""
+
+BASE_SIXTH, BASE_FIRST, BASE_PER_SUIT, BASE_ACES = range(len(BASE_FROM))
+OPENING_FIXED, OPENING_AS_DEALT = range(len(OPENINGS))
+OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_7, _8, _BYTE = np.uint64(7), np.uint64(8), np.uint64(0xFF)
+_EACH = np.uint64(0x0101010101010101)  # one in each byte
+_LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
+_NO_KEY = 0xFE  # of no card: nothing wants it
+_WANTS_NONE = 0xFF
+
+
+# --- rule sets made ready ---------------------------------------------------------------------
+
+
+def _packing_table(rules: Rules) -> NDArray[np.uint64]:
+    """``accepts`` of a rule set: which cards may go on a top card; on a space (52) any may."""
+    base = np.arange(13)[:, None, None]
+    host = np.arange(52)[None, :, None]
+    card = np.arange(52)[None, None, :]
+    fits = (card >> 2) + 1 == host >> 2
+    wraps = (card >> 2 == rules.ranks - 1) & (host >> 2 == 0)
+    if rules.wrap == "never":
+        wraps = np.zeros_like(wraps)
+    elif rules.wrap == "unless_ace_base":
+        wraps = wraps & (base != 0)
+    packs = fits | wraps
+    if rules.wrap == "linear":
+        packs = packs & (host >> 2 != base)
+    if rules.build == "alternate_colour":
+        packs = packs & ((card & 2) != (host & 2))
+    elif rules.build == "none":
+        packs = np.zeros_like(packs)
+    packs = np.broadcast_to(packs, (13, 52, 52))
+    accepts = np.zeros((13, 53), np.uint64)
+    bits = np.uint64(1) << np.arange(52, dtype=np.uint64)
+    accepts[:, :52] = np.where(packs, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+    accepts[:, NO_CARD] = bits.sum(dtype=np.uint64)
+    return accepts
+
+
+def _packing_keys(
+    rules: Rules, accepts: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """``wants`` and ``key``: the packing table once more, as one number to compare for equality.
+
+    Packing looks at a card's rank, and at its colour where that matters: its key. A top card takes
+    all cards of one key, or none.
+    """
+    card = np.arange(52)
+    key = np.full(53, _NO_KEY, np.uint8)
+    by_colour = rules.build == "alternate_colour"
+    key[:52] = 2 * (card >> 2) + ((card & 2) >> 1) if by_colour else card >> 2
+    wants = np.full((13, 53), _WANTS_NONE, np.uint8)
+    for base, host in np.argwhere(accepts[:, :NO_CARD]):
+        taken = (accepts[base, host] >> card.astype(np.uint64)) & _ONE == 1
+        (wanted,) = set(key[:52][taken])
+        assert (taken == (key[:52] == wanted)).all()
+        wants[base, host] = wanted
+    return wants, key
+
+
+@functools.cache
+def compile_rules(rules: Rules) -> NDArray[np.void]:
+    """A rule set as a read-only RULE array of shape (1,), as the batch functions take it."""
+    table = np.zeros(1, RULE)
+    rule = table[0]
+    rule["accepts"] = _packing_table(rules)
+    rule["wants"], rule["key"] = _packing_keys(rules, rule["accepts"])
+    moves = all_moves(rules)
+    rule["source"][: len(moves)] = [move.source for move in moves]
+    rule["target"][: len(moves)] = [move.target for move in moves]
+    rule["share"] = 1 / rules.cards
+    rule["actions"] = len(moves)
+    rule["base_from"] = BASE_FROM.index(rules.base_from)
+    rule["opening"] = OPENINGS.index(rules.opening)
+    rule["spaces"] = SPACES.index(rules.spaces)
+    for field in ("ranks", "cards", "piles", "redeals", "first_waste", "runs", "worrying_back"):
+        rule[field] = getattr(rules, field)
+    table.flags.writeable = False
+    return table
+
+
+# --- cards in place ---------------------------------------------------------------------------
+
+
+@jit
+def _take(g, place):
+    """Lift the top card of a pile or of the waste."""
+    card = g.top[place]
+    g.top[place] = g.below[card]
+    g.height[place] -= 1
+    return card
+
+
+@jit
+def _put(g, card, place):
+    """Lay a card on a pile or on the waste."""
+    g.below[card] = g.top[place]
+    g.top[place] = card
+    g.height[place] += 1
+
+
+@jit
+def _put_up(g, card):
+    """Lay a card on its foundation."""
+    g.below[card] = NO_CARD
+    g.level[card & 3] += 1
+    g.cards_up += 1
+
+
+@jit
+def _draw(g):
+    """Take the next card of the stock."""
+    card = g.deck[g.dealt]
+    g.dealt += 1
+    return card
+
+
+@jit
+def _turn(g):
+    """Turn the next card of the stock to the waste."""
+    _put(g, _draw(g), WASTE)
+
+
+@jit
+def stock_size(g):
+    """Cards left in the stock."""
+    return np.int64(g.deck_size) - np.int64(g.dealt)
+
+
+@jit
+def relative_rank(g, rule, card):
+    """A card's place in its foundation's order: 0 for the base card, up to ranks - 1."""
+    rank = np.int64(card >> 2) - np.int64(g.base[card & 3])
+    return rank + rule.ranks if rank < 0 else rank
+
+
+@jit
+def goes_up(g, rule, card):
+    """Whether a card (or no card) is the next that its foundation takes."""
+    return card != NO_CARD and relative_rank(g, rule, card) == g.level[card & 3]
+
+
+@jit
+def is_won(g, rule):
+    """Whether all cards are up."""
+    return g.cards_up == rule.cards
+
+
+@jit
+def stock_is_known(g, rule):
+    """Whether the stock is a waste turned over, which the player has seen."""
+    return g.redeals != rule.redeals
+
+
+@jit
+def nothing_hidden(g, rule):
+    """Whether the player knows every card: the stock is known, or has one card at most."""
+    return stock_size(g) <= 1 or stock_is_known(g, rule)
+
+
+# --- the opening ------------------------------------------------------------------------------
+
+
+@jit
+def _bring_bases_forward(g, rule):
+    """`one_per_suit`: from the last-dealt end, the first card met of each suit is dealt first."""
+    for suit in range(3, -1, -1):
+        found = rule.cards - 1
+        while g.deck[found] & 3 != suit or found < 3 - suit:
+            found -= 1
+        card = g.deck[found]
+        for i in range(found, 0, -1):
+            g.deck[i] = g.deck[i - 1]
+        g.deck[0] = card
+
+
+@jit
+def _open_foundations(g):
+    """Deal the base card: its rank is every foundation's base."""
+    card = _draw(g)
+    g.base[:] = card >> 2
+    _put_up(g, card)
+
+
+@jit
+def lay_out(g, rule):
+    """Set up the opening from ``g.deck``; ``g.deal`` is left alone."""
+    g.below[:] = NO_CARD
+    g.top[:] = NO_CARD
+    g.height[:] = 0
+    g.level[:] = 0
+    g.base[:] = 0
+    g.dealt = 0
+    g.deck_size = rule.cards
+    g.redeals = rule.redeals
+    g.cards_up = 0
+    g.moves = 0
+    if rule.base_from == BASE_PER_SUIT:
+        _bring_bases_forward(g, rule)
+        for suit in range(4):
+            card = _draw(g)
+            g.base[suit] = card >> 2
+            _put_up(g, card)
+    elif rule.base_from == BASE_FIRST:
+        _open_foundations(g)
+    pile = 0
+    while pile < rule.piles and stock_size(g) > 0:
+        card = _draw(g)
+        if rule.opening == OPENING_AS_DEALT and goes_up(g, rule, card):
+            _put_up(g, card)
+        else:
+            _put(g, card, pile)
+            pile += 1
+    if rule.base_from == BASE_SIXTH:
+        _open_foundations(g)
+    if rule.first_waste and stock_size(g) > 0:
+        _turn(g)
+
+
+@jit
+def start(g, rule, deal):
+    """Set up the opening of a deal by its number (int64)."""
+    for card in range(52):
+        g.deck[card] = card if card < rule.cards else NO_CARD
+    shuffle(g.deck, 0, rule.cards, np.uint64(deal))
+    g.deal = deal
+    lay_out(g, rule)
+
+
+@jit
+def reshuffle_unseen(g, rule, seed):
+    """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
+
+    Any order of them is as likely as any other, whatever was played (`one_per_suit` openings
+    aside, where the way the bases are found makes some orders slightly likelier).
+    """
+    if not stock_is_known(g, rule):
+        shuffle(g.deck, g.dealt, g.deck_size, seed)
+
+
+# --- legal moves ------------------------------------------------------------------------------
+
+
+@inlined
+def _takers(wanted, key):
+    """Which of eight piles take a card: byte j is 1 where byte j of ``wanted`` is the card's key.
+
+    The usual trick to find the zero bytes of a word, here of the difference.
+    """
+    differ = wanted ^ (np.uint64(key) * _EACH)
+    return ~(((differ & _LOW) + _LOW) | differ | _LOW) >> _7
+
+
+@jit
+def _run_takers(g, rule, wanted, card):
+    """`_takers` of any card of the packed sequence that the top card of a pile ends."""
+    accepts = rule.accepts[g.base[0]]
+    takers = _takers(wanted, rule.key[card])
+    host = g.below[card]
+    while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
+        takers |= _takers(wanted, rule.key[host])
+        card, host = host, g.below[host]
+    return takers
+
+
+@inlined
+def _next_up(g, rule):
+    """Bit set of the cards that the foundations take next."""
+    cards = np.uint64(0)
+    for suit in range(4):
+        level = np.int64(g.level[suit])
+        if level < rule.ranks:
+            rank = g.base[suit] + level
+            rank -= rule.ranks if rank >= rule.ranks else 0
+            cards |= _ONE << np.uint64(4 * rank + suit)
+    return cards
+
+
+@inlined
+def _append(words, word, at, flags, count):
+    """Append so many bytes, 0 or 1 each, to a row of words that is written from left to right.
+
+    Args:
+        word: the word being filled, at byte ``at`` of the row; it is stored once it is full.
+
+    Returns:
+        The word being filled and the byte of the row to go on at.
+    """
+    fill = at & 7
+    word |= flags << np.uint64(8 * fill)
+    if fill + count >= 8:
+        words[at >> 3] = word
+        word = (flags >> np.uint64(8 * (7 - fill))) >> _8
+    return word, at + count
+
+
+@inlined
+def _without(flags, byte):
+    """A word without one of its bytes: those after it move up."""
+    before = (_ONE << np.uint64(8 * byte)) - _ONE
+    return (flags & before) | ((flags >> _8) & ~before)
+
+
+@jit
+def legal(g, rule, distinct, words):
+    """Write a position's legal moves, and tell whether the game goes on.
+
+    Args:
+        distinct: leave out the moves that only rename spaces: a lone card to a space, and any
+            card to another space than the first.
+        words: a row of `new_masks`: a byte for each move, 1 where the rules allow it. All 0 once
+            won.
+
+    Returns:
+        False when the game is over: won, or nothing can be done but rename spaces.
+    """
+    if is_won(g, rule):
+        words[:] = 0
+        return False
+    if rule.piles == 5 and not (rule.runs or rule.redeals or rule.worrying_back):
+        return _write_legal(g, rule, distinct, words, 5, False, False, False)  # most rule sets
+    return _write_legal(
+        g, rule, distinct, words, rule.piles, rule.runs, rule.redeals > 0, rule.worrying_back
+    )
+
+
+@inlined
+def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
+    """`legal` of a game that is not won; the last four arguments may be known when compiled.
+
+    The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
+    and which piles are spaces. One comparison tells which of them take a card, and what it says is
+    written as it is, move after move: a branch that depends on the cards costs more than the work
+    that it saves.
+    """
+    low = min(piles, 8)  # piles in the first word; the others are in the second
+    high = piles - low
+    next_up = _next_up(g, rule)
+    wanted, spaces, up = _look(g, rule, next_up, 0, low)
+    wanted_2, spaces_2, up_2 = _look(g, rule, next_up, low, piles)
+    has_space = spaces | spaces_2 != _ZERO
+    if distinct:  # the first space only
+        spaces_2 = _ZERO if spaces else spaces_2 & (~spaces_2 + _ONE)
+        spaces &= ~spaces + _ONE
+
+    stock = stock_size(g)
+    waste_card = g.top[WASTE]
+    has_waste = waste_card != NO_CARD
+    may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
+    waste_up = (next_up >> np.uint64(waste_card)) & _ONE
+    useful = np.uint64(may_deal) | waste_up | up | up_2
+    word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
+    word, at = _append(words, word, at, up, low)
+    if high:
+        word, at = _append(words, word, at, up_2, high)
+
+    key = rule.key[waste_card]
+    targets = _takers(wanted, key) | (spaces if has_waste else _ZERO)
+    useful |= targets
+    word, at = _append(words, word, at, targets, low)
+    if high:
+        targets = _takers(wanted_2, key) | (spaces_2 if has_waste else _ZERO)
+        useful |= targets
+        word, at = _append(words, word, at, targets, high)
+
+    for source in range(piles):
+        card = g.top[source]
+        height = g.height[source]
+        keep = ~_ZERO if height > 1 else _ZERO  # a lone card to a space is not useful
+        lone = ~_ZERO if height == 1 and not distinct else keep
+        is_run = runs and height > 1
+        key = rule.key[card]
+        own = source < low
+        targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
+        if own:  # a pile has no move to itself
+            targets &= ~(_BYTE << np.uint64(8 * source))
+        useful |= targets | (spaces & keep)
+        targets |= spaces & lone
+        if own:
+            targets = _without(targets, source)
+        word, at = _append(words, word, at, targets, low - own)
+        if high:
+            targets = _run_takers(g, rule, wanted_2, card) if is_run else _takers(wanted_2, key)
+            if not own:
+                targets &= ~(_BYTE << np.uint64(8 * (source - low)))
+            useful |= targets | (spaces_2 & keep)
+            targets |= spaces_2 & lone
+            if not own:
+                targets = _without(targets, source - low)
+            word, at = _append(words, word, at, targets, high - (not own))
+
+    if redeals:
+        may_redeal = np.uint64(stock == 0 and has_waste and g.redeals > 0)
+        useful |= may_redeal
+        word, at = _append(words, word, at, may_redeal, 1)
+    if worrying_back:
+        for suit in range(4):
+            card = foundation_top(g, rule, suit) if g.level[suit] else NO_CARD
+            key = rule.key[card]
+            targets = _takers(wanted, key) | (spaces if card != NO_CARD else _ZERO)
+            useful |= targets
+            word, at = _append(words, word, at, targets, low)
+            if high:
+                targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
+                useful |= targets
+                word, at = _append(words, word, at, targets, high)
+    if at & 7:
+        words[at >> 3] = word
+    return useful != _ZERO
+
+
+@inlined
+def _look(g, rule, next_up, first, last):
+    """Piles first to last - 1 in a word: what each wants, which are spaces, whose card goes up."""
+    wants = rule.wants[g.base[0]]
+    wanted = ~_ZERO
+    spaces = _ZERO
+    up = _ZERO
+    for pile in range(last - 1, first - 1, -1):
+        top = g.top[pile]
+        wanted = (wanted << _8) | np.uint64(wants[top])
+        spaces = (spaces << _8) | np.uint64(top == NO_CARD)
+        up = (up << _8) | ((next_up >> np.uint64(top)) & _ONE)
+    return wanted, spaces, up
+
+
+@jit
+def foundation_top(g, rule, suit):
+    """The top card of a suit's foundation that is not empty."""
+    rank = (np.int64(g.base[suit]) + np.int64(g.level[suit]) - 1) % rule.ranks
+    return 4 * rank + suit
+
+
+# --- play -------------------------------------------------------------------------------------
+
+
+@jit
+def _move_run(g, rule, source, target):
+    """Move the shortest packed part of a pile whose bottom card fits the target, as one."""
+    accepts = rule.accepts[g.base[0]]
+    host = g.top[target]
+    top = bottom = g.top[source]
+    cards = 1
+    while not (accepts[host] >> np.uint64(bottom)) & _ONE:
+        bottom = g.below[bottom]
+        cards += 1
+    g.top[source] = g.below[bottom]
+    g.below[bottom] = host
+    g.top[target] = top
+    g.height[source] -= cards
+    g.height[target] += cards
+
+
+@jit
+def _redeal(g):
+    """Turn the waste over to be the stock again: the card dealt first is dealt first again."""
+    g.deck[:] = NO_CARD
+    g.deck_size = g.height[WASTE]
+    g.dealt = 0
+    for i in range(g.deck_size - 1, -1, -1):
+        card = _take(g, WASTE)
+        g.below[card] = NO_CARD
+        g.deck[i] = card
+    g.redeals -= 1
+
+
+@jit
+def _fill_from_stock(g, rule):
+    """`auto_stock`: every space gets a card from the stock, while there is one."""
+    for pile in range(rule.piles):
+        if g.top[pile] == NO_CARD and stock_size(g) > 0:
+            _put(g, _draw(g), pile)
+
+
+@jit
+def _fill_from_waste(g, source):
+    """`auto_waste`: the pile that a card has left empty gets the waste's top card.
+
+    A waste that this, or the move itself, has emptied gets a card from the stock. So the waste is
+    empty beside a stock only just after a redeal; a pile that is emptied then stays a space, as in
+    PySolFC's code (`fillStack`), for the player to fill.
+    """
+    if source < WASTE and g.top[source] == NO_CARD and g.top[WASTE] != NO_CARD:
+        _put(g, _take(g, WASTE), source)
+        source = WASTE
+    if source == WASTE and g.top[WASTE] == NO_CARD and stock_size(g) > 0:
+        _turn(g)
+
+
+@jit
+def play(g, rule, move):
+    """Play a legal move by its number. Whether it is legal is not checked: ask `legal`."""
+    source = rule.source[move]
+    target = rule.target[move]
+    g.moves += 1
+    if source == STOCK:
+        _turn(g)
+        return
+    if target == STOCK:
+        _redeal(g)
+    elif target == FOUNDATION:
+        _put_up(g, _take(g, source))
+    elif source >= FOUNDATION:
+        suit = source - FOUNDATION
+        card = foundation_top(g, rule, suit)
+        g.level[suit] -= 1
+        g.cards_up -= 1
+        _put(g, card, target)
+    elif rule.runs and source != WASTE and g.top[target] != NO_CARD:
+        _move_run(g, rule, source, target)
+    else:
+        _put(g, _take(g, source), target)
+    if rule.spaces == AUTO_STOCK:
+        _fill_from_stock(g, rule)
+    elif rule.spaces == AUTO_WASTE and target != STOCK:
+        _fill_from_waste(g, np.int64(source))
+
+
+# --- the same for arrays of games, for Python callers -----------------------------------------
+
+
+@jit
+def start_all(games, rules, deals):
+    """`start` for each game: GAME (n,), RULE (1,), int64 (n,)."""
+    for i in range(len(games)):
+        start(games[i], rules[0], deals[i])
+
+
+@jit
+def lay_out_all(games, rules):
+    """`lay_out` for each game."""
+    for i in range(len(games)):
+        lay_out(games[i], rules[0])
+
+
+def new_masks(count: int, rules: Rules) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
+    """Zeroed masks of so many games, twice: as the words that `legal` writes, and as int8.
+
+    Returns:
+        uint64 of shape (count, words) and, over the same memory, int8 of shape (count, actions).
+    """
+    actions = len(all_moves(rules))
+    words = np.zeros((count, -(-actions // 8)), "<u8")
+    return words, words.view(np.int8)[:, :actions]
+
+
+@jit
+def legal_all(games, rules, distinct, words, goes_on):
+    """`legal` for each game into words of `new_masks` and goes_on (n,) bool."""
+    for i in range(len(games)):
+        goes_on[i] = legal(games[i], rules[0], distinct, words[i])
+
+
+@jit
+def play_all(games, rules, moves):
+    """`play` for each game; moves (n,) int64."""
+    for i in range(len(games)):
+        play(games[i], rules[0], moves[i])
+
+
+@jit
+def reshuffle_unseen_all(games, rules, seeds):
+    """`reshuffle_unseen` for each game; seeds (n,) uint64."""
+    for i in range(len(games)):
+        reshuffle_unseen(games[i], rules[0], seeds[i])

@@ -1,0 +1,103 @@
+"""The action space: move numbers <-> (source, target) <-> text such as "W>T2".
+
+The numbering depends on the rule set's number of piles P alone, and goes
+
+==========  ==================  ======================================================
+text        how many            meaning
+==========  ==================  ======================================================
+``deal``    1                   turn the next stock card to the waste
+``W>F``     1                   the waste's top card to its foundation
+``Ti>F``    P                   the top card of pile i to its foundation
+``W>Tj``    P                   the waste's top card to pile j
+``Ti>Tj``   P * (P - 1)         from pile i to pile j: the top card, or a run
+``redeal``  1 if redeals        turn the waste over to be the stock again
+``F:s>Tj``  4 * P if worrying   the top card of the foundation of suit s back to pile j
+==========  ==================  ======================================================
+
+The last two are there only in rule sets that have them: 32 moves for five piles.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from four_seasons_env.engine.cards import SUITS
+from four_seasons_env.rules import Rules, nearest
+
+# Places that a card moves from or to: piles are 0-11.
+WASTE = 12
+FOUNDATION = 13  # as a target; as a source FOUNDATION + suit
+STOCK = 17
+
+
+@dataclass(frozen=True)
+class Move:
+    """One move of an action space; ``str(move)`` is its text, ``int(move)`` its number."""
+
+    number: int
+    source: int
+    target: int
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __int__(self) -> int:
+        return self.number
+
+    __index__ = __int__
+
+
+def _places(rules: Rules) -> list[tuple[int, int, str]]:
+    piles = range(rules.piles)
+    places = [(STOCK, WASTE, "deal"), (WASTE, FOUNDATION, "W>F")]
+    places += [(i, FOUNDATION, f"T{i}>F") for i in piles]
+    places += [(WASTE, j, f"W>T{j}") for j in piles]
+    places += [(i, j, f"T{i}>T{j}") for i in piles for j in piles if i != j]
+    if rules.redeals:
+        places += [(WASTE, STOCK, "redeal")]
+    if rules.worrying_back:
+        places += [
+            (FOUNDATION + s, j, f"F:{suit}>T{j}") for s, suit in enumerate(SUITS) for j in piles
+        ]
+    return places
+
+
+@functools.cache
+def all_moves(rules: Rules) -> tuple[Move, ...]:
+    """The action space of a rule set: the move of number ``n`` stands at index ``n``."""
+    return tuple(Move(n, *place) for n, place in enumerate(_places(rules)))
+
+
+@functools.cache
+def _by_text(rules: Rules) -> dict[str, Move]:
+    return {move.text: move for move in all_moves(rules)}
+
+
+def find_move(rules: Rules, move: Move | str | int) -> Move:
+    """The move of a text or a number in the rule set's action space.
+
+    Raises:
+        ValueError: for a text or a number that the action space does not have.
+        TypeError: for anything else.
+    """
+    moves = all_moves(rules)
+    if isinstance(move, Move):
+        move = move.text  # its number may be another's in this action space
+    if isinstance(move, str):
+        known = _by_text(rules)
+        if move not in known:
+            raise ValueError(f"unknown move {move!r} in {rules.name!r}: {nearest(move, known)}")
+        return known[move]
+    try:
+        number = int(move.__index__())
+    except AttributeError:
+        raise TypeError(
+            f"a move is a Move, a text or a number, not {type(move).__name__}"
+        ) from None
+    if not 0 <= number < len(moves):
+        raise ValueError(
+            f"move number {number} is out of range: {rules.name!r} has moves 0 to {len(moves) - 1}"
+        )
+    return moves[number]

@@ -1,0 +1,1 @@
+"""Episodes over the engine: reset and step for a batch of games whose actions are moves."""

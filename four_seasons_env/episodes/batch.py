@@ -1,0 +1,371 @@
+"""A batch of running games with the buffers that the compiled code writes into.
+
+The environments hold one: it checks their arguments, seeds, resets and steps. What it leaves in its
+buffers is what they give out. `Batch` is for those whose actions are moves; what it shares with
+others is in `RunningGames`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.cards import NO_CARD, parse_deck
+from four_seasons_env.engine.deals import check_deal, start_streams
+from four_seasons_env.engine.jit import announce
+from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.episodes import stepping
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.observations import SHOWN, check_observation, observation_length
+from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, RewardFunction, check_reward
+from four_seasons_env.rules import Rules, get_rules, nearest
+
+T = TypeVar("T")
+
+MASKS = ("legal", "distinct")
+ILLEGAL = ("stay", "raise")
+OPTIONS = ("deal", "deck")
+
+MAX_MOVES = 500
+"""Default length of an episode: the longest of some 300 known solutions took 320 moves."""
+
+
+def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
+    """An argument's value, if it is one of its choices.
+
+    Raises:
+        ValueError: if it is not, with the nearest one.
+    """
+    if value not in choices:
+        known = [str(choice) for choice in choices]
+        raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), known)}")
+    return value
+
+
+def check_positive(name: str, value: Any) -> int:
+    """An argument that counts something.
+
+    Raises:
+        ValueError: if it is not a positive integer.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, not {value!r}")
+    return int(value)
+
+
+class RunningGames(abc.ABC):
+    """Running games and their buffers, whatever an action is.
+
+    Attributes:
+        games: GAME array of shape (n,).
+        episodes: `stepping.EPISODE` array of shape (n,).
+        masks: int8 array of shape (n, A), 1 where an action may be taken.
+        observations: array of shape (n, ...).
+        rewards: float64 array of shape (n,).
+        terminated, truncated, done: bool arrays of shape (n,).
+
+    Args:
+        count: number of games.
+        rules: the rule set.
+        reward: see `rewards`.
+        illegal: one of `ILLEGAL`.
+        max_moves: moves until an episode is truncated.
+        threads: that share the games.
+
+    Raises:
+        ValueError: for an argument that is unknown or out of range, naming the nearest valid one.
+    """
+
+    observation_space: gym.Space[Any]
+    action_space: gym.spaces.Discrete
+    masks: NDArray[np.int8]
+    observations: NDArray[Any]
+
+    def __init__(
+        self,
+        count: int,
+        rules: str | Rules,
+        reward: str | RewardFunction,
+        illegal: str,
+        max_moves: int,
+        threads: int,
+    ) -> None:
+        check_positive("max_moves", max_moves)
+        check_positive("num_threads", threads)
+        self._threads = min(int(threads), count)
+        self._pool: ThreadPoolExecutor | None = None
+        self.rules = get_rules(rules)
+        self.rule = compile_rules(self.rules)
+        self._strict = check_choice("illegal", illegal, ILLEGAL) == "raise"
+        self._reward = reward
+        self._reward_kind = check_reward(reward)
+        self._max_moves = int(max_moves)
+        self.games = np.zeros(count, GAME)
+        self.episodes = np.zeros(count, stepping.EPISODE)
+        self.rewards = np.zeros(count)
+        self.terminated = np.zeros(count, np.bool_)
+        self.truncated = np.zeros(count, np.bool_)
+        self.done = np.zeros(count, np.bool_)
+        self._all = np.ones(count, np.bool_)
+        self._streams = np.zeros(count, np.uint64)
+        self.seeded = False
+        self._started = False
+
+    def seed(self, seeds: NDArray[np.uint64]) -> None:
+        """Start the stream of training deals of each game from its seed."""
+        start_streams(seeds, self._streams)
+        self.seeded = True
+
+    def read_options(self, options: dict[str, Any] | None) -> NDArray[Any] | None:
+        """The games that reset options ask for, as GAME records whose deal or deck is set.
+
+        Returns:
+            None without options: then each game's stream says what is dealt.
+
+        Raises:
+            ValueError: for an unknown option, a bad deal or a deck that is not one.
+        """
+        if not options:
+            return None
+        for key in options:
+            if key not in OPTIONS:
+                raise ValueError(f"unknown option {key!r}: {nearest(key, OPTIONS)}")
+        if len(options) > 1:
+            raise ValueError("give a deal or a deck, not both")
+        asked = np.zeros(len(self.games), GAME)
+        if "deal" in options:
+            deals = options["deal"]
+            if np.ndim(deals) > 0 and len(deals) != len(asked):
+                raise ValueError(f"{len(asked)} games take as many deals, not {len(deals)}")
+            asked["deal"] = (
+                check_deal(deals) if np.ndim(deals) == 0 else [check_deal(deal) for deal in deals]
+            )
+        else:
+            asked["deal"] = -1
+            asked["deck"] = NO_CARD
+            asked["deck"][:, : self.rules.cards] = parse_deck(options["deck"], self.rules.ranks)
+        return asked
+
+    def reset(self, asked: NDArray[Any] | None = None) -> None:
+        """Start an episode in every game: as `read_options` has it, or the next training deal."""
+        self._started = True
+        if asked is None:
+            self.deal_anew(self._all)
+            return
+        self.games[:] = asked
+        self._lay_out(bool(asked["deal"][0] >= 0))
+
+    @abc.abstractmethod
+    def _lay_out(self, by_number: bool) -> None:
+        """Start an episode in every game, from the deal or the deck that its record holds."""
+
+    @abc.abstractmethod
+    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode in each chosen game with its stream's next deal."""
+
+    @abc.abstractmethod
+    def _step(self, actions: NDArray[np.int64]) -> int:
+        """Take one action in each game, all in range; returns how many episodes ended."""
+
+    @abc.abstractmethod
+    def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        """Raise the error for an illegal action."""
+
+    def check_started(self) -> None:
+        """Refuse to go on before the first reset.
+
+        Raises:
+            gymnasium.error.ResetNeeded: if there has been none.
+        """
+        if not self._started:
+            raise gym.error.ResetNeeded("no episode has been started: call reset() first")
+
+    def step(self, actions: NDArray[np.int64]) -> int:
+        """Take one action in each game; returns how many episodes ended.
+
+        Raises:
+            ValueError: for an action out of range; nothing has changed then.
+            IllegalMove: for an illegal action where `illegal="raise"`; likewise.
+        """
+        refused = stepping.first_refused(actions, self.masks, self.episodes, self._strict)
+        if refused >= 0:
+            self._refuse(refused, int(actions[refused]))
+        custom = self._reward_kind == CUSTOM
+        before = self.games.copy() if custom else self.games
+        ended = self._step(actions)
+        if custom:
+            earned = self._reward(before, self.games)  # type: ignore[operator]
+            earned = np.where(self.episodes["illegal"], 0.0, earned)
+            self.rewards += earned
+            self.episodes["score"] += earned
+        return ended
+
+    def keep_finals(self, *finals: NDArray[Any]) -> None:
+        """Copy episodes, masks and observations of the ended games; see `stepping.keep_finals`."""
+        stepping.keep_finals(self.done, self.episodes, self.masks, self.observations, *finals)
+
+    def _share_out(self, call: Callable[[slice, int], int | None]) -> int:
+        """Call a function for a stretch of the games in each thread.
+
+        Games do not know of each other, so the results are those of one thread.
+
+        Args:
+            call: takes the stretch, and the thread's number.
+
+        Returns:
+            The sum of what the calls return, if these are numbers.
+        """
+        if self._threads == 1:
+            return call(slice(None), 0) or 0
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads - 1)
+        edges = np.linspace(0, len(self.games), self._threads + 1).astype(int)
+        own, *others = [slice(first, last) for first, last in pairwise(edges)]
+        pending = [self._pool.submit(call, each, 1 + i) for i, each in enumerate(others)]
+        return (call(own, 0) or 0) + sum(each.result() or 0 for each in pending)
+
+    def close(self) -> None:
+        """End the threads, if there are any."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All that a copy needs to play on as the original would; threads start anew."""
+        return vars(self) | {"_pool": None, "rule": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy."""
+        vars(self).update(state)
+        self.rule = compile_rules(self.rules)
+
+    def _refuse(self, index: int, action: int) -> None:
+        """Raise the error for an action that is out of range or illegal."""
+        actions = self.masks.shape[1]
+        where = f" in game {index}" if len(self.games) > 1 else ""
+        if not 0 <= action < actions:
+            raise ValueError(
+                f"action {action}{where} is out of range: {self.rules.name!r} has actions 0 to "
+                f"{actions - 1}"
+            )
+        self._refuse_illegal(index, action, where)
+
+
+class Batch(RunningGames):
+    """Running games whose actions are moves.
+
+    Attributes:
+        observations: float32 array of shape (n, L).
+
+    Args:
+        observation: one of `observations.OBSERVATIONS`.
+        mask: one of `MASKS`.
+
+    The other arguments are those of `RunningGames`.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        rules: str | Rules,
+        observation: str,
+        reward: str | RewardFunction,
+        mask: str,
+        illegal: str,
+        max_moves: int,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(count, rules, reward, illegal, max_moves, threads)
+        announce(stepping.reset_all)
+        self._distinct = check_choice("mask", mask, MASKS) == "distinct"
+        self._observation = check_observation(observation)
+        length = observation_length(self.rules, observation)
+        self.observation_space = gym.spaces.Box(0.0, 1.0, (length,), np.float32)
+        self.action_space = gym.spaces.Discrete(len(all_moves(self.rules)))
+        self._words, self.masks = new_masks(count, self.rules)  # the same memory
+        self._shown = np.zeros(count, SHOWN)
+        self.observations = np.zeros((count, length), np.float32)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the masks, which are in the words."""
+        state = super().__getstate__()
+        del state["masks"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy, whose masks are views of its own words."""
+        super().__setstate__(state)
+        self.masks = self._words.view(np.int8)[:, : len(all_moves(self.rules))]
+
+    def _lay_out(self, by_number: bool) -> None:
+        def reset_to(part: slice, _: int) -> None:
+            stepping.reset_to(
+                self.games[part],
+                self.rule,
+                by_number,
+                self._distinct,
+                self._observation,
+                self.episodes[part],
+                self._words[part],
+                self._shown[part],
+                self.observations[part],
+            )
+
+        self._share_out(reset_to)
+
+    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode in each chosen game with its stream's next deal."""
+        stepping.reset_all(
+            self.games,
+            self.rule,
+            chosen,
+            self._streams,
+            self._distinct,
+            self._observation,
+            self.episodes,
+            self._words,
+            self._shown,
+            self.observations,
+        )
+
+    def _step(self, actions: NDArray[np.int64]) -> int:
+        def step_all(part: slice, _: int) -> int:
+            ended: int = stepping.step_all(
+                self.games[part],
+                self.rule,
+                actions[part],
+                self._distinct,
+                self._observation,
+                self._reward_kind,
+                ILLEGAL_PENALTY,
+                self._max_moves,
+                self.episodes[part],
+                self._words[part],
+                self.masks[part],
+                self._shown[part],
+                self.observations[part],
+                self.rewards[part],
+                self.terminated[part],
+                self.truncated[part],
+                self.done[part],
+            )
+            return ended
+
+        return self._share_out(step_all)
+
+    def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        try:
+            Game.from_record(self.games[index], self.rules).play(action)
+        except IllegalMove as error:
+            raise IllegalMove(f"action {action}{where}: {error}") from None
+        raise IllegalMove(
+            f"action {action}{where} only renames spaces, which mask='distinct' leaves out"
+        )

@@ -1,0 +1,341 @@
+"""Episodes whose actions are positions, compiled: reset and step for a batch of games.
+
+The single environment is a batch of one, the vector environment a batch of many: both run this
+code, so they cannot differ. All results go into buffers that the caller owns (`Buffers`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.deals import next_deal
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import (
+    is_won,
+    lay_out,
+    legal,
+    new_masks,
+    nothing_hidden,
+    play,
+    start,
+)
+from four_seasons_env.engine.moves import STOCK
+from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
+from four_seasons_env.next_deal.features import new_features, write_row
+from four_seasons_env.next_deal.reach import (
+    DEEPEST,
+    UNTIL_HIDDEN,
+    UNTIL_PROGRESS,
+    Search,
+    is_progress,
+    new_search,
+    position_key,
+    write_path,
+)
+from four_seasons_env.observations import SHOWN, encode
+from four_seasons_env.rewards import reward_of
+from four_seasons_env.rules import Rules
+
+ENDINGS = ("search", "policy")
+SEARCH, POLICY = range(len(ENDINGS))
+
+LONGEST = 2 * (DEEPEST + 2)
+"""Moves of one action at most: to a position, the next deal, and an ending."""
+
+
+class Settings(NamedTuple):
+    """What does not change while games are played."""
+
+    rules: NDArray[np.void]  # RULE (1,)
+    free: NDArray[np.void]  # RULE (1,), with spaces="optional", under which moves turn no cards
+    observation: int  # see `OBSERVATIONS`
+    order: int  # one of `enumeration.ORDERS`, by number
+    expansions: int  # positions that an enumeration may expand
+    endings: int  # one of `ENDINGS`, by number
+    ending_expansions: int  # positions that a search for a win may expand
+    reward: int  # see `rewards`
+    penalty: float  # of an illegal action
+    max_moves: int
+
+
+class Buffers(NamedTuple):
+    """The games and all that is written of them; a row a game."""
+
+    games: NDArray[Any]  # GAME (n,)
+    episodes: NDArray[Any]  # EPISODE (n,)
+    masks: NDArray[np.int8]  # (n, candidates), 1 where there is a candidate
+    observations: NDArray[Any]  # (n, candidates, slots)
+    rewards: NDArray[np.float64]  # (n,)
+    terminated: NDArray[np.bool_]  # (n,)
+    truncated: NDArray[np.bool_]  # (n,)
+    done: NDArray[np.bool_]  # (n,)
+    rows: NDArray[np.int16]  # (n, candidates), each candidate's row in the enumeration
+    deals: NDArray[np.bool_]  # (n, candidates), whether the deal follows the way there
+    parents: NDArray[np.int16]  # (n, held), of the enumeration's rows
+    moves: NDArray[np.uint8]  # (n, held), likewise
+    played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
+
+
+class Scratch(NamedTuple):
+    """Buffers that hold nothing between two calls; one for each thread."""
+
+    search: Search
+    features: tuple[NDArray[np.int64], ...]
+    shown: NDArray[Any]  # SHOWN (1,)
+    words: NDArray[np.uint64]  # (1, words)
+    chosen: NDArray[np.int64]  # (candidates,)
+    path: NDArray[np.int64]  # (LONGEST,)
+
+
+def held(expansions: int) -> int:
+    """Positions that a search with so many expansions may hold."""
+    return int(HELD * expansions)
+
+
+def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
+    """Buffers for searches of so many expansions at most."""
+    return Scratch(
+        new_search(rules, max(held(expansions), 2)),
+        new_features(),
+        np.zeros(1, SHOWN),
+        new_masks(1, rules)[0],
+        np.zeros(candidates, np.int64),
+        np.zeros(LONGEST, np.int64),
+    )
+
+
+@jit
+def _observe(g, rule, kind, scratch, out):
+    """Write a candidate's observation; ``kind`` is -1 for sparse features."""
+    if kind < 0:
+        write_row(g, rule, scratch.features, out)
+    else:
+        encode(g, rule, kind, scratch.shown[0], out)
+
+
+@jit
+def _offer(g, i, buffers, settings, scratch):
+    """Write the candidates of a game that goes on; returns how many there are."""
+    rule = settings.rules[0]
+    search = scratch.search
+    open_now = nothing_hidden(g, rule)
+    until = UNTIL_PROGRESS if open_now else UNTIL_HIDDEN
+    count, complete = enumerate_positions(
+        g, rule, settings.free[0], until, settings.order, settings.expansions, search
+    )
+    most = buffers.masks.shape[1]
+    found = choose(count, search, scratch.chosen, most, not complete)
+    for k in range(found):
+        row = scratch.chosen[k]
+        buffers.rows[i, k] = row
+        buffers.deals[i, k] = not open_now and search.turns[row] == 0
+        _observe(
+            search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
+        )
+    if found:
+        for row in range(count):
+            buffers.parents[i, row] = search.parents[row]
+            buffers.moves[i, row] = search.moves[row]
+    return found
+
+
+@jit
+def _advance(i, buffers, settings, scratch, opening):
+    """Write what can be decided next, once nothing is left to do before that.
+
+    Where endings are searched and nothing is hidden, the game is played to its end, unless it is at
+    its opening: then staying there is the only action.
+    """
+    g = buffers.games[i]
+    rule = settings.rules[0]
+    found = 0
+    if legal(g, rule, True, scratch.words[0]):
+        if settings.endings == SEARCH and nothing_hidden(g, rule):
+            if opening:
+                found = 1
+                buffers.rows[i, 0] = 0
+                buffers.deals[i, 0] = False
+                _observe(g, rule, settings.observation, scratch, buffers.observations[i, 0])
+            else:
+                _finish(g, i, buffers, settings, scratch)
+        else:
+            found = _offer(g, i, buffers, settings, scratch)
+    episode = buffers.episodes[i]
+    before = 0
+    for k in range(buffers.masks.shape[1]):
+        before += buffers.masks[i, k]
+        buffers.masks[i, k] = k < found
+    for k in range(found, before):
+        buffers.observations[i, k] = 0
+    episode.over = found == 0
+
+
+@jit
+def _finish(g, i, buffers, settings, scratch):
+    """Play a game in which nothing is hidden to a win, or as far as a search for one got."""
+    rule = settings.rules[0]
+    search = scratch.search
+    row = find_win(g, rule, settings.order, settings.ending_expansions, search)
+    length = write_path(row, search.parents, search.moves, scratch.path)
+    for k in range(length):
+        _play(g, i, rule, scratch.path[k], buffers)
+
+
+@jit
+def _play(g, i, rule, move, buffers):
+    """Play a move, and note it."""
+    at = 0
+    played = buffers.played[i]
+    while played[at] >= 0:
+        at += 1
+    played[at] = move
+    play(g, rule, move)
+
+
+@jit
+def _take(i, action, buffers, settings, scratch):
+    """Play the way to a candidate, and the deal that follows it."""
+    g = buffers.games[i]
+    rule = settings.rules[0]
+    row = np.int64(buffers.rows[i, action])
+    deals = buffers.deals[i, action]
+    length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
+    for k in range(length):
+        _play(g, i, rule, scratch.path[k], buffers)
+    if deals:
+        _play(g, i, rule, 0, buffers)
+
+
+@jit
+def _begin(i, buffers, settings, scratch):
+    """Start an episode's books at a fresh opening, and write its candidates."""
+    g = buffers.games[i]
+    episode = buffers.episodes[i]
+    episode.deal = g.deal
+    episode.steps = 0
+    episode.score = 0.0
+    episode.cards_up = g.cards_up
+    episode.won = is_won(g, settings.rules[0])
+    episode.illegal = False
+    _advance(i, buffers, settings, scratch, True)
+
+
+@jit
+def reset_all(buffers, settings, scratch, chosen, streams):
+    """Deal each chosen game anew, with the next deal of its stream."""
+    for i in range(len(buffers.games)):
+        if chosen[i]:
+            start(buffers.games[i], settings.rules[0], next_deal(streams, i))
+            _begin(i, buffers, settings, scratch)
+
+
+@jit
+def reset_to(buffers, settings, scratch, by_number):
+    """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
+    for i in range(len(buffers.games)):
+        g = buffers.games[i]
+        if by_number:
+            start(g, settings.rules[0], g.deal)
+        else:
+            lay_out(g, settings.rules[0])
+        _begin(i, buffers, settings, scratch)
+
+
+@jit
+def step_all(buffers, settings, scratch, actions):
+    """Take one action in each game, which must be in range. Nothing is dealt anew.
+
+    An illegal action leaves the position as it is and costs the penalty. A game that was over at
+    its opening (a tiny deck can be) ends at its first step.
+
+    Returns:
+        How many episodes ended; ``done`` says which.
+    """
+    rule = settings.rules[0]
+    ended = 0
+    for i in range(len(buffers.games)):
+        g = buffers.games[i]
+        episode = buffers.episodes[i]
+        before = np.int64(g.cards_up)
+        reward = 0.0
+        episode.illegal = False
+        episode.steps += 1
+        buffers.played[i] = -1
+        if not episode.over:
+            if buffers.masks[i, actions[i]]:
+                _take(i, actions[i], buffers, settings, scratch)
+                _advance(i, buffers, settings, scratch, False)
+                episode.cards_up = g.cards_up
+            else:
+                episode.illegal = True
+                reward = -settings.penalty
+        episode.won = is_won(g, rule)
+        reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - before, episode.won)
+        episode.score += reward
+        buffers.rewards[i] = reward
+        buffers.terminated[i] = episode.over
+        spent = max(np.int64(g.moves), np.int64(episode.steps))
+        buffers.truncated[i] = spent >= settings.max_moves and not episode.over
+        buffers.done[i] = buffers.terminated[i] or buffers.truncated[i]
+        ended += buffers.done[i]
+    return ended
+
+
+@jit
+def consider_all(buffers, settings, scratch):
+    """Write what can be decided in each game, which may be at any position; see `_advance`."""
+    for i in range(len(buffers.games)):
+        buffers.played[i] = -1
+        _advance(i, buffers, settings, scratch, False)
+
+
+@jit
+def keys_of(buffers, settings, scratch, keys):
+    """Write the key of each candidate's position (`reach.position_key`); 0 where there is none.
+
+    Args:
+        keys: uint64 (n, candidates).
+    """
+    game = scratch.search.positions
+    keys[:] = 0
+    for i in range(len(buffers.games)):
+        for k in range(buffers.masks.shape[1]):
+            if not buffers.masks[i, k]:
+                break
+            row = np.int64(buffers.rows[i, k])
+            length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
+            game[0] = buffers.games[i]
+            for step in range(length):
+                game[1] = game[0]
+                play(game[0], settings.rules[0], scratch.path[step])
+            turned = not buffers.deals[i, k] and game[0].dealt != buffers.games[i].dealt
+            if turned and not nothing_hidden(buffers.games[i], settings.rules[0]):
+                game[0] = game[1]
+                play(game[0], settings.free[0], scratch.path[length - 1])
+            keys[i, k] = position_key(game[0], settings.rules[0])
+
+
+@jit
+def turns_of(before, after, settings, moves, keys, ended):
+    """Find the games in which a move has ended a decision, and write the key of what it was for.
+
+    Args:
+        before: GAME (n,), the positions in which the moves were played; ``after`` behind them.
+        moves: int64 (n,).
+        keys: uint64 (n,), written where a decision ends.
+        ended: bool (n,), set there.
+    """
+    rule = settings.rules[0]
+    for i in range(len(before)):
+        if nothing_hidden(before[i], rule):
+            if is_progress(rule, moves[i]):
+                keys[i] = position_key(after[i], rule)
+                ended[i] = True
+        elif after[i].dealt != before[i].dealt:
+            if rule.source[moves[i]] != STOCK:
+                play(before[i], settings.free[0], moves[i])
+            keys[i] = position_key(before[i], rule)
+            ended[i] = True

@@ -1,0 +1,277 @@
+"""Policies over candidates: sums and their gradients, heads, players, and teachers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+
+from agents import make_agent
+from agents.learned.algorithms import get_algorithm
+from agents.learned.candidates.encoders import MlpEncoder, TableEncoder
+from agents.learned.candidates.policy import CandidatePolicy
+from agents.learned.candidates.sums import SumRows
+from agents.learned.candidates.teaching import choice_of
+from agents.policy_files import PolicyFileError, save_policy
+from experiments.evaluation.play import play_deals
+from four_seasons_env import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.next_deal.features import (
+    GAME_ROWS,
+    PILE_FEATURES,
+    PILE_ROWS,
+    SUIT_ROWS,
+    SUIT_SLOTS,
+)
+from four_seasons_env.rules import RULES
+from tests.helpers import ROWS
+
+DEFAULT = RULES["four-seasons"]
+SMALL = [
+    *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=10"),
+    *("expansions=20", "ending_expansions=40", "play_candidates=10", "play_expansions=20"),
+    "play_ending_expansions=40",
+]
+
+
+def observed(rules: str = "four-seasons", games: int = 20, steps: int = 15) -> dict:
+    """Observations of random play."""
+    env = FourSeasonsNextDealVectorEnv(games, rules)
+    observations, _ = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        masks = env.action_masks()
+        observations, *_ = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
+    return {name: torch.from_numpy(each) for name, each in observations.items()}
+
+
+def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) -> torch.Tensor:
+    """`SumRows` once more, in torch's own words."""
+    suits, piles, game = (
+        torch.cat((torch.zeros(1, each.shape[1], dtype=each.dtype), each)) for each in tables
+    )
+    seen = rows.long()[chosen]
+    own = seen[:, : 4 * SUIT_SLOTS].reshape(len(chosen), 4, SUIT_SLOTS)
+    rest = seen[:, 4 * SUIT_SLOTS :]
+    of_piles = rest[:, :-74].reshape(len(chosen), -1, PILE_FEATURES)
+    return torch.cat(
+        (
+            suits[own].sum(dim=2).relu().sum(dim=1),
+            piles[of_piles].sum(dim=2).relu().sum(dim=1),
+            game[rest[:, -74:]].sum(dim=1).relu(),
+        ),
+        dim=1,
+    )
+
+
+@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
+def test_sums_and_gradients_are_those_of_torch(rules: str) -> None:
+    seen = observed(rules)
+    decisions, numbers = seen["action_mask"].nonzero().T
+    rows = seen["observation"].flatten(0, 1)
+    chosen = decisions * 32 + numbers
+    shapes = [(SUIT_ROWS, 7), (PILE_ROWS, 3), (GAME_ROWS, 5)]
+    torch.manual_seed(0)
+    tables = [torch.randn(*shape, requires_grad=True) for shape in shapes]
+    ours = SumRows.apply(rows, decisions, chosen, *tables)
+    theirs = plain(rows, chosen, tables)
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    slopes = torch.randn_like(ours)
+    got = torch.autograd.grad(ours, tables, slopes)
+    expected = torch.autograd.grad(theirs, tables, slopes)
+    for mine, other in zip(got, expected, strict=True):
+        assert other.abs().sum() > 0
+        torch.testing.assert_close(mine, other, rtol=1e-3, atol=1e-3)
+
+
+def test_sums_do_not_depend_on_the_number_of_threads() -> None:
+    seen = observed()
+    encoder = TableEncoder(FourSeasonsNextDealEnv().observation_space)
+    answers = []
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            said = encoder(seen)
+            gradients = torch.autograd.grad(said.sum(), [encoder.suits, encoder.piles])
+            answers.append((said, *gradients))
+    finally:
+        torch.set_num_threads(before)
+    for one, two in zip(*answers, strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-6)
+
+
+def policy_on(env: FourSeasonsNextDealVecEnv, **extractor: object) -> CandidatePolicy:
+    model = MaskablePPO(CandidatePolicy, env, n_steps=4, batch_size=8, policy_kwargs=extractor)
+    heads = model.policy.mlp_extractor
+    torch.manual_seed(1)
+    for head in (heads.score, heads.value):
+        torch.nn.init.normal_(head.weight)
+    return model.policy
+
+
+def test_a_policy_reads_each_candidate_by_itself() -> None:
+    env = FourSeasonsNextDealVecEnv(6, seed=0)
+    policy = policy_on(env, features_extractor_class=TableEncoder)
+    seen = observed(games=6)
+    order = torch.randperm(32)
+    moved = {name: each[:, order] for name, each in seen.items()}
+    masks = seen["action_mask"].numpy().astype(bool)
+    with torch.no_grad():
+        first = policy.get_distribution(seen, masks).distribution.probs
+        second = policy.get_distribution(moved, masks[:, order]).distribution.probs
+        torch.testing.assert_close(first[:, order], second, rtol=1e-4, atol=1e-5)
+        assert (first[~torch.from_numpy(masks)] == 0).all()
+        values = policy.predict_values(seen)
+        torch.testing.assert_close(values, policy.predict_values(moved), rtol=1e-4, atol=1e-5)
+        # The value of a decision: the candidates' values, weighed by how likely each is chosen.
+        said = policy.features_extractor(seen)
+        each = policy.mlp_extractor.value(said[..., :-1]).squeeze(-1)
+        torch.testing.assert_close(values[:, 0], (first * each).sum(dim=1), rtol=1e-4, atol=1e-4)
+        # What is learned from a return is the value of the candidate that was chosen.
+        chosen = torch.from_numpy(masks.argmax(axis=1))
+        learned, log_probabilities, _ = policy.evaluate_actions(seen, chosen, masks)
+        torch.testing.assert_close(learned[:, 0], each[torch.arange(6), chosen])
+        torch.testing.assert_close(
+            log_probabilities, first[torch.arange(6), chosen].log(), rtol=1e-4, atol=1e-4
+        )
+
+
+@pytest.mark.parametrize("observation", ["tops", "cards"])
+def test_unmodified_ppo_learns_with_a_plain_network(observation: str) -> None:
+    env = FourSeasonsNextDealVecEnv(4, seed=0, observation=observation, candidates=6, expansions=10)
+    model = MaskablePPO(
+        CandidatePolicy,
+        env,
+        n_steps=8,
+        batch_size=16,
+        policy_kwargs={
+            "features_extractor_class": MlpEncoder,
+            "features_extractor_kwargs": {"widths": (16, 8)},
+        },
+    )
+    before = [each.clone() for each in model.policy.parameters()]
+    model.learn(64)
+    moved = [not torch.equal(a, b) for a, b in zip(before, model.policy.parameters(), strict=True)]
+    assert sum(moved) >= 6
+
+
+def untrained(rules: str, folder: Path, *overrides: str) -> Path:
+    """A policy with weights that tell candidates apart."""
+    algorithm = get_algorithm("next_deal_ppo")
+    settings = algorithm.read_settings(overrides=[*SMALL, *overrides])
+    model = algorithm.make_model(algorithm.make_games(settings, RULES[rules]), settings, 0)
+    torch.manual_seed(0)
+    torch.nn.init.normal_(model.policy.mlp_extractor.score.weight)
+    save_policy(folder, *algorithm.policy_of(model, settings, RULES[rules], {"seed": 7}))
+    return folder
+
+
+@pytest.mark.parametrize("endings", ["search", "policy"])
+@pytest.mark.parametrize("rules", ROWS)
+def test_the_player_finishes_every_rule_sets_games(
+    rules: str, endings: str, tmp_path: Path
+) -> None:
+    path = untrained(rules, tmp_path / "p", f"endings={endings}")
+    deals = range(TRAIN_FROM, TRAIN_FROM + 6)
+    for deterministic in (True, False):
+        agent = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
+        played = play_deals(agent, RULES[rules], deals, forbid_repeats=deterministic)
+        assert (played["moves"] > 0).all()
+        again = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
+        twice = play_deals(again, RULES[rules], deals, forbid_repeats=deterministic)
+        assert played.drop(columns="seconds").equals(twice.drop(columns="seconds"))
+    assert agent.train_seed == 7
+
+
+def test_the_player_plays_what_the_policy_chooses_in_the_environment(tmp_path: Path) -> None:
+    path = untrained("four-seasons", tmp_path / "p")
+    agent = make_agent(f"next_deal_ppo:{path}")
+    env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
+    compared = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
+        _, info = env.reset(options={"deal": deal})
+        done, rng = False, np.random.default_rng(0)
+        while not done:
+            game = env.game
+            scores, _ = agent.scores(game.record)
+            _, _, terminated, truncated, info = env.step(int(scores[0].argmax()))
+            done = terminated or truncated
+            for move in info["moves"]:
+                mask = game.action_mask(distinct=True)[None]
+                if game.stock_size > 1:
+                    assert agent.act(game.record, mask, rng)[0] == move
+                    compared += 1
+                game.play(int(move))
+    assert compared > 100
+
+
+def test_options_are_the_environments_and_others_are_refused(tmp_path: Path) -> None:
+    path = untrained("four-seasons", tmp_path / "p")
+    name = f"next_deal_ppo:{path}@candidates=40,expansions=50,endings=solver"
+    played = play_deals(make_agent(name), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 4))
+    assert (played["moves"] > 0).all()
+    with pytest.raises(ValueError, match="no option 'candidate': did you mean 'candidates'"):
+        make_agent(f"next_deal_ppo:{path}@candidate=40")
+    with pytest.raises(ValueError, match="unknown endings 'serch'"):
+        make_agent(f"next_deal_ppo:{path}@endings=serch")
+    with pytest.raises(PolicyFileError, match="other rules"):
+        make_agent(f"next_deal_ppo:{path}", "czarina")
+
+
+def test_a_zip_plays_as_its_model_does(tmp_path: Path) -> None:
+    env = FourSeasonsNextDealVecEnv(4, seed=0)
+    model = MaskablePPO(
+        CandidatePolicy,
+        env,
+        n_steps=4,
+        batch_size=8,
+        policy_kwargs={"features_extractor_class": TableEncoder},
+    )
+    torch.nn.init.normal_(model.policy.mlp_extractor.score.weight)
+    model.save(tmp_path / "x.zip")
+    with pytest.raises(PolicyFileError, match=r"x.zip is a zip.*--trust"):
+        make_agent(f"next_deal_ppo:{tmp_path}/x.zip")
+    agent = make_agent(
+        f"next_deal_ppo:{tmp_path}/x.zip@candidates=32,expansions=60,ending_expansions=400",
+        trust=True,
+    )
+    observations = env.reset()
+    masks = env.action_masks()
+    scores, _ = agent.scores(env.venv.games.copy())
+    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(scores.argmax(axis=1), expected)
+    with pytest.raises(PolicyFileError, match=r"reads 216 slots of a candidate"):
+        make_agent(f"next_deal_ppo:{tmp_path}/x.zip", "simplicity", trust=True)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["network=mlp"], "network 'mlp' reads observation tops or cards, not 'features'"),
+        (["observation=cards"], "network 'tables' reads observation features, not 'cards'"),
+        (["layers=[8,8]"], "layers of network 'tables' are four numbers"),
+        (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
+    ],
+)
+def test_hyperparameters_that_do_not_fit_are_refused(overrides: list[str], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        get_algorithm("next_deal_ppo").read_settings(overrides=overrides)
+
+
+def test_a_teachers_moves_are_found_among_the_candidates() -> None:
+    """What the heuristic decides for by its moves is offered as an action."""
+    games = 40
+    env = FourSeasonsNextDealVectorEnv(games, candidates=300, expansions=600, endings="policy")
+    env.reset(options={"deal": list(range(TRAIN_FROM, TRAIN_FROM + games))})
+    teacher = make_agent("heuristic")
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(40):
+        chosen = choice_of(teacher, env, rng)
+        hidden = env.games["deck_size"] - env.games["dealt"] > 1
+        found += list(chosen[hidden] >= 0)
+        env.step(np.maximum(chosen, 0))
+    assert np.mean(found) > 0.97  # the others are beyond the limits of the enumeration

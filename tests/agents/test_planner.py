@@ -1,0 +1,356 @@
+"""The planner: its features, its network's gradients, its search, its learning and its play."""
+
+import numpy as np
+import pytest
+
+from agents.planner.agent import PlannerAgent
+from agents.planner.learner import Learner, Settings
+from agents.planner.lookahead import look_ahead, new_outlook
+from agents.planner.reach import reach, turn
+from agents.planner.value_network import (
+    Network,
+    add_gradients,
+    new_network,
+    new_slopes,
+    new_work,
+    value_of,
+    zeros_like,
+)
+from agents.registry import make_agent
+from experiments.evaluation.play import play_deals
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.game import Game
+from four_seasons_env.next_deal.features import (
+    GAME_ROWS,
+    PILE_ROWS,
+    SUIT_ROWS,
+    new_features,
+    write_features,
+)
+from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.rules import RULES, Rules
+from tests.helpers import ROWS
+
+DEFAULT = RULES["four-seasons"]
+SMALL = Settings(
+    games=64,
+    games_at_a_time=16,
+    positions=20,
+    openings=10,
+    end_positions=100,
+    end_openings=50,
+    batch=64,
+)
+
+
+def compiled(rules: Rules):
+    """The rules as `reach` takes them."""
+    return compile_rules(rules)[0], compile_rules(rules.replace(spaces="optional"))[0]
+
+
+def positions(rules: Rules, count: int) -> list[Game]:
+    """Positions of random play, from the opening to the end."""
+    rng = np.random.default_rng(1)
+    found = []
+    deal = TRAIN_FROM
+    while len(found) < count:
+        game = Game(rules, deal=deal)
+        deal += 1
+        while not game.is_over and len(game.record[0]["deck"]) and game.record[0]["moves"] < 150:
+            if rng.random() < 0.05:
+                found.append(game.copy())
+            moves = game.legal_moves()
+            game.play(moves[int(rng.integers(len(moves)))])
+    return found[:count]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_features_are_rows_of_their_tables(row):
+    rule, _ = compiled(RULES[row])
+    features = new_features()
+    suits, piles, game, counts = features
+    for each in positions(RULES[row], 30):
+        write_features(each.record[0], rule, features)
+        for suit in range(4):
+            told = suits[suit, : counts[suit]]
+            assert 0 <= told.min() <= told.max() < SUIT_ROWS
+            up = len(each.foundations["CSHD"[suit]])
+            assert len(told) == 2 + 2 * (13 - up)
+        standing = sum(1 for pile in each.tableau if pile)
+        assert counts[5] == standing
+        if standing:
+            assert 0 <= piles[:standing].min() <= piles[:standing].max() < PILE_ROWS
+        told = game[: counts[4]]
+        assert 0 <= told.min() <= told.max() < GAME_ROWS
+        assert len(set(told)) == len(told) or len(each.waste) > 1
+
+
+def test_values_do_not_hang_on_the_stocks_order_or_the_piles_names():
+    rule, _ = compiled(DEFAULT)
+    network, work = new_network(0), new_work()
+    for game in positions(DEFAULT, 20):
+        value = value_of(game.record[0], rule, network, work)
+        record = game.record.copy()
+        reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([5], np.uint64))
+        for field in ("top", "height"):
+            record[field][:, :5] = record[field][:, [3, 1, 4, 0, 2]]
+        assert value_of(record[0], rule, network, work) == pytest.approx(value, rel=1e-5)
+
+
+def test_gradients_are_those_of_small_steps():
+    rule, _ = compiled(DEFAULT)
+    network = Network(*(each.astype(np.float32) for each in new_network(3)))
+    work, gradients, slopes = new_work(), zeros_like(network), new_slopes()
+    record, target = positions(DEFAULT, 5)[4].record[0], np.float32(0.3)
+
+    def loss() -> float:
+        p = float(value_of(record, rule, network, work))
+        return -(target * np.log(p) + (1 - target) * np.log(1 - p))
+
+    add_gradients(record, target, rule, network, work, gradients, slopes)
+    rng = np.random.default_rng(0)
+    for weights, slope in zip(network, gradients, strict=True):
+        used = np.flatnonzero(slope)
+        assert len(used)
+        for i in rng.choice(used, min(6, len(used)), replace=False):
+            at = np.unravel_index(i, weights.shape)
+            kept = weights[at]
+            step = np.float32(1e-2)
+            weights[at] = kept + step
+            above = loss()
+            weights[at] = kept - step
+            below = loss()
+            weights[at] = kept
+            assert slope[at] == pytest.approx((above - below) / (2 * step), abs=2e-3)
+
+
+def everything(game: Game) -> set:
+    """All that can be reached without turning a hidden card, by plain search."""
+
+    def key(each: Game):
+        piles = tuple(sorted(tuple(pile) for pile in each.tableau))
+        return piles, tuple(each.waste), each.cards_up, each.stock_size
+
+    waiting, seen = [game], {key(game)}
+    while waiting:
+        each = waiting.pop()
+        for move in each.legal_moves():
+            after = each.copy()
+            after.play(move)
+            if after.stock_size == each.stock_size and key(after) not in seen:
+                seen.add(key(after))
+                waiting.append(after)
+    return seen
+
+
+def test_the_search_finds_all_that_can_be_reached_and_how():
+    rule, free = compiled(DEFAULT)
+    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    larger = 0
+    for game in positions(DEFAULT, 60):
+        if nothing_hidden(game.record[0], rule):
+            continue
+        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        if count == 1000:
+            continue
+        expected = everything(game)
+        assert count == len(expected)
+        larger += count > 5
+        decided = search.worths[:count][search.turns[:count] != NOT_YET]
+        assert search.worths[best] == decided.max()
+        path = []
+        at = best
+        while at > 0:
+            path.append(int(search.moves[at]))
+            at = int(search.parents[at])
+        assert len(path) <= search.depths[best]
+        for move in reversed(path):
+            game.play(move)
+        after = np.zeros(1, GAME)
+        turn(search, best, rule, after)
+        game.play("deal")
+        after["moves"] = game.record["moves"]  # a shorter way may have been found since
+        assert game.to_bytes() == Game.from_record(after[0], DEFAULT).to_bytes()
+    assert larger > 5
+
+
+def test_ways_are_hardly_longer_than_they_need_be():
+    rule, free = compiled(DEFAULT)
+    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    walked = needed = 0
+    for game in positions(DEFAULT, 40):
+        if nothing_hidden(game.record[0], rule):
+            continue
+        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        if count == 1000:
+            continue
+        at, moves = best, 0
+        while at > 0:
+            at, moves = int(search.parents[at]), moves + 1
+        target = Game.from_record(search.positions[best], DEFAULT)
+        assert target.stock_size == game.stock_size
+        walked += moves
+        needed += moves_to(target, game)
+    assert needed <= walked <= 1.2 * needed
+
+
+def moves_to(target: Game, game: Game) -> int:
+    """Fewest moves to a position, in whichever order its piles stand."""
+
+    def key(each: Game):
+        return tuple(sorted(tuple(pile) for pile in each.tableau)), tuple(each.waste), each.cards_up
+
+    waiting, depths = [game], {key(game): 0}
+    for each in waiting:
+        if key(each) == key(target):
+            return depths[key(each)]
+        for move in each.legal_moves(distinct=True):
+            after = each.copy()
+            after.play(move)
+            if after.stock_size == each.stock_size and key(after) not in depths:
+                depths[key(after)] = depths[key(each)] + 1
+                waiting.append(after)
+    raise AssertionError("it cannot be reached")
+
+
+@pytest.mark.parametrize("openings", [1, 50])
+def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
+    agent = make_agent(f"planner@positions=100,openings={openings}")
+    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 20))
+    assert results["won"].mean() > 0.2
+    assert (results["moves"][results["won"]] < 300).all()
+
+
+def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
+    """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
+    rule, free = compiled(DEFAULT)
+    limits = np.array([1000, 1000, 1000, 1000])
+    search, inner = new_search(DEFAULT, 1000), new_search(DEFAULT, 1000)
+    work, network = new_work(), new_network(1)
+    rng = np.random.default_rng(0)
+    wins = {0: 0, 1: 0}
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 150):
+        game = Game(DEFAULT, deal=deal)
+        heuristic = make_agent("heuristic")
+        while not game.is_over and game.stock_size > 2:
+            masks = np.zeros((1, 32), np.int8)
+            masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
+            game.play(int(heuristic.act(game.record.copy(), masks, rng)[0]))
+        if game.is_over:
+            continue
+        for cards in wins:
+            best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+            if search.values[best] < WON and search.turns[best] != NOT_YET:
+                if cards:
+                    plan = (16, np.float32(1), 2, 1)
+                    best = look_ahead(
+                        rule, free, network, work, search, count, best, np.uint64(1),
+                        inner, limits, new_outlook(), plan,
+                    )  # fmt: skip
+                after = np.zeros(1, GAME)
+                turn(search, best, rule, after)
+                best, _ = reach(after[0], rule, free, network, work, search, 1000, 1000)
+            wins[cards] += search.values[best] == WON
+    assert wins[1] > wins[0] > 0
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_decisions_turn_one_card_under_every_rule_set(row):
+    rules = RULES[row]
+    rule, free = compiled(rules)
+    search, work, network = new_search(rules, 60), new_work(), new_network(0)
+    record = np.zeros(1, GAME)
+    record[0] = Game(rules, deal=TRAIN_FROM).record[0]
+    for _ in range(60):
+        if nothing_hidden(record[0], rule):
+            break
+        before = int(record[0]["dealt"])
+        best, _ = reach(record[0], rule, free, network, work, search, 60, 60)
+        if search.turns[best] == NOT_YET:
+            break
+        turn(search, best, rule, record)
+        assert record[0]["dealt"] > before
+    assert record[0]["dealt"] > 20
+
+
+def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path):
+    one = Learner(DEFAULT, SMALL, seed=1)
+    one.go_on()
+    one.save(tmp_path / "state.npz")
+    two = Learner(DEFAULT, SMALL, seed=1)
+    two.load(tmp_path / "state.npz")
+    assert one.go_on() == two.go_on()
+    for mine, theirs in zip(one.network, two.network, strict=True):
+        assert (mine == theirs).all()
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_learning_the_same_games_again_explains_them_better():
+    learner = Learner(DEFAULT, SMALL, seed=2)
+    losses = []
+    for _ in range(12):
+        learner.games = 0
+        losses.append(learner.go_on()[1])
+    assert losses[-1] < 0.8 * losses[0]
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "czarina", "pysolfc/florentine", "simplicity"])
+def test_games_are_played_to_the_last_card_of_the_stock(row):
+    agent = PlannerAgent(RULES[row], new_network(0), positions=30, end_positions=200)
+    results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
+    assert (results["moves"] > 40).all()
+
+
+def test_the_kept_network_wins_most_games():
+    agent = make_agent("planner", positions=200, end_positions=2000)
+    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 60), seed=0)
+    assert results["won"].mean() > 0.5
+
+
+def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
+    won = {}
+    for ending in (0, 4):
+        agent = PlannerAgent(DEFAULT, new_network(0), positions=200, candidates=8, ending=ending)
+        results = play_deals(HandOver(agent), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 100))
+        won[ending] = results["won"].sum()
+    assert won[4] > won[0] > 0
+
+
+class HandOver:
+    """The heuristic until few cards are hidden, then another agent."""
+
+    mask = "distinct"
+
+    def __init__(self, agent):
+        self._first, self._then = make_agent("heuristic"), agent
+
+    def act(self, games, masks, rng):
+        moves = self._first.act(games, masks, rng)
+        for i, game in enumerate(games):
+            if game["deck_size"] - game["dealt"] <= 4:
+                moves[i] = self._then.act(games[i : i + 1], masks[i : i + 1], rng)[0]
+        return moves
+
+
+def test_more_candidates_than_there_may_be_are_refused():
+    with pytest.raises(ValueError, match="candidates must be 1 to 16, not 17"):
+        make_agent("planner", candidates=17)
+
+
+@pytest.mark.parametrize(("cards", "ending"), [(0, 0), (1, 0), (3, 0), (0, 40)])
+def test_the_unseen_stock_changes_nothing(cards, ending):
+    agent = make_agent(
+        "planner", positions=50, end_positions=200, cards=cards, ending=ending, worlds=1
+    )
+    games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
+    for game in games:
+        moves = set()
+        for seed in range(3):
+            record = game.record.copy()
+            reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([seed], np.uint64))
+            agent._plans.clear()
+            masks = np.zeros((1, 32), np.int8)
+            masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
+            moves.add(int(agent.act(record, masks, np.random.default_rng(0))[0]))
+        assert len(moves) == 1

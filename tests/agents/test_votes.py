@@ -1,0 +1,185 @@
+"""Votes over imagined worlds, what is played once nothing is hidden, and the agent `pimc`."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from agents.registry import make_agent
+from agents.scripted.greedy import GreedyAgent
+from agents.scripted.heuristic import HeuristicAgent
+from agents.search.determinization import forget
+from agents.search.pimc import PimcAgent
+from agents.search.plans import NONE, Plans
+from agents.search.votes import Jury
+from experiments.evaluation.play import play_deals
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.solver import solve
+
+DEFAULT = RULES["four-seasons"]
+
+
+def late_games(rules: Rules, until: Callable[[Game], bool], count: int) -> list[Game]:
+    """Games that the heuristic has played until something holds, and that are not over."""
+    heuristic, rng = HeuristicAgent(rules), np.random.default_rng(0)
+    found = []
+    deal = TRAIN_FROM
+    while len(found) < count:
+        game = Game(rules, deal=deal)
+        while not (game.is_over or until(game)):
+            game.play(int(heuristic.act(game.record.copy(), masks_of(game), rng)[0]))
+        if not game.is_over:
+            found.append(game)
+        deal += 1
+    return found
+
+
+def masks_of(game: Game) -> np.ndarray:
+    return game.action_mask(distinct=True)[None]
+
+
+def deals_a_card(game: Game) -> bool:
+    return "deal" in [str(move) for move in game.legal_moves()]
+
+
+def test_with_few_cards_hidden_a_vote_is_the_share_of_their_orders_that_can_be_won():
+    rule = compile_rules(DEFAULT)[0]
+    jury = Jury(DEFAULT, worlds=6, width=300)
+    mixed = exact = asked = 0
+    for game in late_games(DEFAULT, lambda game: game.stock_size <= 3 and deals_a_card(game), 15):
+        if game.stock_size < 2:
+            continue
+        positions = game.record.copy()
+        forget(positions[0], rule)
+        share = jury.share_won(positions, [0], np.uint64(5))
+        won = []
+        for order in itertools.permutations(game.stock):
+            world = game.copy()
+            deck = world.record["deck"][0]
+            hidden = slice(int(world.record["dealt"][0]), int(world.record["deck_size"][0]))
+            names = dict(zip(game.stock, deck[hidden].tolist(), strict=True))
+            deck[hidden] = [names[card] for card in order]
+            world.play("deal")
+            won.append(solve(world, max_positions=300_000).status == "won")
+        assert share[0] <= np.mean(won) + 1e-9  # a single beam may miss a win
+        asked += 1
+        exact += share[0] == pytest.approx(np.mean(won))
+        mixed += 0 < share[0] < 1
+    assert exact > 0.8 * asked
+    assert mixed > 0
+
+
+def test_all_moves_are_voted_for_in_the_same_worlds():
+    rule = compile_rules(DEFAULT)[0]
+    for worlds, hidden in ((6, 3), (5, 3), (8, 20)):
+        (game,) = late_games(DEFAULT, lambda game, hidden=hidden: game.stock_size <= hidden, 1)
+        positions = np.repeat(game.record, 2)
+        forget(positions[0], rule)
+        forget(positions[1], rule)
+        decks = [
+            each["deck"].copy()
+            for each in Jury(DEFAULT, worlds, 1)._imagine(positions, np.uint64(3))
+        ]
+        assert len(decks) == worlds
+        for first, second in decks:
+            assert (first == second).all()
+        if (worlds, hidden) == (6, 3):
+            assert len({first.tobytes() for first, _ in decks}) == 6
+
+
+def test_what_can_be_won_once_nothing_is_hidden_is_won_and_the_rest_is_given_up():
+    plans = Plans(DEFAULT, 300_000)
+    heuristic, rng = HeuristicAgent(DEFAULT), np.random.default_rng(0)
+    rule = compile_rules(DEFAULT)[0]
+    results = set()
+    for game in late_games(DEFAULT, lambda game: nothing_hidden(game.record[0], rule), 40):
+        status = solve(game, max_positions=300_000).status
+        assert game.record[0] not in plans
+        plans.finish(game.record[0])
+        while not game.is_over:
+            planned = plans[game.record[0]]
+            assert game.record[0] in plans
+            assert (planned == NONE) == (status != "won")
+            advised = int(heuristic.act(game.record.copy(), masks_of(game), rng)[0])
+            game.play(advised if planned == NONE else planned)
+            if game.moves_played > 400:
+                break  # the heuristic may go round
+        assert game.is_won == (status == "won")
+        results.add(status)
+    assert {"won", "lost"} <= results
+
+
+def test_a_finisher_plays_as_its_base_until_nothing_is_hidden_and_wins_more():
+    deals = range(TRAIN_FROM, TRAIN_FROM + 60)
+    base = play_deals(make_agent("heuristic"), DEFAULT, deals, seed=0)
+    finisher = play_deals(make_agent("finisher"), DEFAULT, deals, seed=0)
+    assert (finisher["won"] >= base["won"]).all()
+    assert finisher["won"].sum() > base["won"].sum()
+    random = make_agent("finisher@base=random")
+    assert random.mask == make_agent("random").mask
+    assert play_deals(random, DEFAULT, deals, seed=0)["won"].mean() < base["won"].mean()
+    with pytest.raises(ValueError, match="unknown agent 'heuristics'"):
+        make_agent("finisher@base=heuristics")
+
+
+def test_plans_of_one_deal_are_none_for_another_that_differs_in_the_base_alone():
+    """King of spades on the table, one card hidden: Queen if Aces are the base, Ace if Twos are."""
+    plans = Plans(DEFAULT, 0)
+    game = Game(DEFAULT, deal=TRAIN_FROM)
+    other = game.record.copy()
+    other["base"] = (other["base"] + 1) % 13
+    plans[game.record[0]] = 3
+    assert game.record[0] in plans
+    assert other[0] not in plans
+
+
+def test_without_positions_to_look_at_the_heuristic_finishes():
+    plans = Plans(DEFAULT, 0)
+    (game,) = late_games(DEFAULT, lambda game: game.stock_size == 0, 1)
+    plans.finish(game.record[0])
+    assert game.record[0] in plans
+    assert plans[game.record[0]] == NONE
+
+
+def test_the_unseen_stock_changes_no_vote():
+    agent = PimcAgent(DEFAULT, worlds=2, width=3)
+    for hidden in (40, 20, 6, 2):
+        for game in late_games(DEFAULT, lambda game, hidden=hidden: game.stock_size <= hidden, 4):
+            moves = set()
+            for seed in range(3):
+                record = game.record.copy()
+                reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([seed], np.uint64))
+                agent._plans.clear()
+                rng = np.random.default_rng(0)
+                moves.add(int(agent.act(record, masks_of(game), rng)[0]))
+            assert len(moves) == 1
+
+
+def test_votes_win_games_that_the_heuristic_loses():
+    deals = range(TRAIN_FROM, TRAIN_FROM + 16)
+    pimc = play_deals(PimcAgent(DEFAULT, worlds=1, width=3), DEFAULT, deals, seed=0)
+    greedy = play_deals(GreedyAgent(DEFAULT), DEFAULT, deals, seed=0)
+    assert pimc["won"].mean() > greedy["won"].mean()
+
+
+@pytest.mark.parametrize("wrong", ["worlds", "width", "candidates"])
+def test_nobody_to_ask_is_refused(wrong):
+    with pytest.raises(ValueError, match=f"{wrong} must be at least 1, not 0"):
+        PimcAgent(DEFAULT, **{wrong: 0})
+
+
+def test_a_single_beam_is_no_more_than_that():
+    game = Game(DEFAULT, deal=TRAIN_FROM)
+    narrow, wide = (solve(game, width=width) for width in (1, 200))
+    assert narrow.positions < wide.positions
+    assert wide.status == "won"
+    replay = game.copy()
+    for move in wide.moves:
+        replay.play(move)
+    assert replay.is_won
+    with pytest.raises(ValueError, match="width must be more than 0"):
+        solve(game, width=0)

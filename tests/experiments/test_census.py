@@ -1,0 +1,133 @@
+"""The census, the ceiling that it gives a comparison, and the command that solves one deal."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.census import COLUMNS, Census, census, take_census
+from experiments.compare import Compare, compare
+from experiments.evaluation.ceiling import with_ceiling
+from experiments.pages import results_part
+from experiments.report import Report, report
+from experiments.reporting.family_page import family_page
+from experiments.solve import Solve, solve_and_print
+from experiments.statistics.summary import as_text, summarise
+from experiments.training.run_folder import ROOT
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
+
+
+def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path) -> None:
+    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 119}"
+    run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, n_jobs=1)
+    first = take_census(run)
+    assert tuple(first.columns) == COLUMNS
+    assert list(first["deal"]) == list(range(TRAIN_FROM, TRAIN_FROM + 120))
+    assert (first["status"] == "unknown").all()
+    assert take_census(run).equals(first)
+
+    parts = sorted(tmp_path.glob("parts/corners/*.csv"))
+    pd.read_csv(parts[0]).head(50).to_csv(parts[0], index=False)  # as if killed after 50 deals
+    again = replace(run, only="unknown", seconds=0.5)
+    census(again)
+    solved = pd.read_csv(tmp_path / "results.csv")
+    assert list(solved["deal"]) == list(first["deal"])
+    assert (solved["status"] != "unknown").sum() > 100
+    summary = pd.read_csv(tmp_path / "summary.csv").iloc[0]
+    counts = solved["status"].value_counts()
+    assert summary["low"] == pytest.approx(counts.get("won", 0) / 120)
+    assert summary["high"] == pytest.approx(1 - counts.get("lost", 0) / 120)
+    for name in ("table.md", "census-corners.png"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def played(agent: str, play: str, seed: int | None, won: list[int]) -> pd.DataFrame:
+    rows = {"agent": agent, "play": play, "rules": "r", "train_seed": seed, "moves": 10}
+    rows |= {"deal": range(len(won)), "won": np.array(won, bool), "cards_up": np.array(won) * 52}
+    return pd.DataFrame(rows | {"seconds": 0.001})
+
+
+STATUSES = ["won"] * 6 + ["lost"] * 2 + ["unknown"] * 2
+
+
+def solved(statuses: list[str] = STATUSES) -> pd.DataFrame:
+    return pd.DataFrame({"rules": "r", "deal": range(len(statuses)), "status": statuses})
+
+
+def test_the_ceiling_of_hand_made_results() -> None:
+    """Of ten deals six can be won, two are open; each of the latter was won by one of the seeds."""
+    results = pd.concat(
+        [
+            played("heuristic", "deterministic", None, [1, 1, 1, 0, 0, 0, 0, 0, 1, 0]),
+            played("ppo", "deterministic", 0, [1, 1, 0, 0, 0, 0, 0, 0, 1, 0]),
+            played("ppo", "deterministic", 1, [1, 0, 1, 1, 1, 1, 0, 0, 0, 1]),
+            played("ppo", "stochastic", 0, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
+            played("ppo", "stochastic", 1, [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
+        ]
+    )
+    summary = summarise(results)
+    table = with_ceiling(summary, results, solved())
+    assert list(table["agent"]) == ["heuristic", "ppo", "ppo", "ceiling"]
+    shares = table["of_winnable"].to_numpy()
+    assert shares[:3] == pytest.approx([3 / 6, (2 + 5) / 12, 1 / 12])
+    assert np.isnan(shares[3])
+    assert tuple(table.loc[3, ["win_low", "win_high"]]) == pytest.approx((0.6, 0.8))
+    pd.testing.assert_frame_equal(table[summary.columns].head(3), summary, check_dtype=False)
+    cells = as_text(table)
+    assert cells["of winnable %"].tolist() == ["50.00", "58.33", "8.33", "-"]
+    assert cells["seeds"].tolist() == ["1", "2", "2", "-"]
+    told = cells.set_index("agent").loc["ceiling"]
+    assert told.pop("won % [95%]") == "60.00 to 80.00"
+    assert set(told) == {"-"}
+
+    known = with_ceiling(summary, results, solved(["won"] * 7 + ["lost"] * 3))
+    assert as_text(known)["won % [95%]"].iloc[-1] == "70.00"
+    for other in (None, solved(STATUSES[:9]), solved().assign(rules="others")):
+        assert with_ceiling(summary, results, other).equals(summary)
+
+
+def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
+    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
+    folder = tmp_path / "c"
+    folder.mkdir()
+    known = pd.DataFrame({"rules": "four-seasons", "deal": range(TRAIN_FROM, TRAIN_FROM + 4)})
+    known["status"] = ["won", "won", "lost", "unknown"]
+    known.to_csv(folder / "results.csv", index=False)
+    run = Compare(tmp_path / "y", ["random", "heuristic"], deals=deals, census=folder, n_jobs=1)
+    compare(run)
+    summary = pd.read_csv(run.out / "summary.csv")
+    assert list(summary["agent"]) == ["random", "heuristic", "ceiling"]
+    row = "| ceiling | - | - | 50.00 to 75.00 | - |"
+    assert row in (run.out / "table.md").read_text()
+    page = report(Report([run.out], folder)).with_suffix(".md").read_text()
+    assert row in page
+    assert "The ceiling is what a player who sees every card" in page
+    assert "`ceiling`: what a player who sees every card" in results_part(summary)
+    line = next(line for line in family_page(summary).splitlines() if "`four-seasons` |" in line)
+    assert line.endswith("| 50.00 to 75.00 |")
+
+
+def test_solve_prints_a_game(capsys: pytest.CaptureFixture[str]) -> None:
+    solve_and_print(Solve(rules="florentine", deal=TRAIN_FROM))
+    lines = capsys.readouterr().out.splitlines()
+    moves = [line for line in lines if re.match(r" +\d+\. ", line)]
+    assert moves[-1].endswith("52 up")
+    assert lines[-1].startswith(f"won in {len(moves)} moves (")
+    game = Game("florentine", TRAIN_FROM)
+    for line in moves:
+        game.play(line.split()[1])
+    assert game.is_won
+
+
+def test_solve_says_what_is_wrong() -> None:
+    command = [sys.executable, "-m", "experiments.solve", "--rules", "czarena"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: unknown rules 'czarena': did you mean 'czarina'?")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,79 @@
+"""The demo in small: what it leaves is what it announces."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from experiments import demo as demo_module
+from experiments.demo import PLAYED, SHOWN, TRAINED, Demo, demo, expectations
+from experiments.reporting.animation import play_out, save_game
+from four_seasons_env.engine.deals import TRAIN_FROM
+
+
+@pytest.mark.slow
+def test_the_demo_leaves_table_curve_report_and_a_game(tmp_path: Path, capsys) -> None:
+    folder = demo(Demo(minutes=0.25, out=tmp_path, deals="0-199"))
+    printed = capsys.readouterr().out
+    assert folder.parent == tmp_path
+
+    table = (folder / "compare" / "table.md").read_text()
+    for name in (*PLAYED, *SHOWN, TRAINED, "ceiling"):
+        assert f"| {name} |" in table
+    results = pd.read_csv(folder / "compare" / "results.csv")
+    assert set(results["agent"]) == {*PLAYED, TRAINED}
+    assert (results.groupby("agent")["deal"].nunique() == 200).all()
+
+    curve = pd.read_csv(folder / "train" / "progress.csv")
+    assert len(curve.dropna(subset=["validation/win_rate"])) >= 2
+    assert curve["time/core_seconds"].is_monotonic_increasing
+
+    report = folder / "report.html"
+    assert f"report:         {report}" in printed.replace("\n", "")
+    page = report.read_text()
+    for told in ("ceiling", "rule of thumb", "learned + search", "kept", "Learning four-seasons"):
+        assert told in page
+    with Image.open(folder / "game.gif") as animation:
+        assert animation.n_frames > 20
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_it_plays_reports_what_there_is(tmp_path: Path, monkeypatch) -> None:
+    """Stopped after the first blocks, the comparison is of the deals that all have played."""
+    from experiments import compare as compare_module
+
+    def stop_half_way(function, tasks, *arguments) -> None:
+        for task in tasks:
+            if task.deals[0] < 40:
+                function(task)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare_module, "BLOCK", 20)
+    monkeypatch.setattr(compare_module, "run_blocks", stop_half_way)
+    monkeypatch.setattr(demo_module, "PLAYED", ("heuristic",))
+    folder = demo(Demo(minutes=0.05, out=tmp_path, deals="0-99"))
+    results = pd.read_csv(folder / "compare" / "results.csv")
+    assert (results.groupby("agent")["deal"].max() == 39).all()
+    assert (folder / "report.html").is_file()
+
+
+def test_expectations_come_from_the_kept_results() -> None:
+    told = expectations("four-seasons")
+    kept = pd.read_csv(demo_module.RESULTS / "four-seasons.csv").set_index("agent")
+    for name, label in SHOWN.items():
+        rate = kept.loc[[label], "win_rate"].iloc[0]
+        assert f"{name} {rate:.1%}" in told
+    assert expectations("czarina") == ""
+
+
+def test_an_animation_shows_each_position_of_a_game(tmp_path: Path) -> None:
+    positions = play_out("heuristic", "czarina", TRAIN_FROM)
+    assert positions[0].moves_played == 0
+    assert positions[-1].is_over or positions[-1].moves_played == 500
+    moves = [each.moves_played for each in positions]
+    np.testing.assert_array_equal(moves, np.arange(len(positions)))
+    path = save_game("heuristic", "czarina", TRAIN_FROM, tmp_path / "x" / "game.gif")
+    with Image.open(path) as animation:
+        assert 1 < animation.n_frames <= len(positions)

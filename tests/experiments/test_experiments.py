@@ -1,0 +1,306 @@
+"""The experiments, end to end on few deals, and their statistics against hand-made cases."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from experiments.compare import Compare, compare, play_all, play_block
+from experiments.compare import main as compare_command
+from experiments.evaluation.ceiling import CENSUS, read_census
+from experiments.evaluation.play import play_deals
+from experiments.pages import (
+    AGENTS,
+    FAMILY,
+    README,
+    RESULTS,
+    SOLVER,
+    up_to_date,
+    with_agents,
+    with_census,
+    with_part,
+)
+from experiments.report import Report, report
+from experiments.reporting.family_page import family_page
+from experiments.reporting.learning_page import PAGE as LEARNING
+from experiments.reporting.learning_page import learning_parts
+from experiments.reporting.summary_page import summarise_folder
+from experiments.reporting.tables import as_markdown
+from experiments.statistics.summary import RESULT_COLUMNS, as_text, summarise
+from experiments.train import Train, parse_steps, train
+from experiments.training.run_folder import STEPS, read_log
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.rules import RULES
+
+DEFAULT = RULES["four-seasons"]
+DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 1199}"
+SMALL = {
+    "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
+    "maskable_dqn": ["games=4", "batch_size=16", "layers=[8]", "buffer_size=400", "max_moves=30"],
+}
+
+
+class Cheat:
+    """Plays the legal move of the highest number, and notes the stocks that it is shown."""
+
+    mask = "legal"
+
+    def __init__(self) -> None:
+        self.next_cards: list[int] = []
+
+    def act(self, games, masks, rng):
+        self.next_cards.append(int(games["deck"][0, games["dealt"][0]]))
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+class Rogue:
+    """Plays whatever it likes."""
+
+    mask = "legal"
+
+    def act(self, games, masks, rng):
+        return np.ones(len(games), np.int64)
+
+
+def test_agents_are_shown_another_stock_each_time() -> None:
+    cheat = Cheat()
+    play_deals(cheat, DEFAULT, [TRAIN_FROM], max_moves=20)
+    assert len(set(cheat.next_cards)) > 5
+
+
+def test_illegal_moves_are_refused_by_name() -> None:
+    with pytest.raises(RuntimeError, match="Rogue played W>F, which is not legal"):
+        play_deals(Rogue(), DEFAULT, [TRAIN_FROM])
+
+
+def test_games_are_repeatable_and_given_up_in_time() -> None:
+    from agents import make_agent
+
+    deals = range(TRAIN_FROM, TRAIN_FROM + 30)
+    first, second = (
+        play_deals(make_agent("random"), DEFAULT, deals, max_moves=60).drop(columns="seconds")
+        for _ in range(2)
+    )
+    assert first.equals(second)
+    assert first["moves"].max() == 60
+    assert list(first["deal"]) == list(deals)
+
+
+def results_of(agent: str, won: list[int]) -> pd.DataFrame:
+    rows = {"agent": agent, "play": "deterministic", "rules": "r", "train_seed": None}
+    rows |= {"deal": range(len(won))}
+    rows |= {"won": np.array(won, bool), "cards_up": np.array(won) * 52, "moves": 10}
+    return pd.DataFrame(rows | {"seconds": 0.001})
+
+
+def test_summary_of_hand_made_results() -> None:
+    """Ten deals: the other wins 5 of them, the baseline 2, one of them alone."""
+    other = results_of("other", [1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
+    base = results_of("heuristic", [1, 0, 0, 0, 0, 1, 0, 0, 0, 0])
+    summary = summarise(pd.concat([other, base])).set_index("agent")
+    row = summary.loc["other"]
+    assert (row["seeds"], row["deals"], row["win_rate"]) == (1, 10, 0.5)
+    # Wilson's interval of 5 in 10 (Wilson 1927; any table): 0.2366 to 0.7634.
+    assert (round(row["win_low"], 4), round(row["win_high"], 4)) == (0.2366, 0.7634)
+    assert row["win_difference"] == pytest.approx(0.3)
+    # McNemar, exact: 4 deals against 1, two-sided binomial: 2 * (1 + 5) / 32.
+    assert row["p_value"] == pytest.approx(12 / 32)
+    assert row["win_difference_low"] < 0.3 < row["win_difference_high"]
+    assert row["cards_difference_low"] < 0.3 * 52 < row["cards_difference_high"]
+    assert row["cards_difference"] == pytest.approx(0.3 * 52)
+    assert row["ms_per_move"] == pytest.approx(0.1)
+    assert row["ms_per_game"] == pytest.approx(1.0)
+    assert np.isnan(summary.loc["heuristic"]["win_difference"])
+    cells = as_text(summarise(pd.concat([other, base])))
+    assert cells["won % [95%]"][0] == "50.00 [23.66, 76.34]"
+
+
+def test_compare_goes_on_where_it_was(tmp_path: Path) -> None:
+    run = Compare(out=tmp_path / "y", agents=["random", "heuristic"], deals=DEALS, n_jobs=1)
+    compare(run)
+    results = pd.read_csv(run.out / "results.csv")
+    assert tuple(results.columns) == RESULT_COLUMNS
+    assert results.groupby("agent")["deal"].nunique().to_dict() == {
+        "heuristic": 1200,
+        "random": 1200,
+    }
+    for name in ("summary.csv", "table.md", "win_rates-four-seasons.png"):
+        assert (run.out / name).stat().st_size > 0
+
+    parts = sorted(run.out.glob("parts/*/*/*.csv"))
+    assert len(parts) == 4
+    kept, lost = parts[0], parts[-1]
+    before = kept.stat().st_mtime_ns
+    lost.unlink()
+    again = play_all(run)
+    assert kept.stat().st_mtime_ns == before
+    pd.testing.assert_frame_equal(
+        again.drop(columns="seconds"), results.drop(columns="seconds"), check_dtype=False
+    )
+
+
+def test_a_comparison_may_grow_but_loses_nothing(tmp_path: Path) -> None:
+    run = Compare(tmp_path, ["heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}", n_jobs=1)
+    play_all(run)
+    play_all(replace(run, agents=["heuristic", "random"]))
+    for change, told in (
+        ({"seed": 1}, "seed 0, not 1"),
+        ({"agents": ["random"]}, "four-seasons: heuristic-deterministic, which this one leaves"),
+        ({"deals": f"{TRAIN_FROM}-{TRAIN_FROM + 5}"}, "the deals 4294967296-4294967305"),
+    ):
+        with pytest.raises(ValueError, match=f"holds a comparison of {told}"):
+            play_all(replace(run, **{"agents": ["heuristic", "random"]} | change))
+
+
+def test_a_block_that_fails_is_named_and_the_others_are_played(tmp_path: Path, monkeypatch) -> None:
+    def play(task):
+        if task.player.agent == "random":
+            raise OSError("the disk is full")
+        play_block(task)
+
+    monkeypatch.setattr("experiments.compare.play_block", play)
+    run = Compare(tmp_path, ["random", "heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}")
+    with pytest.raises(RuntimeError, match=r"1 of 2 blocks.*\n.*random.*the disk is full"):
+        play_all(replace(run, n_jobs=1))
+    assert len(list(tmp_path.glob("parts/*/heuristic-*/*.csv"))) == 1
+
+
+def test_compare_over_rule_sets(tmp_path: Path) -> None:
+    rules = ["czarina", "pysolfc/corners"]
+    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
+    run = Compare(out=tmp_path, agents=["heuristic"], rules=rules, deals=deals, n_jobs=1)
+    compare(run)
+    assert "pysolfc/corners" in (tmp_path / "table.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--agents", "heuristik"], "did you mean 'heuristic'"),
+        (["--rules", "czarena"], "did you mean 'czarina'"),
+        (["--deals", "9-1"], "run backwards"),
+        (["--agents", "maskable_ppo:nowhere"], "no weights at nowhere"),
+        (["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
+        (["--agents", "maskable_ppo", "maskable_ppo"], "give one a name of its own"),
+        (["--play", "stochastik"], "did you mean 'stochastic'"),
+        (["--backend", "rai"], "did you mean 'ray'"),
+        (["--cluster", "here:1"], "loky works on this machine alone"),
+    ],
+)
+def test_compare_says_what_is_wrong(
+    tmp_path: Path, monkeypatch, flags: list[str], told: str
+) -> None:
+    command = ["compare", "--out", str(tmp_path / "y"), *flags]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit, match=told):
+        compare_command()
+    assert not (tmp_path / "y").exists()
+
+
+@pytest.mark.slow
+def test_commands_end_without_a_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "experiments.compare", "--out", str(tmp_path / "y")]
+    command += ["--agents", "heuristik"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=README.parent, check=False)
+    assert done.returncode != 0
+    assert "did you mean 'heuristic'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
+    """Two algorithms, two seeds: from training to the page."""
+    for name, sizes in SMALL.items():
+        for seed in (3, 4):
+            train(
+                Train(
+                    out=tmp_path / "study" / f"{name}-{seed}",
+                    agent=name,
+                    steps="300",
+                    seed=seed,
+                    set=sizes,
+                    validations=3,
+                    validation_deals=20,
+                    rules="czarina",
+                )
+            )
+    run = tmp_path / "study" / "maskable_ppo-3"
+    for name in (
+        *("run.json", "progress.csv", "done.json", "README.md", "validation.csv"),
+        *("best/model.safetensors", "last/model.json", "checkpoint/state.json"),
+    ):
+        assert (run / name).stat().st_size > 0
+    assert list(run.glob("events.*")), "TensorBoard"
+    assert len(list(run.glob("policies/*/model.json"))) == 3
+    told = json.loads((run / "run.json").read_text())
+    assert told["run"]["seed"] == 3
+    assert told["hyperparameters"]["layers"] == [8]
+    assert told["versions"]["torch"] == torch.__version__
+    assert "validation deals" in (run / "README.md").read_text()
+    log = read_log(run)
+    assert log["validation/win_rate"].count() == 3
+    assert log[STEPS].is_monotonic_increasing
+
+    (tmp_path / "study" / "maskable_ppo-3.log").write_text("patterns are for folders")
+    compared = Compare(
+        out=tmp_path / "y",
+        agents=["heuristic", *(f"{name}:{tmp_path}/study/{name}-*" for name in SMALL)],
+        rules=["czarina"],
+        deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}",
+        n_jobs=1,
+    )
+    compare(compared)
+    results = pd.read_csv(compared.out / "results.csv")
+    assert set(results["train_seed"].dropna()) == {3, 4}
+    assert set(results["play"]) == {"deterministic", "stochastic"}
+    assert len(results) == 30 * (1 + 2 * 2 * 2)
+    page = report(Report([compared.out, tmp_path / "study"]))
+    text = page.read_text()
+    assert "Learning czarina" in text
+    assert text.count("data:image/png") == 5 + 4
+    for told in ("won by", "only heuristic", "probability of improvement", "<td>all</td>"):
+        assert told in text
+    assert "http" not in text, "self-contained"
+    markdown = page.with_suffix(".md").read_text()
+    assert as_markdown(as_text(summarise_folder(compared.out, results, None))) in markdown
+    with pytest.raises(FileNotFoundError, match="holds no run"):
+        report(Report([tmp_path]))
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"), [("1000", 1000), ("500k", 500_000), ("20M", 20_000_000), ("1.5k", 1500)]
+)
+def test_steps_are_read(text: str, steps: int) -> None:
+    assert parse_steps(text) == steps
+
+
+@pytest.mark.parametrize("text", ["", "0", "-5", "many", "5T"])
+def test_steps_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="steps are a positive number"):
+        parse_steps(text)
+
+
+def test_pages_are_up_to_date() -> None:
+    """`python -m experiments.pages` writes them."""
+    assert up_to_date(README.read_text()) == README.read_text()
+    assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
+    for name, told in learning_parts().items():
+        assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()
+    assert with_agents(AGENTS.read_text()) == AGENTS.read_text()
+    solved = read_census(CENSUS)
+    if solved is not None:
+        assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()
+
+
+def test_readme_code_runs() -> None:
+    """The first two Python examples, as they stand."""
+    blocks = README.read_text().split("```python\n")[1:3]
+    code = "".join(block.split("```")[0] for block in blocks)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cards up" in done.stdout

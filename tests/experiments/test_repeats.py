@@ -1,0 +1,129 @@
+"""The guard against going round: what it forbids, and what it leaves alone."""
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from experiments.evaluation.play import play_deals
+from experiments.evaluation.repeats import RepeatGuard
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, Rules
+
+DEFAULT = RULES["four-seasons"]
+
+
+def masks_of(game: np.ndarray) -> np.ndarray:
+    words, masks = kernel.new_masks(1, DEFAULT)
+    kernel.legal_all(game, kernel.compile_rules(DEFAULT), False, words, np.zeros(1, np.bool_))
+    return masks
+
+
+def test_a_move_back_is_forbidden_until_a_card_is_dealt() -> None:
+    """A jack that goes on a queen, and could go back to the space that it left."""
+    rule = kernel.compile_rules(DEFAULT)
+    game = Game(deck=deck_of("QC QH JS 2C 5D 9H")).record.copy()
+    guard = RepeatGuard(1, rule, 10)
+    rows = np.zeros(1, np.int64)
+    to, fro, deal = (np.array([find_move(DEFAULT, text).number]) for text in _TEXTS)
+    masks = masks_of(game)
+    guard.forbid(game, rows, masks)
+    assert masks[0, to] == 1
+    guard.played(rows, to)
+    kernel.play_all(game, rule, to)
+    masks = masks_of(game)
+    assert masks[0, fro] == 1, "it is legal"
+    before = masks.copy()
+    guard.forbid(game, rows, masks)
+    other = find_move(DEFAULT, "T0>T1").number
+    assert masks[0, other] == 1, "to the other queen: not met before"
+    assert masks[0, fro] == 0, "but leads back"
+    assert set(np.flatnonzero((before != masks)[0])) <= set(range(12, 32))
+    guard.played(rows, deal)
+    kernel.play_all(game, rule, deal)
+    masks = masks_of(game)
+    guard.forbid(game, rows, masks)
+    assert masks[0, fro] == 1, "there is a new card: the position was not met before"
+
+
+_TEXTS = ("T2>T0", "T0>T2", "deal")
+
+
+def deck_of(start: str) -> str:
+    cards = [rank + suit for rank in "A23456789TJQK" for suit in "CSHD"]
+    first = start.split()
+    return " ".join(first + [card for card in cards if card not in first])
+
+
+class Witness:
+    """Plays as `Lowest` does, and notes positions that it meets a second time."""
+
+    mask = "distinct"
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.met: dict[int, set[str]] = {}
+        self.again: list[tuple[int, Game]] = []
+
+    def act(self, games, masks, rng):
+        for record in games:
+            game = Game.from_record(record, self.rules)
+            met = self.met.setdefault(int(record["deal"]), set())
+            if text_of(game) in met:
+                self.again.append((int(record["deal"]), game))
+            met.add(text_of(game))
+        return Lowest().act(games, masks, rng)
+
+
+def text_of(game: Game) -> str:
+    """A position, whatever the order of its piles."""
+    turned = int(game.record["redeals"][0])
+    piles = sorted(map(str, game.tableau))
+    return str((piles, game.foundations, game.waste, game.stock_size, turned))
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_no_position_comes_twice_but_where_all_moves_lead_back(rules: str) -> None:
+    witness = Witness(RULES[rules])
+    deals = range(TRAIN_FROM, TRAIN_FROM + 4)
+    play_deals(witness, RULES[rules], deals, max_moves=80, forbid_repeats=True)
+    for deal, game in witness.again:
+        others = []
+        for move in game.legal_moves():
+            copy = game.copy()
+            copy.play(move)
+            others.append(text_of(copy))
+        assert set(others) <= witness.met[deal]
+    free = Witness(RULES[rules])
+    play_deals(free, RULES[rules], deals, max_moves=80)
+    assert len(witness.again) <= len(free.again)
+    assert free.again or RULES[rules].build == "none", "without the guard it goes round"
+
+
+class Lowest:
+    """Between piles first, then any other move, in the order of their numbers."""
+
+    mask = "distinct"
+
+    def act(self, games, masks, rng):
+        order = np.r_[np.arange(12, masks.shape[1]), np.arange(12)]
+        return order[masks[:, order].argmax(axis=1)]
+
+
+def test_the_guard_helps_a_player_that_goes_round() -> None:
+    deals = range(TRAIN_FROM, TRAIN_FROM + 50)
+    free = play_deals(Lowest(), DEFAULT, deals, max_moves=300)
+    kept = play_deals(Lowest(), DEFAULT, deals, max_moves=300, forbid_repeats=True)
+    assert kept["cards_up"].mean() > free["cards_up"].mean() + 0.3
+    assert kept["moves"].mean() < free["moves"].mean() - 50
+
+
+def test_the_guard_loses_the_heuristic_no_game() -> None:
+    deals = range(TRAIN_FROM, TRAIN_FROM + 300)
+    free, kept = (
+        play_deals(make_agent("heuristic"), DEFAULT, deals, forbid_repeats=each)
+        for each in (False, True)
+    )
+    assert kept["won"].sum() >= free["won"].sum()

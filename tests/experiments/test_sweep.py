@@ -1,0 +1,210 @@
+"""Sweeps: what the YAML means, and the same files from every backend."""
+
+import json
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from agents.policy_files import WEIGHTS
+from experiments import sweep as module
+from experiments.parallel.jobs import run_tasks
+from experiments.sweep import Sweep, read_jobs, results_of, run_job, sweep
+from experiments.train import Train, train
+from experiments.training.run_folder import DONE, RUN
+
+TINY = {
+    "fixed": {
+        "steps": 200,
+        "validations": 1,
+        "validation_deals": 10,
+        "games": 4,
+        "batch_size": 16,
+        "layers": [8],
+        "max_moves": 30,
+    },
+    "grid": {"agent": ["maskable_ppo", "maskable_dqn"]},
+}
+
+
+def write(folder: Path, told: object) -> Path:
+    path = folder / "jobs.yaml"
+    path.write_text(yaml.safe_dump(told))
+    return path
+
+
+def jobs_of(tmp_path: Path, told: object) -> list[module.Job]:
+    return read_jobs(Sweep(write(tmp_path, told), tmp_path / "s"))
+
+
+def test_a_grid_is_every_combination(tmp_path: Path) -> None:
+    told = {
+        "fixed": {"rules": "pysolfc/czarina", "gamma": 0.9},
+        "grid": {"agent": ["maskable_ppo", "maskable_dqn"], "seed": [0, 1], "mask": "legal"},
+    }
+    jobs = {job.name: job for job in jobs_of(tmp_path, told)}
+    assert list(jobs) == [
+        *("maskable_ppo-seed-0", "maskable_ppo-seed-1"),
+        *("maskable_dqn-seed-0", "maskable_dqn-seed-1"),
+    ]
+    assert jobs["maskable_dqn-seed-1"].command == (
+        *("--rules", "pysolfc/czarina", "--agent", "maskable_dqn", "--seed", "1"),
+        *("--set", "gamma=0.9", 'mask="legal"'),
+    )
+
+
+def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
+    told = {
+        "fixed": {"agent": "next_deal_ppo", "core_minutes": 2},
+        "variants": {"plain": {}, "long": {"core_minutes": 30, "candidates": 48}},
+        "grid": {"seed": [0, 1]},
+    }
+    jobs = {job.name: job for job in jobs_of(tmp_path, told)}
+    assert sorted(jobs) == ["long-seed-0", "long-seed-1", "plain-seed-0", "plain-seed-1"]
+    assert jobs["long-seed-1"].command == (
+        *("--agent", "next_deal_ppo", "--core-minutes", "30", "--seed", "1"),
+        *("--set", "candidates=48"),
+    )
+    told["variants"]["odd"] = ["candidates"]
+    with pytest.raises(ValueError, match=r"variant 'odd' must hold lines of the form 'key: value'"):
+        jobs_of(tmp_path, told)
+
+
+def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> None:
+    draw = {
+        "learning_rate": {"log_uniform": [1e-4, 1e-2]},
+        "gamma": {"uniform": [0.9, 1.0]},
+        "layers": {"choice": [[8], [16, 16]]},
+    }
+    told = {"samples": {"count": 40, "seed": 1, "draw": draw}}
+    jobs = jobs_of(tmp_path, told)
+    assert len({job.name for job in jobs}) == 40
+    assert jobs == jobs_of(tmp_path, told)
+    values = [dict(text.split("=") for text in job.command[1:]) for job in jobs]
+    rates = [float(each["learning_rate"]) for each in values]
+    assert min(rates) >= 1e-4
+    assert max(rates) <= 1e-2
+    assert sum(rate < 1e-3 for rate in rates) in range(10, 31)  # half of them, on a log scale
+    assert {each["layers"] for each in values} == {"[8]", "[16, 16]"}
+    assert all(0.9 <= float(each["gamma"]) <= 1 for each in values)
+    told["samples"]["seed"] = 2
+    assert jobs != jobs_of(tmp_path, told)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"gird": {}}, "did you mean 'grid'"),
+        ({"fixed": {"sead": 1}}, "did you mean 'seed'"),
+        ({"fixed": {"learning_rat": 1}}, "did you mean 'learning_rate'"),
+        ({"fixed": {"tau": 1}}, "no hyperparameter of maskable_ppo"),
+        ({"grid": {"agent": ["maskable_pop"]}}, "did you mean 'maskable_ppo'"),
+        ({"fixed": {"rules": "czarena"}}, "did you mean 'czarina'"),
+        ({"fixed": {"gamma": 2}}, "gamma must be from 0 to 1"),
+        ({"fixed": {"steps": "many"}}, "steps are a positive number"),
+        ({"samples": {"count": 1, "draw": {"gamma": {"unifrom": [0, 1]}}}}, "mean 'uniform'"),
+        ({"samples": {"cuont": 1}}, "did you mean 'count'"),
+        ({"grid": {"seed": [1, 1]}}, "names a job twice: seed-1"),
+        ([], "must hold fixed, grid, variants, samples"),
+    ],
+)
+def test_sweeps_are_checked_before_they_run(told: object, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        sweep(Sweep(write(tmp_path, told), tmp_path / "s"))
+    assert not (tmp_path / "s").exists()
+    with pytest.raises(FileNotFoundError, match="no sweep at"):
+        read_jobs(Sweep(tmp_path / "none.yaml", tmp_path / "s"))
+
+
+def touch(path: Path) -> None:
+    """A task; one named "bad" fails."""
+    if path.name == "bad":
+        raise OSError("the disk is full")
+    path.write_text("done")
+
+
+def test_a_failed_task_is_named_and_the_others_are_done(tmp_path: Path) -> None:
+    names = ["a", "bad", "b"]
+    failures = list(run_tasks(touch, [tmp_path / name for name in names], names, n_jobs=1))
+    (failure,) = [each for each in failures if each]
+    assert (failure.name, failure.reason) == ("bad", "OSError: the disk is full")
+    assert "touch" in failure.details
+    assert {each.name for each in tmp_path.iterdir()} == {"a", "b"}
+
+
+def in_this_process(job: module.Job) -> None:
+    """A job as `run_job` does it, without the seconds that a new process takes."""
+    if job.is_done:
+        return
+    if job.name.endswith("1") and not (job.out.parent / "fixed").exists():
+        raise RuntimeError("exit status 1; no memory")
+    seed = int(job.command[job.command.index("--seed") + 1])
+    settings = list(job.command[job.command.index("--set") + 1 :])
+    resumes = (job.out / RUN).is_file()
+    train(
+        Train(
+            job.out,
+            steps="64",
+            seed=seed,
+            set=settings,
+            validations=1,
+            validation_deals=4,
+            resume=resumes,
+        )
+    )
+
+
+def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(module, "run_job", in_this_process)
+    told = {
+        "fixed": {"steps": "64", "validations": 1, "validation_deals": 4, "games": 4}
+        | {"batch_size": 16, "layers": [8], "n_steps": 8},
+        "grid": {"seed": [0, 1, 2]},
+    }
+    run = Sweep(write(tmp_path, told), tmp_path / "s", n_jobs=1)
+    (failure,) = sweep(run)
+    assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
+    assert pd.read_csv(run.out / "jobs.csv")["job"].tolist() != []
+    kept = run.out / "seed-0" / "best" / WEIGHTS
+    before = kept.stat().st_mtime_ns
+    (run.out / "fixed").touch()
+    assert sweep(run) == []
+    assert kept.stat().st_mtime_ns == before
+    assert set(pd.read_csv(run.out / "jobs.csv")["job"]) == {"seed-0", "seed-1", "seed-2"}
+    told["fixed"]["steps"] = "128"
+    with pytest.raises(ValueError, match=r"seed-0 was started with .*64.*, not with .*128"):
+        sweep(Sweep(write(tmp_path, told), run.out))
+
+
+@pytest.mark.slow
+def test_a_job_that_cannot_run_says_why(tmp_path: Path) -> None:
+    (job, _) = jobs_of(tmp_path, TINY)
+    (job.out / "mine").mkdir(parents=True)
+    with pytest.raises(RuntimeError, match=r"exit status 1; .*log: error: .*not empty"):
+        run_job(job)
+
+
+@pytest.mark.slow
+def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
+    """The same sweep on processes of this machine, on a local Dask cluster and on a local Ray."""
+    jobs = write(tmp_path, TINY)
+    found = {}
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+    for backend in ("loky", "dask", "ray"):
+        out = tmp_path / backend
+        assert sweep(Sweep(jobs, out, backend=backend, n_jobs=2)) == []
+        assert all(job.is_done for job in read_jobs(Sweep(jobs, out)))
+        assert len(results_of(read_jobs(Sweep(jobs, out)))) == 2
+        files = {
+            str(each.relative_to(out)): each.read_bytes()
+            for each in out.rglob("*")
+            if each.is_file() and "events" not in each.name and each.name != ".lock"
+        }
+        best = {name: json.loads(files[f"{name}/{DONE}"])["best"] for name in _NAMES}
+        found[backend] = (set(files), best, {n: files[f"{n}/last/{WEIGHTS}"] for n in _NAMES})
+    assert found["loky"] == found["dask"] == found["ray"]
+
+
+_NAMES = ("maskable_ppo", "maskable_dqn")

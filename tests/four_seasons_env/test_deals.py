@@ -1,0 +1,115 @@
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from four_seasons_env.engine import deals
+from four_seasons_env.engine.deals import TEST, VALIDATION, check_deal, parse_deals
+from four_seasons_env.engine.kernel import GAME, compile_rules, start_all
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, Rules
+from tests.helpers import ROOT, mix, numbered_deck, splitmix64, training_deals
+
+DOCUMENT = ROOT / "docs" / "deals.md"
+documented = pytest.mark.skipif(not DOCUMENT.exists(), reason="docs/deals.md is not there")
+
+
+def dealt_deck(deal: int, ranks: int = 13) -> list[str]:
+    """The deck that the engine plays as deal n, read off an opening of one pile."""
+    game = Game(Rules(ranks=ranks, piles=1, base_from="aces"), deal=deal)
+    return game.tableau[0] + game.stock
+
+
+def test_splitmix64_of_the_tests_is_the_published_one():
+    """The first numbers from seed 1234567, as in Vigna's C code and its many ports."""
+    numbers = splitmix64(1234567)
+    assert [next(numbers) for _ in range(3)] == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_mix(z):
+    assert int(deals.mix(np.uint64(z))) == mix(z)
+
+
+@pytest.mark.parametrize("ranks", [4, 6, 13])
+@pytest.mark.parametrize("deal", [0, 1, 17, 9_999, 2**32, 2**32 + 1, 2**63 - 1])
+def test_a_deal_is_its_definition(deal, ranks):
+    assert dealt_deck(deal, ranks) == numbered_deck(deal, ranks)
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(4, 13))
+def test_any_deal_is_its_definition(deal, ranks):
+    assert dealt_deck(deal, ranks) == numbered_deck(deal, ranks)
+
+
+@documented
+def test_documented_decks():
+    rows = re.findall(r"^\| (\d+) \| ((?:[A2-9TJQK][CSHD] ?){52}) *\|$", DOCUMENT.read_text(), re.M)
+    assert len(rows) >= 3
+    for deal, deck in rows:
+        assert dealt_deck(int(deal)) == numbered_deck(int(deal)) == deck.split()
+
+
+@documented
+def test_documented_deck_of_six_ranks():
+    found = re.search(r"six ranks, deal 17 is\s+((?:[A2-6][CSHD] ?){24})", DOCUMENT.read_text())
+    assert found
+    assert dealt_deck(17, 6) == found[1].split()
+
+
+def test_each_card_is_dealt_first_about_equally_often():
+    """Pearson's chi-square of 52 cards over the deals 0 to 10,399: mean 51, deviation 10."""
+    games = np.zeros(10_400, GAME)
+    start_all(games, compile_rules(RULES["four-seasons"]), np.arange(10_400))
+    for place in (0, 1, 25, 51):
+        counts = np.bincount(games["deck"][:, place], minlength=52)
+        assert ((counts - 200) ** 2 / 200).sum() < 100
+
+
+def test_the_splits_share_no_deal():
+    assert len(set(TEST) | set(VALIDATION)) == len(TEST) + len(VALIDATION)
+    assert max(*TEST, *VALIDATION) < deals.TRAIN_FROM
+
+
+@pytest.mark.parametrize("seed", [0, 1, 12345, 2**63, 2**64 - 1])
+def test_environments_draw_training_deals_as_documented(seed):
+    env = FourSeasonsEnv("czarina")
+    played = [env.reset(seed=seed)[1]["deal"]] + [env.reset()[1]["deal"] for _ in range(50)]
+    assert played == training_deals(seed, 51)
+    assert min(played) >= deals.TRAIN_FROM
+
+
+@pytest.mark.parametrize("deal", [-1, 2**63, 1.5, 17.0, "17", None, [17], np.float64(3)])
+def test_bad_deal_numbers(deal):
+    with pytest.raises(ValueError, match="a deal is a"):
+        check_deal(deal)
+    if deal is not None:
+        with pytest.raises(ValueError, match="a deal is a"):
+            Game(deal=deal)
+
+
+@pytest.mark.parametrize("deal", [0, 2**63 - 1, np.int64(17), np.uint64(5)])
+def test_good_deal_numbers(deal):
+    assert check_deal(deal) == int(deal)
+    assert Game(deal=deal).deal == int(deal)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("17", range(17, 18)), ("0-9999", range(10_000)), ("1,000-1_001", range(1000, 1002))],
+)
+def test_ranges_of_deals(text, meant):
+    assert parse_deals(text) == meant
+
+
+@pytest.mark.parametrize("text", ["", "-5", "5-", "a-b", "9-3", "1.5", "0-9223372036854775808"])
+def test_bad_ranges_of_deals(text):
+    with pytest.raises(ValueError, match="deals"):
+        parse_deals(text)

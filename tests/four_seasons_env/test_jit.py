@@ -1,0 +1,110 @@
+"""The cache of compiled code: where it is kept, when it is fresh, and who may write it at once."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import four_seasons_env
+
+PACKAGE = Path(four_seasons_env.__file__).parent
+SCRIPT = """
+import four_seasons_env.engine.kernel as kernel, numpy as np
+from four_seasons_env.engine.jit import announce
+from four_seasons_env.rules import RULES
+announce(kernel.start_all)
+games = np.zeros(2, kernel.GAME)
+kernel.start_all(games, kernel.compile_rules(RULES["four-seasons"]), np.arange(2))
+print(kernel.__file__, games["deck"].tolist())
+"""
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the package without its cache, in a folder of its own."""
+    target = tmp_path / "site" / "four_seasons_env"
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__"))
+    return target
+
+
+def process(copied: Path, home: Path, **environment: str) -> subprocess.Popen:
+    """A fresh interpreter that compiles, or loads, what deals two games."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA")}
+    return subprocess.Popen(
+        [sys.executable, "-B", "-c", SCRIPT],
+        env={
+            **kept,
+            "PYTHONPATH": str(copied.parent),
+            "HOME": str(home),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            **environment,
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home.parent,
+    )
+
+
+def answer(running: subprocess.Popen, copied: Path) -> tuple[str, str]:
+    """What it dealt and what it said, once it has ended well."""
+    out, said = running.communicate(timeout=120)
+    assert running.returncode == 0, said
+    file, dealt = out.split(maxsplit=1)
+    assert Path(file).parent == copied
+    return dealt, said
+
+
+def block(folder: Path) -> None:
+    """Make it impossible to write in a folder that is still to be made, even for root."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("a file where the folder would be")
+
+
+@pytest.mark.slow
+def test_two_processes_may_compile_at_once(copied, tmp_path):
+    home = tmp_path / "home"
+    both = [process(copied, home) for _ in range(2)]
+    (one, _), (two, _) = [answer(running, copied) for running in both]
+    three, said = answer(process(copied, home), copied)
+    assert one == two == three
+    assert "compiling" not in said
+    assert list((copied / "__pycache__").glob("*.nbc"))
+
+
+@pytest.mark.slow
+def test_a_read_only_package_is_cached_elsewhere(copied, tmp_path):
+    home = tmp_path / "home"
+    block(copied / "__pycache__")
+    dealt, said = answer(process(copied, home), copied)
+    assert "compiling" in said
+    again, said = answer(process(copied, home), copied)
+    assert again == dealt
+    assert "compiling" not in said
+    assert list(home.rglob("*.nbc"))
+
+
+@pytest.mark.slow
+def test_with_no_folder_to_write_to_it_works_and_warns(copied, tmp_path):
+    home = tmp_path / "home"
+    block(copied / "__pycache__")
+    block(home)
+    _, said = answer(process(copied, home), copied)
+    assert "cannot keep its compiled code" in said
+    assert said.count("RuntimeWarning") == 1
+
+
+@pytest.mark.slow
+def test_a_change_in_any_engine_file_is_compiled_anew(copied, tmp_path):
+    home = tmp_path / "home"
+    before, _ = answer(process(copied, home), copied)
+    deals = copied / "deals.py"
+    text = deals.read_text()
+    assert "0x9E3779B97F4A7C15" in text
+    deals.write_text(text.replace("0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17"))
+    after, said = answer(process(copied, home), copied)
+    assert "compiling" in said
+    assert after != before

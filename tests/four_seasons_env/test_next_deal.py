@@ -1,0 +1,378 @@
+"""The next-deal environment: what is offered, what is played, and that nothing hidden shows."""
+
+import copy
+import pickle
+
+import cloudpickle
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from four_seasons_env import (
+    FourSeasonsEnv,
+    FourSeasonsNextDealEnv,
+    FourSeasonsNextDealVectorEnv,
+    FourSeasonsVectorEnv,
+    Game,
+    IllegalMove,
+)
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.next_deal.batch import OBSERVATIONS, NextDealBatch
+from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, row_length
+from four_seasons_env.rules import RULES, Rules
+from tests.helpers import ROWS
+
+DEFAULT = RULES["four-seasons"]
+SMALL = {"candidates": 12, "expansions": 20, "ending_expansions": 60}
+
+
+def some_action(info: dict, rng: np.random.Generator) -> int:
+    return int(rng.choice(np.flatnonzero(info["action_mask"])))
+
+
+@pytest.mark.parametrize("endings", ["search", "policy"])
+@pytest.mark.parametrize("rules", ROWS)
+def test_every_game_replays_move_for_move(rules: str, endings: str) -> None:
+    env = FourSeasonsNextDealEnv(rules, endings=endings, **SMALL)
+    rng = np.random.default_rng(1)
+    for deal in range(4):
+        observation, info = env.reset(options={"deal": deal})
+        game = Game(rules, deal=deal)
+        total, done = 0.0, False
+        while not done:
+            assert env.observation_space.contains(observation)
+            np.testing.assert_array_equal(observation["action_mask"], info["action_mask"])
+            np.testing.assert_array_equal(env.action_masks(), info["action_mask"] == 1)
+            there = info["action_mask"] == 1
+            assert there.any()
+            assert not observation["observation"][~there].any()
+            action = some_action(info, rng)
+            told = env.moves_of(action)
+            dealt = game.stock_size
+            before = game.cards_up
+            observation, reward, terminated, truncated, info = env.step(action)
+            played = info["moves"].tolist()
+            assert played[: len(told)] == [int(move) for move in told]
+            for number, move in enumerate(played):
+                assert (
+                    number < len(told)
+                    or game.stock_size <= 1
+                    or game.redeals_left < (game.rules.redeals)
+                )
+                game.play(move)
+            assert game.to_bytes() == env.game.to_bytes()
+            assert reward == pytest.approx(
+                (game.cards_up - before) / game.rules.cards + game.is_won
+            )
+            total += reward
+            done = terminated or truncated
+            if dealt > 1 and not done and game.redeals_left == game.rules.redeals:
+                assert game.stock_size < dealt  # one card a decision at least
+        assert info["won"] == game.is_won
+        assert info["cards_up"] == game.cards_up
+
+
+def canonical(game: Game) -> str:
+    piles = sorted(" ".join(pile) for pile in game.tableau)
+    return f"{piles} {game.waste} {game.foundations} {game.stock_size}"
+
+
+def reachable(game: Game) -> set[str]:
+    """Every position in which the next card may be turned: breadth-first, by `Game` alone."""
+    seen, found = {canonical(game)}, set()
+    layer = [game]
+    while layer:
+        following = []
+        for each in layer:
+            for move in each.legal_moves():
+                if str(move) == "deal":
+                    found.add(canonical(each))
+                    continue
+                after = each.copy()
+                after.play(move)
+                assert after.stock_size == each.stock_size
+                key = canonical(after)
+                if key not in seen:
+                    seen.add(key)
+                    following.append(after)
+        layer = following
+    return found
+
+
+@pytest.mark.parametrize("order", ["advice", "breadth"])
+@pytest.mark.parametrize("rules", ["four-seasons", "four-seasons-1883", "kings-in-the-corner"])
+def test_with_room_enough_every_position_is_offered_once(rules: str, order: str) -> None:
+    env = FourSeasonsNextDealEnv(rules, candidates=3000, expansions=3000, order=order)
+    rng = np.random.default_rng(2)
+    compared = 0
+    for deal in range(5):
+        _, info = env.reset(options={"deal": deal})
+        for _ in range(25):
+            game = env.game
+            if game.stock_size <= 1:
+                break
+            offered = []
+            depths = []
+            for action in np.flatnonzero(info["action_mask"]):
+                *path, last = env.moves_of(int(action))
+                position = game.copy()
+                for move in path:
+                    position.play(move)
+                assert str(last) == "deal"
+                offered.append(canonical(position))
+                depths.append(len(path))
+            if len(offered) < 150:
+                assert len(offered) == len(set(offered))
+                assert set(offered) == reachable(game)
+                compared += 1
+            if order == "breadth":
+                assert depths == sorted(depths)
+            _, _, terminated, _, info = env.step(some_action(info, rng))
+            if terminated:
+                break
+    assert compared > 40
+
+
+@pytest.mark.parametrize("observation", OBSERVATIONS)
+@pytest.mark.parametrize("rules", ROWS)
+def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation: str) -> None:
+    def tables() -> NextDealBatch:
+        return NextDealBatch(
+            30, rules, **SMALL, endings="policy", order="advice", observation=observation,
+            reward="win", illegal="raise", max_moves=500,
+        )  # fmt: skip
+
+    here, there = tables(), tables()
+    rng = np.random.default_rng(3)
+    here.seed(np.arange(30, dtype=np.uint64))
+    here.reset()
+    for step in range(40):
+        shuffled = here.games.copy()
+        seeds = rng.integers(0, 2**63, 30, np.uint64)
+        reshuffle_unseen_all(shuffled, compile_rules(here.rules), seeds)
+        there.consider(shuffled)
+        goes_on = ~here.done | (step == 0)
+        np.testing.assert_array_equal(here.masks[goes_on], there.masks[goes_on])
+        np.testing.assert_array_equal(here.observations[goes_on], there.observations[goes_on])
+        for i in np.flatnonzero(goes_on)[:3]:
+            last = int(here.masks[i].sum()) - 1
+            assert here.moves_of(i, last) == there.moves_of(i, last)
+        here.step((rng.random(30) * here.masks.sum(axis=1)).astype(np.int64))
+        here.deal_anew(here.done)
+        here.done[:] = False
+
+
+def test_features_have_their_slots() -> None:
+    env = FourSeasonsNextDealEnv()
+    observation, info = env.reset(options={"deal": 17})
+    rows = observation["observation"]
+    assert rows.dtype == np.int16
+    assert rows.shape == (32, row_length(5))
+    first = rows[0]
+    suits = first[: 4 * SUIT_SLOTS].reshape(4, 14, 2)
+    up = env.game.foundations
+    for suit, cards in enumerate(up.values()):
+        # A card that is up lies nowhere; every other one has its two rows.
+        lying = suits[suit, 1:]
+        assert (lying[: len(cards)] == 0).all()
+        assert (lying[len(cards) :] > 0).all()
+    game = first[-GAME_SLOTS:]
+    assert (game[:23] > 0).all()
+    assert not game[23:].any()  # the waste is empty
+    assert info["action_mask"].sum() > 1
+
+
+def test_an_ending_is_searched_and_a_win_found_is_played() -> None:
+    env = FourSeasonsNextDealVectorEnv(300, ending_expansions=400)
+    _, infos = env.reset(options={"deal": list(range(300))})
+    won = np.zeros(300, np.bool_)
+    alive = np.ones(300, np.bool_)
+    for _ in range(60):
+        _, _, terminated, truncated, infos = env.step(np.zeros(300, np.int64))
+        ended = (terminated | truncated) & alive
+        if ended.any():
+            won[ended] = infos["final_info"]["won"][ended]
+            up = infos["final_info"]["cards_up"][ended]
+            np.testing.assert_array_equal(won[ended], up == 52)
+        alive &= ~ended
+        if not alive.any():
+            break
+    assert 0.2 < won.mean() < 0.4  # the order by itself, with a search at the end
+    assert not alive.any()
+
+
+@pytest.mark.parametrize("observation", ["features", "cards"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_vector_and_single_environments_play_alike(observation: str, threads: int) -> None:
+    settings = SMALL | {"observation": observation}
+    vector = FourSeasonsNextDealVectorEnv(3, num_threads=threads, **settings)
+    singles = [FourSeasonsNextDealEnv(**settings) for _ in range(3)]
+    observations, infos = vector.reset(seed=11)
+    starts = [env.reset(seed=11 + i) for i, env in enumerate(singles)]
+    rng = np.random.default_rng(0)
+    for i, (observation_, info) in enumerate(starts):
+        np.testing.assert_array_equal(observations["observation"][i], observation_["observation"])
+        assert infos["deal"][i] == info["deal"]
+        assert FourSeasonsEnv().reset(seed=11 + i)[1]["deal"] == info["deal"]
+    masks = infos["action_mask"]
+    ended = 0
+    for _ in range(60):
+        actions = np.array([some_action({"action_mask": mask}, rng) for mask in masks])
+        observations, rewards, terminated, truncated, infos = vector.step(actions)
+        for i, env in enumerate(singles):
+            single, reward, over, cut, info = env.step(int(actions[i]))
+            assert (reward, over, cut) == (rewards[i], terminated[i], truncated[i])
+            played = infos["moves"][i]
+            assert played[played >= 0].tolist() == info["moves"].tolist()
+            if over or cut:
+                ended += 1
+                final = infos["final_obs"]
+                assert infos["final_info"]["won"][i] == info["won"]
+                for name in single:
+                    np.testing.assert_array_equal(final[name][i], single[name])
+                single, info = env.reset()
+            for name in single:
+                np.testing.assert_array_equal(observations[name][i], single[name])
+        masks = infos["action_mask"]
+    assert ended >= 3
+
+
+COPIERS = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+    "cloudpickle": lambda env: cloudpickle.loads(cloudpickle.dumps(env)),
+}
+
+
+@pytest.mark.parametrize("how", COPIERS)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FourSeasonsVectorEnv(40, num_threads=2, observation="cards"),
+        lambda: FourSeasonsVectorEnv(40, mask="distinct", copy=False),
+        lambda: FourSeasonsNextDealVectorEnv(40, num_threads=2, **SMALL),
+        lambda: FourSeasonsNextDealVectorEnv(40, observation="tops", **SMALL),
+        lambda: FourSeasonsVecEnv(40, seed=1).venv,
+        lambda: FourSeasonsNextDealVecEnv(40, seed=1, **SMALL).venv,
+    ],
+)
+def test_copies_play_alike_and_leave_the_original_alone(make, how: str) -> None:
+    def play(env, steps: int, seed: int) -> list:
+        rng = np.random.default_rng(seed)
+        seen = []
+        for _ in range(steps):
+            masks = env.action_masks()
+            assert masks.any(axis=1).all()
+            actions = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
+            observations, rewards, terminated, truncated, infos = env.step(actions)
+            assert not infos["illegal"].any()
+            seen += [rewards.copy(), terminated.copy(), truncated.copy(), env.games.copy()]
+            seen += [infos["deal"].copy(), env.action_masks().copy()]
+            shown = observations.values() if isinstance(observations, dict) else [observations]
+            seen += [each.copy() for each in shown]
+        return seen
+
+    def same(first: list, second: list) -> bool:
+        return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+    env = make()
+    env.reset(seed=5)
+    play(env, 60, 0)
+    middle = COPIERS[how](env)
+    twin = COPIERS[how](env)
+    ahead = play(middle, 80, 1)
+    assert same(ahead, play(env, 80, 1))  # the original did not notice
+    assert same(ahead, play(twin, 80, 1))
+    assert not same(ahead, play(env, 80, 1))
+
+
+def test_a_copied_single_environment_goes_on_as_its_original() -> None:
+    for env in (FourSeasonsEnv(), FourSeasonsNextDealEnv(**SMALL), gym.make("Czarina-v0")):
+        _, info = env.reset(seed=3)
+        twin = copy.deepcopy(env)
+        rng = np.random.default_rng(0)
+        for _ in range(40):
+            action = some_action(info, rng)
+            first, second = env.step(action), twin.step(action)
+            info = first[4]
+            np.testing.assert_array_equal(info["action_mask"], second[4]["action_mask"])
+            assert first[1:4] == second[1:4]
+            if first[2] or first[3]:
+                break
+
+
+def test_illegal_actions_stay_or_raise_and_an_episode_ends_all_the_same() -> None:
+    env = FourSeasonsNextDealEnv(max_moves=25, **SMALL)
+    observation, info = env.reset(seed=0)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    for step in range(25):
+        after, reward, terminated, truncated, info = env.step(illegal)
+        assert info["illegal"]
+        assert reward == -0.01
+        assert info["moves"].tolist() == []
+        np.testing.assert_array_equal(after["observation"], observation["observation"])
+        assert truncated == (step == 24)
+        assert not terminated
+    strict = FourSeasonsNextDealEnv(illegal="raise", **SMALL)
+    strict.reset(seed=0)
+    with pytest.raises(IllegalMove, match=f"action {illegal} is not offered: there are"):
+        strict.step(illegal)
+    with pytest.raises(ValueError, match="out of range"):
+        strict.step(12)
+    with pytest.raises(ValueError, match="not offered"):
+        strict.moves_of(illegal)
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ({"candidates": 0}, "candidates must be a positive integer"),
+        ({"expansions": 10_000}, "expansions must be at most 6,500, not 10,000"),
+        ({"endings": "serch"}, "unknown endings 'serch': did you mean 'search'"),
+        ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),
+        ({"observation": "feature"}, "unknown observation 'feature': did you mean 'features'"),
+        ({"rules": "czarena"}, "did you mean 'czarina'"),
+    ],
+)
+def test_bad_arguments_are_refused_with_the_nearest(argument: dict, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        FourSeasonsNextDealEnv(**argument)
+
+
+TINY = [
+    DEFAULT.replace(ranks=4, piles=2),
+    DEFAULT.replace(ranks=4, piles=12),
+    RULES["corners"].replace(ranks=4, piles=12),  # nothing is hidden at its opening
+    RULES["simplicity"].replace(ranks=4),
+]
+
+
+@pytest.mark.parametrize("rules", TINY)
+@pytest.mark.parametrize("endings", ["search", "policy"])
+def test_tiny_games_start_and_end(rules: Rules, endings: str) -> None:
+    env = FourSeasonsNextDealEnv(rules, endings=endings, **SMALL)
+    rng = np.random.default_rng(0)
+    wins = 0
+    for deal in range(30):
+        _, info = env.reset(options={"deal": deal})
+        for _ in range(100):
+            offered = np.flatnonzero(info["action_mask"])
+            action = int(rng.choice(offered)) if len(offered) else 0
+            _, _, terminated, truncated, info = env.step(action)
+            if terminated or truncated:
+                break
+        assert terminated
+        wins += info["won"]
+    assert wins > 0
+
+
+def test_gymnasium_finds_nothing_to_object_to() -> None:
+    check_env(gym.make("FourSeasonsNextDeal-v0", candidates=8).unwrapped)
+    env = gym.make("FourSeasonsNextDeal-v0", rules="czarina", render_mode="ansi")
+    env.reset(seed=0)
+    assert "czarina" in env.render()
+    envs = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=4, endings="policy", candidates=8)
+    observations, _ = envs.reset(seed=0)
+    assert envs.observation_space.contains(observations)

@@ -1,0 +1,251 @@
+"""The solver: against brute force, on rule sets that contain each other, and within its budget."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, WRAPS
+from four_seasons_env.solver import shorten, solve
+from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.relaxation import piles_needed
+from tests.helpers import ROWS, biased_choice, numbered_deck, small
+from tests.reference.solver_differential import compare
+
+UNHURRIED = 60.0  # seconds, for games that take milliseconds
+
+
+def wins(game: Game, moves: list) -> bool:
+    """Whether the moves, each of them legal, win a copy of the game."""
+    copy = game.copy()
+    for move in moves:
+        copy.play(move)
+    return copy.is_won
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
+    one_pile = small("four-seasons", ranks=4, piles=1).replace(wrap=wrap)
+    found = compare(one_pile, range(TRAIN_FROM, TRAIN_FROM + 60))
+    found += compare(
+        small("four-seasons", ranks=5, piles=2).replace(wrap=wrap, name=wrap),
+        range(TRAIN_FROM, TRAIN_FROM + 15),
+    )
+    assert found["won"] > 5
+    assert found["lost"] > 1
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_agrees_with_brute_force_on_every_row(row: str) -> None:
+    rules = small(row, ranks=4, piles=2 if row == "pysolfc/simplicity" else 1)
+    found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 25))
+    assert found["won"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piles", [2, 3])
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_agrees_with_brute_force_on_larger_games(wrap: str, piles: int) -> None:
+    rules = small("four-seasons", ranks=6, piles=piles).replace(wrap=wrap)
+    found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 25))
+    assert found["won"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS)
+def test_agrees_with_brute_force_on_larger_games_of_every_row(row: str) -> None:
+    found = compare(small(row, ranks=5, piles=2), range(TRAIN_FROM, TRAIN_FROM + 20))
+    assert found["won"]
+
+
+def test_a_base_card_that_comes_back_may_host_the_last_rank() -> None:
+    """So with worrying back no card is safe; this game was once taken for lost."""
+    rules = small("pysolfc/simplicity", ranks=5, piles=2)
+    assert compare(rules, [TRAIN_FROM + 73])["won"] == 1
+
+
+WIDER = [
+    ("four-seasons", {"wrap": "linear"}, {"wrap": "unless_ace_base"}),
+    ("four-seasons", {"wrap": "unless_ace_base"}, {"wrap": "always"}),
+    ("four-seasons", {"spaces": "before_dealing"}, {"spaces": "optional"}),
+    ("four-seasons", {"spaces": "auto_stock"}, {"spaces": "optional"}),
+    ("four-seasons", {"spaces": "auto_waste"}, {"spaces": "optional"}),
+    ("four-seasons", {"build": "none"}, {"build": "alternate_colour"}),
+    ("four-seasons", {"build": "alternate_colour"}, {"build": "any_suit"}),
+    ("four-seasons", {"runs": False}, {"runs": True}),
+    ("four-seasons", {"redeals": 0}, {"redeals": 1}),
+    ("pysolfc/simplicity", {"worrying_back": False}, {"worrying_back": True}),
+]
+
+
+@pytest.mark.parametrize(("row", "narrow", "wide"), WIDER)
+def test_a_win_under_narrower_rules_is_one_under_wider(row: str, narrow: dict, wide: dict) -> None:
+    narrower, wider = (small(row, ranks=7, piles=2).replace(**change) for change in (narrow, wide))
+    statuses = Counter()
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
+        deck = numbered_deck(deal, 7)
+        statuses[
+            tuple(
+                solve(Game(r, deck=deck), max_positions=200_000).status for r in (narrower, wider)
+            )
+        ] += 1
+    assert not statuses["won", "lost"]
+    assert statuses["won", "won"] + statuses["lost", "won"] + statuses["lost", "lost"] > 2
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "corners", "kings-in-the-corner"])
+def test_solves_from_any_position(row: str) -> None:
+    """A random game is solved from each position; once lost, it stays lost."""
+    rules = small(row, ranks=4, piles=1)
+    rng = random.Random(3)
+    statuses: Counter[str] = Counter()
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
+        game = Game(rules, deck=numbered_deck(deal, 4))
+        last = "won"
+        for _ in range(60):
+            kept = game.to_bytes()
+            solution = solve(game, seconds=UNHURRIED)
+            assert game.to_bytes() == kept
+            assert (solution.status, last) != ("won", "lost")
+            assert (solution.status == "won") == wins(game, solution.moves)
+            last = solution.status
+            statuses[last] += 1
+            if game.is_over:
+                assert last == ("won" if game.is_won else "lost")
+                break
+            game.play(biased_choice(game.legal_moves(), rng))
+    assert min(statuses["won"], statuses["lost"]) > 3
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_rows_of_full_size(row: str) -> None:
+    """Some deals of every row are decided within 300,000 positions."""
+    statuses = set()
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
+        game = Game(row, deal)
+        solution = solve(game, max_positions=300_000)
+        assert (solution.status == "won") == wins(game, solution.moves)
+        statuses.add(solution.status)
+    assert statuses & {"won", "lost"}
+
+
+def test_the_piles_that_a_set_of_cards_needs() -> None:
+    """Cards less the largest matching of cards to hosts, as scipy finds it."""
+    rng = np.random.default_rng(1)
+    for row, wrap in [
+        *((row, None) for row in ("four-seasons", "simplicity")),
+        ("four-seasons", "linear"),
+    ]:
+        rules = RULES[row].replace(wrap=wrap) if wrap else RULES[row]
+        for deal in range(TRAIN_FROM, TRAIN_FROM + 40):
+            record = Game(rules, deal).record[0]
+            frames = make_frame(record, rules)
+            accepts = compile_rules(rules)[0]["accepts"][record["base"][0]]
+            cards, hosts = (rng.choice(52, rng.integers(1, 40), replace=False) for _ in range(2))
+            fits = [[int(accepts[host]) >> int(card) & 1 for host in hosts] for card in cards]
+            matched = linear_sum_assignment(fits, maximize=True)
+            unmatched = len(cards) - np.array(fits)[matched].sum()
+            place = frames[0]["place"]
+            bits = (np.uint64(sum(1 << int(place[c]) for c in some)) for some in (cards, hosts))
+            assert needed(*bits, frames) == unmatched
+
+
+def needed(cards: np.uint64, hosts: np.uint64, frames: np.ndarray) -> int:
+    return piles_needed(cards, hosts, frames[0])
+
+
+def test_a_seed_and_a_number_of_positions_are_repeatable_and_kept() -> None:
+    game = Game("four-seasons", TRAIN_FROM + 7)
+    for most in (1, 1000, 30_000):
+        one, two = (solve(game, max_positions=most, seed=5) for _ in range(2))
+        assert (one.status, one.moves, one.positions) == (two.status, two.moves, two.positions)
+        assert one.positions <= most
+        assert one.status == "unknown" or most == 30_000
+
+
+def hard_game() -> Game:
+    """One that is not decided at once."""
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 50):
+        game = Game("czarina", deal)
+        if solve(game, max_positions=100_000).status == "unknown":
+            return game
+    raise AssertionError("none is hard")
+
+
+def test_time_is_kept() -> None:
+    started = time.monotonic()
+    assert solve(hard_game(), seconds=0.3).seconds < 0.8
+    assert time.monotonic() - started < 5
+
+
+def test_memory_is_kept() -> None:
+    game = hard_game()
+    tracemalloc.start()
+    solve(game, max_positions=400_000, memory=2**24)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * 2**24
+
+
+def test_it_can_be_interrupted() -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    hard = hard_game()
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                solve(hard, seconds=30)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - started < 2
+
+
+def test_what_is_over_needs_no_search() -> None:
+    game = Game(small("four-seasons", ranks=4, piles=1), deck=numbered_deck(TRAIN_FROM, 4))
+    for move in solve(game).moves:
+        game.play(move)
+    assert solve(game).status == "won"
+    assert solve(game).moves == []
+
+
+@pytest.mark.parametrize(
+    "limit", [{"max_positions": 0}, {"seconds": -1.0}, {"memory": 0}, {"seconds": float("nan")}]
+)
+def test_limits_must_be_positive(limit: dict) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(limit))} must be more than 0"):
+        solve(Game(), **limit)
+
+
+def test_shorter_solutions_still_win() -> None:
+    saved = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 4):
+        game = Game("florentine", deal)
+        moves = solve(game, seconds=UNHURRIED).moves
+        short = shorten(game, moves)
+        assert wins(game, short)
+        saved += len(moves) - len(short)
+    assert saved > 0
+    assert shorten(Game(), []) == []
+
+
+def test_environments_do_not_load_the_solver() -> None:
+    code = (
+        "import sys, gymnasium, four_seasons_env; gymnasium.make('FourSeasons-v0').reset(); "
+        "sys.exit(any('solver' in name for name in sys.modules if name.startswith('four_')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

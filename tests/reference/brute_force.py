@@ -1,0 +1,155 @@
+"""Can a small game be won? All of it is searched, in plain Python.
+
+Written from RULES.md and sharing no code with the engine or the solver; only the opening is taken
+from the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.reference.slow_model import RANKS, SUITS, SlowGame
+
+Card = tuple[int, int]
+Pile = tuple[Card, ...]  # bottom first
+Position = tuple[tuple[Pile, ...], Pile, Pile, tuple[int, ...], int]
+"""Tableau (sorted: spaces and piles have no names), waste, stock (next first), levels, redeals."""
+
+
+class BruteForce:
+    """All that can happen in a game from the opening of a deck."""
+
+    def __init__(self, rules: Any, deck: list[str]) -> None:
+        self.rules = rules
+        game = SlowGame(rules, deck)
+        self.bases = [RANKS.index(game.bases[suit]) for suit in SUITS]
+        self.start: Position = (
+            tuple(sorted(_cards(pile) for pile in game.tableau)),
+            _cards(game.waste),
+            _cards(game.stock),
+            tuple(len(game.foundations[suit]) for suit in SUITS),
+            game.redeals_left,
+        )
+
+    def can_be_won(self) -> bool:
+        """Whether any line of play wins."""
+        waiting, seen = [self.start], {self.start}
+        while waiting:
+            position = waiting.pop()
+            if sum(position[3]) == 4 * self.rules.ranks:
+                return True
+            for after in self._after(position):
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append(after)
+        return False
+
+    def _after(self, position: Position) -> Iterator[Position]:
+        """All positions that one move leads to."""
+        tableau, waste, stock, levels, redeals = position
+        spaces = tableau.count(())
+        wait = self.rules.spaces == "before_dealing" and spaces and waste
+        if stock and not wait:
+            yield tableau, (*waste, stock[0]), stock[1:], levels, redeals
+        if not stock and waste and redeals:
+            filled, rest = list(tableau), waste
+            if self.rules.spaces == "auto_stock":
+                filled, rest = self._fill(filled, waste)
+            yield tuple(sorted(filled)), (), rest, levels, redeals - 1
+        if waste:
+            yield from self._moves(position, list(tableau), waste[:-1], waste[-1:], from_waste=True)
+        for i, pile in enumerate(tableau):
+            longest = len(pile) if self.rules.runs else min(1, len(pile))
+            for length in range(1, longest + 1):
+                part = pile[-length:]
+                if not all(self._packs(part[k + 1], part[k]) for k in range(length - 1)):
+                    break
+                left = [*tableau[:i], *tableau[i + 1 :], pile[:-length]]
+                yield from self._moves(position, left, waste, part, from_waste=False)
+        if self.rules.worrying_back:
+            for suit, level in enumerate(levels):
+                if level:
+                    card = ((self.bases[suit] + level - 1) % self.rules.ranks, suit)
+                    lower = (*levels[:suit], level - 1, *levels[suit + 1 :])
+                    for target in set(tableau):
+                        if not target or self._packs(card, target[-1]):
+                            laid = list(tableau)
+                            laid.remove(target)
+                            yield (
+                                tuple(sorted([*laid, (*target, card)])),
+                                waste,
+                                stock,
+                                lower,
+                                redeals,
+                            )
+
+    def _moves(
+        self, position: Position, piles: list[Pile], waste: Pile, part: Pile, from_waste: bool
+    ) -> Iterator[Position]:
+        """Where cards that have been lifted, off the waste or off the last pile, may go."""
+        stock, levels, redeals = position[2:]
+        source = None if from_waste else piles[-1]
+        rank, suit = part[0]
+        if len(part) == 1 and levels[suit] == (rank - self.bases[suit]) % self.rules.ranks:
+            higher = (*levels[:suit], levels[suit] + 1, *levels[suit + 1 :])
+            yield self._refilled(piles, waste, stock, higher, redeals, source, from_waste)
+        others = piles if from_waste else piles[:-1]
+        may_fill = len(part) == 1 and not (self.rules.spaces == "auto_stock" and stock)
+        for target in set(others):
+            if self._packs(part[0], target[-1]) if target else may_fill:
+                laid = list(piles)
+                laid.remove(target)
+                laid.append((*target, *part))
+                yield self._refilled(laid, waste, stock, levels, redeals, source, from_waste)
+
+    def _refilled(
+        self,
+        piles: list[Pile],
+        waste: Pile,
+        stock: Pile,
+        levels: tuple[int, ...],
+        redeals: int,
+        source: Pile | None,
+        from_waste: bool,
+    ) -> Position:
+        """The position after a move and the refills that it forces."""
+        if self.rules.spaces == "auto_stock":
+            piles, stock = self._fill(piles, stock)
+        if self.rules.spaces == "auto_waste":
+            emptied = from_waste and not waste
+            if source == () and waste:
+                piles = list(piles)
+                piles.remove(())
+                piles.append(waste[-1:])
+                waste = waste[:-1]
+                emptied = not waste
+            if emptied and stock:
+                waste, stock = stock[:1], stock[1:]
+        return tuple(sorted(piles)), waste, stock, levels, redeals
+
+    def _fill(self, piles: list[Pile], stock: Pile) -> tuple[list[Pile], Pile]:
+        filled = []
+        for pile in piles:
+            filled.append(pile or stock[:1])
+            stock = stock if pile else stock[1:]
+        return filled, stock
+
+    def _packs(self, card: Card, host: Card) -> bool:
+        rules, top_rank = self.rules, self.rules.ranks - 1
+        if rules.build == "none":
+            return False
+        if rules.build == "alternate_colour" and (card[1] > 1) == (host[1] > 1):
+            return False
+        base = self.bases[0]
+        if host[0] == 0:
+            around = {
+                "always": True,
+                "unless_ace_base": base != 0,
+                "linear": base != 0,
+                "never": False,
+            }[rules.wrap]
+            return card[0] == top_rank and around
+        return card[0] + 1 == host[0] and not (rules.wrap == "linear" and host[0] == base)
+
+
+def _cards(pile: list[str]) -> Pile:
+    return tuple((RANKS.index(card[0]), SUITS.index(card[1])) for card in pile)

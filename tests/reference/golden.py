@@ -1,0 +1,98 @@
+"""Golden games: one game a rule set, written out move by move under tests/reference/golden.
+
+`python -m tests.reference.golden` writes them anew; tests compare. A change in them is a change of
+the rules.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, Rules, file_name
+
+FOLDER = Path(__file__).with_name("golden")
+DEALS = range(200)
+MOST_MOVES = 250
+
+
+def path_of(rules: Rules) -> Path:
+    """The file of a rule set's golden game."""
+    return FOLDER / f"{file_name(rules.name)}.txt"
+
+
+def choose(game: Game, chance: random.Random) -> str:
+    """A simple player's move: mostly up, else from the waste onto a card, else deal, else any."""
+    moves = game.legal_moves(distinct=True)
+    tableau = game.tableau
+    likings = (
+        [move for move in moves if move.target == FOUNDATION],
+        [
+            move
+            for move in moves
+            if move.source == WASTE and move.text[-1:].isdigit() and tableau[move.target]
+        ],
+        [move for move in moves if move.source == STOCK],
+        moves,
+    )
+    for liked, how_much in zip(likings, (0.95, 0.8, 0.7, 1.0), strict=True):
+        if liked and chance.random() < how_much:
+            return str(liked[int(chance.random() * len(liked))])
+    return str(moves[0])
+
+
+def play(rules: Rules, deal: int) -> tuple[Game, list[str]]:
+    """A careless game of a deal, and what was written down of it."""
+    game = Game(rules, deal)
+    chance = random.Random(deal)
+    lines = [
+        f"{rules.name}, deal {deal}",
+        f"deck: {' '.join(_deck(rules, deal))}",
+        "",
+    ]
+    while not game.is_over and game.moves_played < MOST_MOVES:
+        legal = " ".join(str(move) for move in game.legal_moves())
+        move = choose(game, chance)
+        lines += [*_position(game), f"legal: {legal}", f"-> {move}", ""]
+        game.play(move)
+    lines += [*_position(game), "won" if game.is_won else "over" if game.is_over else "left here"]
+    return game, lines
+
+
+def _deck(rules: Rules, deal: int) -> list[str]:
+    """The deck as `docs/deals.md` gives it, before any rule touches it."""
+    plain = Rules(ranks=rules.ranks, piles=1)
+    game = Game(plain, deal)
+    return [*game.tableau[0], *(f[0] for f in game.foundations.values() if f), *game.stock]
+
+
+def _position(game: Game) -> list[str]:
+    piles = [f"T{i}: {' '.join(pile) or '--'}" for i, pile in enumerate(game.tableau)]
+    up = [f"{suit}: {cards[-1] if cards else '--'}" for suit, cards in game.foundations.items()]
+    waste = " ".join(game.waste) or "--"
+    redeals = f"  redeals: {game.redeals_left}" if game.rules.redeals else ""
+    return [
+        f"{game.moves_played}. foundations {'  '.join(up)}   stock: {game.stock_size}{redeals}",
+        f"   {'  '.join(piles)}",
+        f"   waste: {waste}",
+    ]
+
+
+def golden(rules: Rules) -> str:
+    """The text of a rule set's golden game: of two hundred deals, the one that gets furthest."""
+    games = [play(rules, deal) for deal in DEALS]
+    _, lines = max(games, key=lambda each: (each[0].cards_up, -each[0].moves_played))
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write all golden games."""
+    FOLDER.mkdir(exist_ok=True)
+    for rules in RULES.values():
+        path_of(rules).write_text(golden(rules))
+
+
+if __name__ == "__main__":
+    main()

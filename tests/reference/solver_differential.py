@@ -1,0 +1,80 @@
+"""The solver against brute force on small games: `python -m tests.reference.solver_differential`.
+
+Every small game is decided twice, by `solve` and by a search in plain Python that cuts nothing off.
+The first difference ends the run with the game.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import tyro
+
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
+from four_seasons_env.rules import WRAPS, Rules
+from four_seasons_env.solver import solve
+from tests.helpers import ROWS, numbered_deck, small
+from tests.reference.brute_force import BruteForce
+
+UNHURRIED = 60.0  # seconds, for games that take milliseconds
+
+
+@dataclass
+class SolverDifferential:
+    """Compare the solver with brute force."""
+
+    deals: int = 1000
+    """Of each rule set."""
+    first: int = 0
+    """Number of the first, counted from the first training deal."""
+
+
+def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
+    """Decide deals in both ways, and count how they ended.
+
+    Raises:
+        AssertionError: for the first that is decided differently, or not at all.
+    """
+    found: Counter[str] = Counter()
+    for deal in deals:
+        deck = numbered_deck(deal, rules.ranks)
+        game = Game(rules, deck=deck)
+        solution = solve(game, seconds=UNHURRIED)
+        for move in solution.moves:
+            game.play(move)
+        assert (solution.status == "won") == game.is_won, (rules, deal)
+        expected = "won" if BruteForce(rules, deck).can_be_won() else "lost"
+        assert solution.status == expected, (rules, deal, solution.status, expected)
+        found[solution.status] += 1
+    return found
+
+
+def small_games() -> Iterable[Rules]:
+    """Rule sets that are decided by brute force in a fraction of a second or in seconds."""
+    for wrap in WRAPS:
+        for ranks, piles in ((4, 1), (5, 2), (6, 2)):
+            yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
+    for row in ROWS:
+        yield small(row, ranks=4, piles=1)
+        yield small(row, ranks=5, piles=2)
+
+
+def main(run: SolverDifferential) -> None:
+    """Compare rule set after rule set."""
+    print("| rules | ranks | piles | won | lost | differences | seconds |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    first = TRAIN_FROM + run.first
+    for rules in small_games():
+        started = time.monotonic()
+        found = compare(rules, range(first, first + run.deals))
+        cells = [rules.name, rules.ranks, rules.piles, found["won"], found["lost"], 0]
+        seconds = time.monotonic() - started
+        print("|", " | ".join(str(cell) for cell in cells), f"| {seconds:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(SolverDifferential, description=__doc__))
