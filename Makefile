@@ -36,8 +36,9 @@ demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic,
 reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small
 	$(BIN)/python -m experiments.reproduce $(if $(QUICK),--quick)
 
-test: $(READY)  ## the default tests, about a minute
-	$(BIN)/python -m pytest -q -n auto -m "not slow"
+test: $(READY)  ## the default tests, about two minutes
+	$(BIN)/python -m tests.warm_up
+	$(BIN)/python -m pytest -q -n auto -m "not slow" --durations 8
 
 test-slow: $(READY)  ## the longer tests
 	$(BIN)/python -m pytest -q -n auto -m slow

