@@ -1,0 +1,164 @@
+"""`MaskInObservation`: the action mask as a part of the observation, where many libraries look.
+
+The environments give masks in `info["action_mask"]` and from `action_masks()`. Libraries that hand
+a policy nothing but observations look for the mask there, under names of their own; `MASK_KEYS`
+knows them. The wrappers take any environment that gives masks as these do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from four_seasons_env.rules import nearest
+
+MASK_KEYS = {
+    "gymnasium": ("observation", "action_mask"),
+    "rllib": ("observations", "action_mask"),
+    "tianshou": ("obs", "mask"),
+    "torchrl": ("observation", "action_mask"),
+    "pettingzoo": ("observation", "action_mask"),
+}
+"""Library -> the keys under which it looks for the observation and for the mask."""
+
+DTYPES = ("int8", "uint8", "bool", "float32")
+"""Of the mask: 1 or True for what may be chosen."""
+
+TERMINAL_MASKS = ("ones", "zeros")
+"""What the mask of a game that is over holds."""
+
+
+class _Masking:
+    """What the two wrappers share: names, spaces, and how an observation is put together."""
+
+    def __init__(self, keys: str | Sequence[str], dtype: str, terminal_mask: str) -> None:
+        if isinstance(keys, str):
+            if keys not in MASK_KEYS:
+                raise ValueError(
+                    f"unknown library {keys!r}: {nearest(keys, MASK_KEYS)}, or a pair of keys"
+                )
+            keys = MASK_KEYS[keys]
+        if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
+            raise ValueError(f"keys must be two different names, not {keys!r}")
+        name = np.dtype(dtype).name
+        if name not in DTYPES:
+            raise ValueError(f"dtype of a mask must be one of {', '.join(DTYPES)}, not {name}")
+        if terminal_mask not in TERMINAL_MASKS:
+            known = nearest(str(terminal_mask), TERMINAL_MASKS)
+            raise ValueError(f"unknown terminal_mask {terminal_mask!r}: {known}")
+        self.keys = (keys[0], keys[1])
+        self.dtype = np.dtype(dtype)
+        self.ones_at_end = terminal_mask == "ones"
+
+    def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
+        """The space of one game's observation."""
+        if not isinstance(action, spaces.Discrete):
+            raise ValueError(f"masks belong to Discrete actions, not to {action}")
+        if isinstance(observation, spaces.Dict) and "action_mask" in observation.spaces:
+            observation = observation["observation"]
+        mask = spaces.Box(0, 1, (int(action.n),), self.dtype.type)
+        return spaces.Dict({self.keys[0]: observation, self.keys[1]: mask})
+
+    def join(self, observation: Any, mask: NDArray[Any]) -> dict[str, Any]:
+        """An observation with its mask, of one game or of a batch."""
+        if isinstance(observation, dict) and "action_mask" in observation:
+            observation = observation["observation"]
+        mask = np.asarray(mask).astype(self.dtype)
+        if self.ones_at_end:
+            mask[~mask.any(axis=-1)] = 1
+        return {self.keys[0]: observation, self.keys[1]: mask}
+
+
+class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Observations become dictionaries that hold the action mask.
+
+    Args:
+        env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
+        keys: names of the observation and of the mask, or a library's name (`MASK_KEYS`).
+        dtype: of the mask, one of `DTYPES`.
+        terminal_mask: what the mask holds once the game is over and no action is legal: "ones", so
+            that a policy that is shown the last observation still has a distribution over actions,
+            or "zeros", the truth, which `info["action_mask"]` says in either case. Where an episode
+            is only cut short, the mask is that of the position.
+
+    Raises:
+        ValueError: for an argument out of its range, or actions that are not `Discrete`.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        keys: str | Sequence[str] = ("observation", "action_mask"),
+        dtype: str = "int8",
+        terminal_mask: str = "ones",
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self, keys=keys, dtype=np.dtype(dtype).name, terminal_mask=terminal_mask
+        )
+        super().__init__(env)
+        self._masking = _Masking(keys, dtype, terminal_mask)
+        self.observation_space = self._masking.space(env.observation_space, env.action_space)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """See the environment."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self._masking.join(observation, info["action_mask"]), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """See the environment."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        joined = self._masking.join(observation, info["action_mask"])
+        return joined, reward, terminated, truncated, info
+
+
+class VectorMaskInObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
+    """`MaskInObservation` for a native vector environment, in one step for all games.
+
+    Args:
+        env: a vector environment with `Discrete` actions and masks of shape (n, A) in
+            `infos["action_mask"]`. Where an episode is followed by the next one in the same step,
+            `infos["final_obs"]` is put together from the mask in `infos["final_info"]`.
+        keys: see `MaskInObservation`, as the other arguments.
+    """
+
+    def __init__(
+        self,
+        env: gym.vector.VectorEnv[Any, Any, Any],
+        keys: str | Sequence[str] = ("observation", "action_mask"),
+        dtype: str = "int8",
+        terminal_mask: str = "ones",
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self, keys=keys, dtype=np.dtype(dtype).name, terminal_mask=terminal_mask
+        )
+        super().__init__(env)
+        self._masking = _Masking(keys, dtype, terminal_mask)
+        self.single_observation_space = self._masking.space(
+            env.single_observation_space, env.single_action_space
+        )
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """See the environment."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        return self._masking.join(observations, infos["action_mask"]), infos
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """See the environment."""
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        joined = self._masking.join(observations, infos["action_mask"])
+        if "final_obs" in infos:
+            final = self._masking.join(infos["final_obs"], infos["final_info"]["action_mask"])
+            infos = infos | {"final_obs": final}
+        return joined, rewards, terminated, truncated, infos

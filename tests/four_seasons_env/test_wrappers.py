@@ -1,0 +1,154 @@
+"""`MaskInObservation`, single and vector: names, dtypes, ends of episodes, specs, copies."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from four_seasons_env.wrappers import (
+    DTYPES,
+    MASK_KEYS,
+    MaskInObservation,
+    VectorMaskInObservation,
+)
+
+IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
+
+
+def drawn(mask: np.ndarray, rng: np.random.Generator) -> int:
+    return int(rng.choice(np.flatnonzero(mask)))
+
+
+@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize("library", MASK_KEYS)
+def test_observations_hold_what_info_says(env_id: str, library: str) -> None:
+    seen, mask_key = MASK_KEYS[library]
+    env = MaskInObservation(gym.make(env_id), library)
+    plain = gym.make(env_id)
+    rng = np.random.default_rng(0)
+    joined, info = env.reset(seed=5)
+    bare, _ = plain.reset(seed=5)
+    ended = False
+    for _ in range(60):
+        assert set(joined) == {seen, mask_key}
+        assert env.observation_space.contains(joined)
+        if info["action_mask"].any():
+            np.testing.assert_array_equal(joined[mask_key], info["action_mask"])
+        inner = bare["observation"] if isinstance(bare, dict) else bare
+        np.testing.assert_array_equal(joined[seen], inner)
+        if ended:
+            joined, info = env.reset()
+            bare, _ = plain.reset()
+            ended = False
+            continue
+        action = drawn(info["action_mask"], rng)
+        joined, _, terminated, truncated, info = env.step(action)
+        bare = plain.step(action)[0]
+        ended = terminated or truncated
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_mask_has_the_dtype_asked_for(dtype: str) -> None:
+    env = MaskInObservation(gym.make("FourSeasons-v0"), dtype=dtype)
+    joined, _ = env.reset(seed=0)
+    assert joined["action_mask"].dtype == np.dtype(dtype)
+    assert env.observation_space["action_mask"].dtype == np.dtype(dtype)
+    assert env.observation_space.contains(joined)
+
+
+@pytest.mark.parametrize("terminal", ["ones", "zeros"])
+def test_the_last_mask_is_ones_or_the_truth(terminal: str) -> None:
+    env = MaskInObservation(gym.make("Corners-v0"), terminal_mask=terminal)
+    _, info = env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        joined, _, terminated, _, info = env.step(int(np.argmax(info["action_mask"])))
+    assert not info["action_mask"].any()
+    assert joined["action_mask"].all() if terminal == "ones" else not joined["action_mask"].any()
+
+
+def test_an_episode_cut_short_keeps_the_mask_of_its_position() -> None:
+    env = MaskInObservation(gym.make("FourSeasons-v0", max_moves=3))
+    _, info = env.reset(seed=0)
+    for _ in range(3):
+        joined, _, _, truncated, info = env.step(int(np.argmax(info["action_mask"])))
+    assert truncated
+    assert info["action_mask"].any()
+    np.testing.assert_array_equal(joined["action_mask"], info["action_mask"])
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_vector_form_agrees_with_the_single_one(env_id: str) -> None:
+    vector = VectorMaskInObservation(gym.make_vec(env_id, num_envs=3, max_moves=30), "rllib")
+    singles = [MaskInObservation(gym.make(env_id, max_moves=30), "rllib") for _ in range(3)]
+    rng = np.random.default_rng(1)
+    joined, infos = vector.reset(seed=11)
+    states = [env.reset(seed=11 + i)[0] for i, env in enumerate(singles)]
+    ends = 0
+    for _ in range(80):
+        assert vector.observation_space.contains(joined)
+        for i, state in enumerate(states):
+            for key in state:
+                np.testing.assert_array_equal(joined[key][i], state[key])
+        actions = np.array([drawn(mask, rng) for mask in infos["action_mask"]])
+        joined, _, _, _, infos = vector.step(actions)
+        for i, env in enumerate(singles):
+            states[i], _, terminated, truncated, _ = env.step(int(actions[i]))
+            if terminated or truncated:
+                ends += 1
+                for key in states[i]:
+                    np.testing.assert_array_equal(infos["final_obs"][key][i], states[i][key])
+                states[i], _ = env.reset()
+    assert ends > 5
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_gymnasium_takes_it_and_makes_it_again_from_its_spec(env_id: str) -> None:
+    env = MaskInObservation(gym.make(env_id), "tianshou", "float32")
+    check_env(env.unwrapped)
+    again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    assert again.observation_space == env.observation_space
+    first, second = env.reset(seed=3)[0], again.reset(seed=3)[0]
+    for key in first:
+        np.testing.assert_array_equal(first[key], second[key])
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_play_as_the_original(duplicate) -> None:
+    env = MaskInObservation(gym.make("FourSeasons-v0"), "rllib")
+    rng = np.random.default_rng(2)
+    joined, _ = env.reset(seed=1)
+    for _ in range(12):
+        joined = env.step(drawn(joined["action_mask"], rng))[0]
+    twin = duplicate(env)
+    for _ in range(40):
+        action = drawn(joined["action_mask"], rng)
+        joined, *rest = env.step(action)
+        other, *others = twin.step(action)
+        np.testing.assert_array_equal(joined["observations"], other["observations"])
+        np.testing.assert_array_equal(joined["action_mask"], other["action_mask"])
+        assert rest[:3] == others[:3]
+        if rest[1] or rest[2]:
+            break
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"keys": "rlib"}, "unknown library 'rlib': did you mean 'rllib'"),
+        ({"keys": ("a",)}, "two different names"),
+        ({"keys": ("a", "a")}, "two different names"),
+        ({"dtype": "int64"}, "dtype of a mask must be one of int8, uint8, bool, float32"),
+        ({"terminal_mask": "one"}, "unknown terminal_mask 'one': did you mean 'ones'"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        MaskInObservation(gym.make("FourSeasons-v0"), **arguments)
+    with pytest.raises(ValueError, match="Discrete"):
+        MaskInObservation(gym.make("Pendulum-v1"))
