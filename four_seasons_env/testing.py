@@ -1,0 +1,227 @@
+"""`check_masked_env`: does an environment with masked actions keep its promises?
+
+For any Gymnasium environment with `Discrete` actions and the legal ones in `info["action_mask"]`;
+environments of this package are also asked whether hidden cards stay hidden. It needs no test
+framework: what is broken is an AssertionError that says what was found.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils.env_checker import data_equivalence
+from numpy.typing import NDArray
+
+AnyEnv = gym.Env[Any, Any]
+Accepted = Callable[[Any, Any, dict[str, Any]], bool]
+"""From the observations before and after a step, and its info: was the action accepted?"""
+
+
+def check_masked_env(
+    env: AnyEnv, steps: int = 200, seed: int = 0, accepted: Accepted | None = None
+) -> None:
+    """Play legal actions at random, and check masks, acceptance, seeds, copies, batches, secrets.
+
+    1. The mask is int8 or bool of shape (A,), the same in `info`, from `action_masks()` and in the
+       observation, where it is there; while an episode lives it is never all zero.
+    2. An action is accepted if and only if the mask has it (every action, in a copy).
+    3. The same seed and actions give the same episode.
+    4. Copies and pickles play on as the original does, and it does not notice.
+    5. Where the environment's spec has a native vector form, its games are those of single
+       environments.
+    6. In an environment with a `game` (those of this package): another order of the cards that are
+       still hidden changes no observation and no mask.
+
+    Args:
+        env: the environment, as `gymnasium.make` gives it; it is reset.
+        steps: actions to play in all, for each of the checks 1, 3, 4 and 5.
+        seed: of resets and of the actions drawn.
+        accepted: tells whether an action was accepted. By default it was if it raised no
+            ValueError and, where infos have `illegal`, that is False, or else the observation has
+            changed.
+
+    Raises:
+        AssertionError: naming the first promise that is not kept, and where.
+    """
+    if not isinstance(env.action_space, spaces.Discrete):
+        raise AssertionError(f"actions must be Discrete, not {env.action_space}")
+    _check_masks(env, steps, seed, accepted or _accepted)
+    _check_seeds(env, steps, seed)
+    _check_copies(env, steps, seed)
+    if env.spec is not None and env.spec.vector_entry_point is not None:
+        _check_vector(env, steps, seed)
+    if hasattr(env.unwrapped, "game"):
+        _check_secrets(env, seed)
+
+
+def _mask(env: AnyEnv, observation: Any, info: dict[str, Any], where: str) -> NDArray[np.bool_]:
+    """The mask that an environment gives, checked for its form; bool of shape (A,)."""
+    assert "action_mask" in info, f"{where}: info has no action_mask"
+    mask = np.asarray(info["action_mask"])
+    count = int(env.action_space.n)  # type: ignore[attr-defined]
+    assert mask.shape == (count,), f"{where}: the mask has shape {mask.shape}, not ({count},)"
+    assert mask.dtype in (np.int8, np.bool_), f"{where}: the mask is {mask.dtype}, not int8 or bool"
+    assert set(np.unique(mask)) <= {0, 1}, f"{where}: the mask holds more than 0 and 1"
+    method = getattr(env.unwrapped, "action_masks", None)
+    if method is not None:
+        own = np.asarray(method())
+        assert (own == mask).all(), f"{where}: action_masks() differs from info['action_mask']"
+    if isinstance(observation, dict) and "action_mask" in observation and mask.any():
+        seen = np.asarray(observation["action_mask"])
+        assert (seen == mask).all(), f"{where}: the mask in the observation differs from info's"
+    return mask.astype(np.bool_)
+
+
+def _accepted(before: Any, after: Any, info: dict[str, Any]) -> bool:
+    if "illegal" in info:
+        return not info["illegal"]
+    return not data_equivalence(before, after)
+
+
+def _check_masks(env: AnyEnv, steps: int, seed: int, accepted: Accepted) -> None:
+    """Promises 1 and 2."""
+    rng = np.random.default_rng(seed)
+    observation, info = env.reset(seed=seed)
+    tried = 0
+    for step in range(steps):
+        where = f"step {step}"
+        mask = _mask(env, observation, info, where)
+        assert mask.any(), f"{where}: the episode lives, but no action is legal"
+        if step % 10 == 0:
+            for action in range(len(mask)):
+                taken = _try(copy.deepcopy(env), action, observation, accepted)
+                assert taken == mask[action], (
+                    f"{where}: action {action} is {'accepted' if taken else 'refused'}, "
+                    f"but its mask is {int(mask[action])}"
+                )
+            tried += 1
+        action = int(rng.choice(np.flatnonzero(mask)))
+        observation, _, terminated, truncated, info = env.step(action)
+        assert env.observation_space.contains(observation), f"{where}: not in observation_space"
+        if terminated or truncated:
+            _mask(env, observation, info, f"{where} (last of its episode)")
+            observation, info = env.reset()
+    assert tried, "no step was taken: steps must be at least 1"
+
+
+def _try(env: AnyEnv, action: int, before: Any, accepted: Accepted) -> bool:
+    try:
+        after, _, _, _, info = env.step(action)
+    except ValueError:  # what `illegal="raise"` and its like do
+        return False
+    return accepted(before, after, info)
+
+
+def _check_seeds(env: AnyEnv, steps: int, seed: int) -> None:
+    """Promise 3."""
+    first = _history(env, env.reset(seed=seed), steps, seed)
+    again = _history(env, env.reset(seed=seed), steps, seed)
+    _assert_alike(first, again, "after a reset with the same seed")
+
+
+def _check_copies(env: AnyEnv, steps: int, seed: int) -> None:
+    """Promise 4."""
+    rng = np.random.default_rng(seed)
+    for name, duplicate in {
+        "deepcopy": copy.deepcopy,
+        "pickle": lambda each: pickle.loads(pickle.dumps(each)),
+    }.items():
+        now = env.reset(seed=seed)
+        for _ in range(min(10, steps)):
+            mask = np.asarray(now[1]["action_mask"])
+            observation, _, terminated, truncated, info = env.step(
+                int(rng.choice(np.flatnonzero(mask)))
+            )
+            now = env.reset() if terminated or truncated else (observation, info)
+        twin = duplicate(env)
+        theirs = _history(twin, now, steps, seed)
+        _assert_alike(_history(env, now, steps, seed), theirs, f"in a copy made by {name}")
+
+
+def _history(env: AnyEnv, now: tuple[Any, dict[str, Any]], steps: int, seed: int) -> list[Any]:
+    """All that is given out over some steps, by legal actions drawn from a seed."""
+    rng = np.random.default_rng(seed)
+    observation, info = now
+    history: list[Any] = []
+    for _ in range(steps):
+        action = int(rng.choice(np.flatnonzero(np.asarray(info["action_mask"]))))
+        observation, reward, terminated, truncated, info = env.step(action)
+        history.append((observation, reward, terminated, truncated, info["action_mask"]))
+        if terminated or truncated:
+            observation, info = env.reset()
+            history.append((observation, info["action_mask"]))
+    return history
+
+
+def _assert_alike(first: list[Any], second: list[Any], where: str) -> None:
+    for step, (one, other) in enumerate(zip(first, second, strict=False)):
+        assert data_equivalence(one, other), f"{where}, step {step} differs"
+    assert len(first) == len(second), f"{where}, episodes end elsewhere"
+
+
+def _check_vector(env: AnyEnv, steps: int, seed: int) -> None:
+    """Promise 5: each game of a batch of three against a single environment, episode by episode."""
+    assert env.spec is not None
+    spec = copy.deepcopy(env.spec)
+    vector = gym.make_vec(spec.id, num_envs=3, **spec.kwargs)
+    if vector.metadata.get("autoreset_mode") is not gym.vector.AutoresetMode.SAME_STEP:
+        vector.close()
+        return
+    rng = np.random.default_rng(seed)
+    singles = [gym.make(spec.id, **spec.kwargs) for _ in range(3)]
+    observations, infos = vector.reset(seed=seed)
+    now = [each.reset(seed=seed + i) for i, each in enumerate(singles)]
+    for step in range(steps):
+        for i, (observation, info) in enumerate(now):
+            where = f"step {step}, game {i} of the vector environment"
+            assert data_equivalence(_row(observations, i), observation), f"{where}: observation"
+            assert (infos["action_mask"][i] == info["action_mask"]).all(), f"{where}: mask"
+        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in infos["action_mask"]]
+        observations, rewards, terminated, truncated, infos = vector.step(np.array(actions))
+        for i, each in enumerate(singles):
+            observation, reward, *ended, info = each.step(actions[i])
+            where = f"step {step}, game {i} of the vector environment"
+            assert np.isclose(rewards[i], float(reward)), f"{where}: reward"
+            assert ended == [terminated[i], truncated[i]], f"{where}: the episode's end"
+            now[i] = each.reset() if any(ended) else (observation, info)
+    vector.close()
+
+
+def _row(observations: Any, index: int) -> Any:
+    if isinstance(observations, dict):
+        return {key: _row(each, index) for key, each in observations.items()}
+    return observations[index]
+
+
+def _check_secrets(env: AnyEnv, seed: int) -> None:
+    """Promise 6: the same actions over decks that differ in what is still hidden at the end."""
+    from four_seasons_env.engine.cards import deck_text
+
+    rng = np.random.default_rng(seed)
+    for length in (1, 5, 15, 30):
+        shown, actions = [], []
+        observation, info = env.reset(seed=seed + length)
+        record = env.unwrapped.game.record[0]  # type: ignore[attr-defined]
+        deck = record["deck"][: record["deck_size"]].copy()
+        observation, info = env.reset(options={"deck": deck_text(deck)})
+        shown.append((observation, info["action_mask"]))
+        for _ in range(length):
+            actions.append(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+            observation, _, terminated, truncated, info = env.step(actions[-1])
+            shown.append((observation, info["action_mask"]))
+            if terminated or truncated:
+                break
+        dealt = int(env.unwrapped.game.record[0]["dealt"])  # type: ignore[attr-defined]
+        deck[dealt:] = rng.permutation(deck[dealt:])
+        observation, info = env.reset(options={"deck": deck_text(deck)})
+        again = [(observation, info["action_mask"])]
+        for action in actions:
+            observation, *_, info = env.step(action)
+            again.append((observation, info["action_mask"]))
+        _assert_alike(shown, again, f"with the last {len(deck) - dealt} cards in another order")

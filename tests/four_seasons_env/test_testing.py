@@ -1,0 +1,106 @@
+"""`check_masked_env`: it passes what is right, and finds each kind of fault."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from four_seasons_env import FourSeasonsEnv
+from four_seasons_env.registration import ENVS, NEXT_DEAL
+from four_seasons_env.testing import check_masked_env
+from four_seasons_env.wrappers import MaskInObservation
+
+
+@pytest.mark.parametrize("env_id", [*ENVS, NEXT_DEAL])
+def test_our_environments_keep_their_promises(env_id: str) -> None:
+    check_masked_env(gym.make(env_id), steps=60)
+
+
+@pytest.mark.parametrize("arguments", [{"illegal": "raise"}, {"observation": "cards"}])
+def test_so_they_do_with_other_arguments(arguments: dict) -> None:
+    check_masked_env(gym.make("FourSeasons-v0", **arguments), steps=40)
+
+
+def test_so_does_a_wrapped_one_and_an_environment_of_others() -> None:
+    check_masked_env(MaskInObservation(gym.make("FourSeasons-v0")), steps=40)
+    check_masked_env(gym.make("Taxi-v4"), steps=40)
+
+
+class Faulty(FourSeasonsEnv):
+    """An environment that breaks one promise."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+        self.count = 0
+
+    def _info(self):
+        info = super()._info()
+        mask = info["action_mask"]
+        if self.fault == "shape":
+            info["action_mask"] = mask[:-1]
+        elif self.fault == "dtype":
+            info["action_mask"] = mask.astype(np.int64)
+        elif self.fault == "illegal allowed":
+            mask[np.argmin(mask)] = 1
+        elif self.fault == "legal forbidden" and mask.sum() > 1:
+            mask[np.argmax(mask)] = 0
+        elif self.fault == "none":
+            mask[:] = 0
+        return info
+
+    def action_masks(self):
+        if self.fault == "method":
+            return np.ones_like(super().action_masks())
+        return self._info()["action_mask"].astype(bool)
+
+    def _observation(self):
+        seen = super()._observation()
+        if self.fault == "peeks":
+            seen[0] = self._batch.games[0]["deck"][self._batch.games[0]["dealt"]] / 52
+        if self.fault == "time":
+            self.count += 1
+            seen[0] = self.count % 7 / 7
+        return seen
+
+    def __deepcopy__(self, memo):
+        if self.fault != "shared":
+            return super().__reduce_ex__(4) and _copied(self)
+        return self
+
+
+def _copied(env: Faulty) -> Faulty:
+    twin = Faulty.__new__(Faulty)
+    twin.__dict__.update({key: _deep(value) for key, value in env.__dict__.items()})
+    return twin
+
+
+def _deep(value):
+    import copy
+
+    return copy.deepcopy(value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("shape", "the mask has shape"),
+        ("dtype", "the mask is int64"),
+        ("illegal allowed", "is refused, but its mask is 1"),
+        ("legal forbidden", "is accepted, but its mask is 0"),
+        ("none", "no action is legal"),
+        ("method", "differs from info"),
+        ("peeks", "in another order"),
+        ("time", "with the same seed, step"),
+        ("shared", "step"),
+    ],
+)
+def test_a_broken_promise_is_found(fault: str, said: str) -> None:
+    with pytest.raises((AssertionError, gym.error.ResetNeeded), match=said):
+        check_masked_env(Faulty(fault), steps=40)
+
+
+def test_actions_that_are_not_discrete_are_refused() -> None:
+    with pytest.raises(AssertionError, match="Discrete"):
+        check_masked_env(gym.make("Pendulum-v1"))
