@@ -123,8 +123,8 @@ class Rules:
             if key not in fields:
                 raise TypeError(f"unknown field {key!r}: {nearest(key, fields)}")
         if "name" not in changes:
-            told = ",".join(f"{key}={value}" for key, value in changes.items())
-            changes["name"] = f"{self.name}({told})"
+            changed = ",".join(f"{key}={value}" for key, value in changes.items())
+            changes["name"] = f"{self.name}({changed})"
         return dataclasses.replace(self, **changes)
 
 

@@ -183,7 +183,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     def state(self) -> dict[str, NDArray[Any]]:
         """A copy of all that the games to come depend on, as arrays by name, for `restore`."""
         self._batch.check_started()
-        return {name: array.copy() for name, array in self._buffers().items()}
+        return {name: array.copy() for name, array in self._batch.state().items()}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from a `state` of an environment with the same arguments, bit for bit.
@@ -191,7 +191,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         Raises:
             ValueError: if the state is of other arguments.
         """
-        buffers = self._buffers()
+        buffers = self._batch.state()
         wrong = [
             name
             for name in buffers.keys() | state.keys()
@@ -206,14 +206,6 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         self.reset(seed=0)
         for name, buffer in buffers.items():
             buffer[...] = state[name]
-
-    def _buffers(self) -> dict[str, NDArray[Any]]:
-        """All arrays that resetting or stepping writes into."""
-        return {
-            name: each
-            for name, each in vars(self._batch).items()
-            if isinstance(each, np.ndarray) and each.flags.writeable
-        }
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import reach, turn
+from agents.planner.reach import reach_or_win, turn
 from agents.search.determinization import imagine
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, nothing_hidden, play
+from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.next_deal.enumeration import choose as choose_stops
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
@@ -59,9 +59,7 @@ def choose(search, count, most, margin, chosen):
 def _play_on(game, rule, free, network, work, search, limits, cards):
     """Play a GAME array of one on for so many cards, and return what it is worth then."""
     while True:
-        over = nothing_hidden(game[0], rule)
-        most, openings = (limits[2], limits[3]) if over else (limits[0], limits[1])
-        best, _ = reach(game[0], rule, free, network, work, search, most, openings)
+        best, over = reach_or_win(game[0], rule, free, network, work, search, limits)
         if search.values[best] == WON:
             return 1.0
         if over or search.turns[best] == NOT_YET:

@@ -1,8 +1,8 @@
 """The planner's search: the positions before the next card is turned, by what they are worth to it.
 
 The position that its network values most is expanded next, until all are or a limit is reached.
-Once nothing is hidden, the same search looks for a win, by the hand-made score of the environment.
-Moves have a price: games have a limit of moves.
+Once nothing is hidden, `find_win` looks for a win instead, by the hand-made score of the
+environment. Moves have a price: games have a limit of moves.
 """
 
 from __future__ import annotations
@@ -12,67 +12,74 @@ import numpy as np
 from agents.planner.value_network import value_of
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import nothing_hidden, play
-from four_seasons_env.next_deal.enumeration import advice
+from four_seasons_env.next_deal.enumeration import ADVICE, find_win
 from four_seasons_env.next_deal.reach import (
     NOT_YET,
-    UNTIL_END,
     UNTIL_HIDDEN,
     WON,
     begin,
-    expand,
-    pop,
-    push,
+    expand_best,
+    goes_on,
+    wait,
 )
 
 _PRICE = np.float32(0.0002)
-"""Of a move, in value; a score of `advice` is some hundred times as coarse."""
+"""Of a move, in value."""
 
 
 @jit
-def _value(row, rule, open_now, network, work, search):
+def _value(row, rule, network, work, search):
     """Value a position, and price the moves that lead there."""
     if search.values[row] != WON:
-        g = search.positions[row]
-        search.values[row] = advice(g, rule) if open_now else value_of(g, rule, network, work)
-    price = _PRICE * np.float32(100 if open_now else 1)
-    search.worths[row] = search.values[row] - price * np.float32(search.depths[row])
+        search.values[row] = value_of(search.positions[row], rule, network, work)
+    search.worths[row] = search.values[row] - _PRICE * np.float32(search.depths[row])
 
 
 @jit
-def reach(g, rule, free, network, work, search, most, openings):
+def reach(g, rule, free, network, work, search, most, expansions):
     """Search what can be reached from a position before a hidden card is turned.
 
     Args:
         free: the rule set with `spaces="optional"`, under which moves turn no cards.
-        network: values positions about to turn a card; where nothing is hidden a score does.
+        network: values positions about to turn a card.
         most: positions to hold at most.
-        openings: positions to expand at most.
+        expansions: positions to expand at most.
 
     Returns:
         The number of the position to decide for, and how many there are. Position 0 is ``g``.
     """
-    open_now = nothing_hidden(g, rule)
-    until = UNTIL_END if open_now else UNTIL_HIDDEN
-    begin(g, rule, until, search)
-    _value(0, rule, open_now, network, work, search)
+    begin(g, rule, UNTIL_HIDDEN, most, expansions, search)
+    _value(0, rule, network, work, search)
+    wait(0, search)
     best = 0
-    count = 1
-    waiting = push(search, 0, 0)
-    while openings > 0 and waiting > 0 and count < most:
-        row, waiting = pop(search, waiting)
-        openings -= 1
-        first, count = count, expand(row, rule, free, until, most, count, search)
-        for new in range(first, count):
-            _value(new, rule, open_now, network, work, search)
+    while goes_on(search):
+        first, end = expand_best(rule, free, UNTIL_HIDDEN, search)
+        for new in range(first, end):
+            _value(new, rule, network, work, search)
             if search.values[new] == WON:
                 return new, new + 1
             if search.turns[new] <= 0:
-                waiting = push(search, waiting, new)
-            decides = open_now or search.turns[new] != NOT_YET
-            was = open_now or search.turns[best] != NOT_YET
-            if decides and (not was or search.worths[new] > search.worths[best]):
+                wait(new, search)
+            stops, stopped = search.turns[new] != NOT_YET, search.turns[best] != NOT_YET
+            if stops and (not stopped or search.worths[new] > search.worths[best]):
                 best = new
-    return best, count
+    return best, search.state[0].count
+
+
+@jit
+def reach_or_win(g, rule, free, network, work, search, limits):
+    """`reach` while cards are hidden, `find_win` once none are.
+
+    Args:
+        limits: positions to hold and to expand, while cards are hidden and once none are.
+
+    Returns:
+        The number of the position to decide for, and whether nothing was hidden.
+    """
+    if nothing_hidden(g, rule):
+        return find_win(g, rule, ADVICE, limits[2], limits[3], search), True
+    best, _ = reach(g, rule, free, network, work, search, limits[0], limits[1])
+    return best, False
 
 
 @jit

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.reach import reach, turn
+from agents.planner.reach import reach_or_win, turn
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import nothing_hidden, start
+from four_seasons_env.engine.kernel import start
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 LONGEST = 64
@@ -37,9 +37,7 @@ def play_games(deals, rule, free, network, work, search, limits, trace, game, po
         start(game[0], rule, deal)
         first = written
         while True:
-            over = nothing_hidden(game[0], rule)
-            most, openings = (limits[2], limits[3]) if over else (limits[0], limits[1])
-            best, _ = reach(game[0], rule, free, network, work, search, most, openings)
+            best, over = reach_or_win(game[0], rule, free, network, work, search, limits)
             won = search.values[best] == WON
             over = over or won or search.turns[best] == NOT_YET
             positions[written] = game[0] if over else search.positions[best]

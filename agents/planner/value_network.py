@@ -86,18 +86,19 @@ def _sum_rows(table, rows, count, into):
 @vectorised
 def _forward(network, work):
     """The probability of winning, from the features in ``work``; what it took stays there."""
-    (suit_rows, pile_rows, game_rows, counts), suits, piles, pooled, hidden = work
+    (suit_rows, pile_rows, game_rows, counted), suits, piles, pooled, hidden = work
+    counts = counted[0]
     pooled[:] = 0
     for suit in range(4):
-        _sum_rows(network.suits, suit_rows[suit], counts[suit], suits[suit])
+        _sum_rows(network.suits, suit_rows[suit], counts.suits[suit], suits[suit])
         for k in range(_SUIT):
             pooled[k] += max(suits[suit, k], np.float32(0))
-    for pile in range(counts[5]):
+    for pile in range(counts.piles):
         _sum_rows(network.piles, pile_rows[pile], PILE_FEATURES, piles[pile])
         for k in range(_PILE):
             pooled[_SUIT + k] += max(piles[pile, k], np.float32(0))
     game = pooled[_SUIT + _PILE :]
-    _sum_rows(network.game, game_rows, counts[4], game)
+    _sum_rows(network.game, game_rows, counts.game, game)
     for k in range(_GAME):
         game[k] = max(game[k], np.float32(0))
     hidden[:] = network.hidden_bias
@@ -116,7 +117,8 @@ def _forward(network, work):
 @vectorised
 def _backward(error, network, work, gradients, slope, pooled_slope):
     """Add the gradients of the cross-entropy; ``error`` is probability less target."""
-    (suit_rows, pile_rows, game_rows, counts), suits, piles, pooled, hidden = work
+    (suit_rows, pile_rows, game_rows, counted), suits, piles, pooled, hidden = work
+    counts = counted[0]
     gradients.out_bias[0] += error
     for k in range(_HIDDEN):
         on = hidden[k] > 0
@@ -136,14 +138,14 @@ def _backward(error, network, work, gradients, slope, pooled_slope):
     for suit in range(4):
         for k in range(_SUIT):
             suits[suit, k] = pooled_slope[k] if suits[suit, k] > 0 else np.float32(0)
-        _add_to_rows(gradients.suits, suit_rows[suit], counts[suit], suits[suit])
-    for pile in range(counts[5]):
+        _add_to_rows(gradients.suits, suit_rows[suit], counts.suits[suit], suits[suit])
+    for pile in range(counts.piles):
         for k in range(_PILE):
             piles[pile, k] = pooled_slope[_SUIT + k] if piles[pile, k] > 0 else np.float32(0)
         _add_to_rows(gradients.piles, pile_rows[pile], PILE_FEATURES, piles[pile])
     for k in range(_SUIT + _PILE, _POOLED):
         pooled_slope[k] = pooled_slope[k] if pooled[k] > 0 else np.float32(0)
-    _add_to_rows(gradients.game, game_rows, counts[4], pooled_slope[_SUIT + _PILE :])
+    _add_to_rows(gradients.game, game_rows, counts.game, pooled_slope[_SUIT + _PILE :])
 
 
 @vectorised

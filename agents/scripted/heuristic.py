@@ -20,9 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, compile_rules, play, relative_rank, stock_size
+from four_seasons_env.engine.kernel import (
+    GAME,
+    compile_rules,
+    play,
+    relative_rank,
+    stock_cards,
+    stock_size,
+)
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import Rules
 
@@ -74,16 +82,6 @@ def _wanted_in(g, rule, card):
 
 
 @jit
-def _bits(cards):
-    """How many bits are set."""
-    count = 0
-    while cards:
-        cards &= cards - _ONE
-        count += 1
-    return count
-
-
-@jit
 def _column(g, rule, place, is_waste, f):
     """Add what one pile, or the waste, says."""
     card = g.top[place]
@@ -131,7 +129,7 @@ def _features(g, rule, unseen, f):
     f[_THREE_SPACES] = spaces >= 3
     f[_WASTE_SIZE] = g.height[WASTE]
     _column(g, rule, WASTE, True, f)
-    f[_HOSTS] = _bits(takes & unseen)
+    f[_HOSTS] = popcount(takes & unseen)
     waste_card = g.top[WASTE]
     if waste_card != NO_CARD:
         has_host = (takes >> np.uint64(waste_card)) & _ONE != 0
@@ -158,9 +156,7 @@ def choose_move(g, rule, mask, weights, scratch, w, f, gains):
         scratch: GAME array of one; ``w`` and ``f``, float64 with room for a feature each.
         gains: float64 with room for a move each: what each legal move is worth is written there.
     """
-    unseen = np.uint64(0)
-    for i in range(g.dealt, g.deck_size):
-        unseen |= _ONE << np.uint64(g.deck[i])
+    unseen = stock_cards(g)
     left = stock_size(g) / rule.cards
     for i in range(_DEAL + 1):
         w[i] = weights[1, i] + (weights[0, i] - weights[1, i]) * left

@@ -11,7 +11,7 @@ import numpy as np
 
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import reshuffle_unseen, stock_is_known
+from four_seasons_env.engine.kernel import reshuffle_unseen, stock_cards, stock_is_known
 
 _ONE = np.uint64(1)
 
@@ -21,9 +21,7 @@ def forget(g, rule):
     """Put the cards of the stock that the player has not seen in the order of the cards."""
     if stock_is_known(g, rule):
         return
-    unseen = np.uint64(0)
-    for i in range(g.dealt, g.deck_size):
-        unseen |= _ONE << np.uint64(g.deck[i])
+    unseen = stock_cards(g)
     at = np.int64(g.dealt)
     for card in range(NO_CARD):
         if (unseen >> np.uint64(card)) & _ONE:

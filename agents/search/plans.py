@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.scripted.heuristic import HeuristicAgent
-from four_seasons_env.engine.deals import mix
+from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -34,30 +34,17 @@ _KEPT = 1_000_000
 
 
 @jit
-def _key(g):
-    """A number for what a player sees of a position: 64 bits of its public fields."""
-    key = np.uint64(g.dealt) + (np.uint64(g.redeals) << np.uint64(8))
-    for suit in range(4):
-        key = mix(key + (np.uint64(g.base[suit]) << np.uint64(8)) + np.uint64(g.level[suit]))
-    for place in range(13):
-        key = mix(key + np.uint64(g.top[place]))
-    for card in range(52):
-        key = mix(key + np.uint64(g.below[card]))
-    return key
-
-
-@jit
 def _keys(games, keys):
-    """`_key` of each game: GAME (n,), uint64 (n,)."""
+    """`public_key` of each game: GAME (n,), uint64 (n,)."""
     for i in range(len(games)):
-        keys[i] = _key(games[i])
+        keys[i] = public_key(games[i])
 
 
 @jit
 def _keys_along(games, rule, moves, keys):
     """The key of the position in which each move is played; ``games`` is a GAME array of one."""
     for i in range(len(moves)):
-        keys[i] = _key(games[0])
+        keys[i] = public_key(games[0])
         play(games[0], rule, moves[i])
 
 
@@ -77,14 +64,14 @@ class Plans:
         self._moves: dict[int, int] = {}
 
     def __contains__(self, game: Any) -> bool:
-        return int(_key(game)) in self._moves
+        return int(public_key(game)) in self._moves
 
     def __getitem__(self, game: Any) -> int:
         """The move, or NONE."""
-        return self._moves.get(int(_key(game)), NONE)
+        return self._moves.get(int(public_key(game)), NONE)
 
     def __setitem__(self, game: Any, move: int) -> None:
-        self._moves[int(_key(game))] = move
+        self._moves[int(public_key(game))] = move
 
     def moves_for(self, games: NDArray[Any]) -> NDArray[np.int64]:
         """The planned move of each game, NONE or UNPLANNED; int64 of shape (n,)."""

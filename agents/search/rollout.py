@@ -16,9 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import reach
-from agents.planner.value_network import new_network
-from agents.planner.value_network import new_work as new_network_work
 from agents.scripted.greedy import greedy_move
 from agents.scripted.heuristic import choose_move, new_work, read_weights
 from agents.search.determinization import forget, imagine
@@ -33,6 +30,8 @@ from four_seasons_env.engine.kernel import (
     nothing_hidden,
     play,
 )
+from four_seasons_env.engine.priority import keep_best
+from four_seasons_env.next_deal.enumeration import ADVICE, find_win
 from four_seasons_env.next_deal.reach import WON, new_search
 from four_seasons_env.rules import Rules, nearest
 
@@ -47,20 +46,19 @@ _CARDS_UP = 0.02
 
 
 @jit
-def _play_out(game, rule, base, weights, work, words, mask, openings, finder):
+def _play_out(game, rule, base, weights, work, words, mask, openings, search):
     """Play a GAME array of one to its end; returns 1 for a win, and a little for cards up.
 
     Args:
         openings: positions that a search for a win may play on from once nothing is hidden; with 0
             there is none.
-        finder: network, work and buffers for `reach`.
+        search: buffers for that.
     """
     for _ in range(_LONGEST):
         if not legal(game[0], rule, True, words[0]):
             break
         if openings and nothing_hidden(game[0], rule):
-            search = finder[2]
-            best, _ = reach(game[0], rule, rule, *finder, 2 * openings, openings)
+            best = find_win(game[0], rule, ADVICE, 2 * openings, openings, search)
             return (search.values[best] == WON) + _CARDS_UP * game[0].cards_up / rule.cards
         if base == _GREEDY:
             move = greedy_move(game[0], rule, mask[0])
@@ -77,17 +75,8 @@ def _candidates(g, rule, mask, most, weights, work, moves):
     gains = work[3]
     found = 1
     for move in range(rule.actions):
-        if not mask[move] or move == moves[0]:
-            continue
-        if found == most and gains[move] <= gains[moves[found - 1]]:
-            continue
-        found = min(found + 1, most)
-        at = found - 1
-        while at > 1 and gains[moves[at - 1]] < gains[move]:
-            moves[at] = moves[at - 1]
-            at -= 1
-        if at > 0:
-            moves[at] = move
+        if mask[move] and move != moves[0]:
+            found = 1 + keep_best(moves[1:], found - 1, most - 1, gains, move)
     return found
 
 
@@ -98,7 +87,7 @@ def _best_move(g, rule, mask, most, worlds, doubt, seed, base, openings, weights
     The heuristic's own stays unless another beats it by so many standard errors of their
     difference. Half way, all that do not do better drop out.
     """
-    game, world, work, words, rollout_mask, moves, sums, squares, finder = buffers
+    game, world, work, words, rollout_mask, moves, sums, squares, search = buffers
     left = _candidates(g, rule, mask, most, weights, work, moves)
     sums[:left] = 0
     squares[:left] = 0
@@ -119,7 +108,7 @@ def _best_move(g, rule, mask, most, worlds, doubt, seed, base, openings, weights
             game[0] = world[0]
             play(game[0], rule, moves[i])
             result = _play_out(
-                game, rule, base, weights, work, words, rollout_mask, openings, finder
+                game, rule, base, weights, work, words, rollout_mask, openings, search
             )
             own = result if i == 0 else own
             sums[i] += result - own
@@ -195,7 +184,7 @@ class RolloutAgent:
             np.zeros(mask.shape[1], np.int64),
             np.zeros(mask.shape[1]),
             np.zeros(mask.shape[1]),
-            (new_network(0), new_network_work(), new_search(rules, max(1, 2 * openings))),
+            new_search(rules, max(1, 2 * openings)),
         )
 
     def act(

@@ -74,13 +74,13 @@ class FourSeasonsVecEnv(VecEnv):
     def step_wait(self) -> VecEnvStepReturn:
         """Take the actions in all games; returns observations, rewards, dones and infos."""
         observations, rewards, _, truncated, infos = self.venv.step(self._actions)
-        told = self._no_infos.copy()
+        sb3_infos = self._no_infos.copy()
         dones = np.zeros(self.num_envs, np.bool_)
         if "final_info" in infos:
             final = infos["final_info"]
             dones = infos["_final_info"].copy()
             for i in np.flatnonzero(dones):
-                told[i] = {
+                sb3_infos[i] = {
                     "terminal_observation": _copied(infos["final_obs"], i),
                     "terminal_action_mask": final["action_mask"][i].astype(np.bool_),
                     "TimeLimit.truncated": bool(truncated[i]),
@@ -93,7 +93,7 @@ class FourSeasonsVecEnv(VecEnv):
                     "deal": int(final["deal"][i]),
                     "illegal": bool(final["illegal"][i]),
                 }
-        return _copied(observations), rewards.astype(np.float32), dones, told
+        return _copied(observations), rewards.astype(np.float32), dones, sb3_infos
 
     def close(self) -> None:
         """Nothing is held open."""

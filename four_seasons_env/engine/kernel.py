@@ -14,6 +14,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import shuffle
 from four_seasons_env.engine.jit import inlined, jit
@@ -194,6 +195,12 @@ def _turn(g):
 def stock_size(g):
     """Cards left in the stock."""
     return np.int64(g.deck_size) - np.int64(g.dealt)
+
+
+@jit
+def stock_cards(g):
+    """Bit set of the cards left in the stock: the unseen ones, before a redeal."""
+    return bit_set(g.deck, g.dealt, g.deck_size)
 
 
 @jit

@@ -86,6 +86,7 @@ class RunningGames(abc.ABC):
 
     observation_space: gym.Space[Any]
     action_space: gym.spaces.Discrete
+    _settings: Any
     masks: NDArray[np.int8]
     observations: NDArray[Any]
 
@@ -118,6 +119,21 @@ class RunningGames(abc.ABC):
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
         self._started = False
+
+    def _share_buffers(self) -> None:
+        """Bundle each thread's share of the buffers, once: a bundle takes longer than a step."""
+        edges = np.linspace(0, len(self.games), self._threads + 1).astype(int).tolist()
+        self._shares = [slice(first, last) for first, last in pairwise(edges)]
+        self._bundles = [self._buffers(share) for share in self._shares]
+
+    @abc.abstractmethod
+    def _buffers(self, part: slice) -> Any:
+        """A stretch of the games and of all that is written of them, as a NamedTuple of arrays."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The arrays, by name, that the games to come depend on; not copies."""
+        arrays: dict[str, NDArray[Any]] = self._buffers(slice(None))._asdict()
+        return arrays | {"streams": self._streams}
 
     def seed(self, seeds: NDArray[np.uint64]) -> None:
         """Start the stream of training deals of each game from its seed."""
@@ -212,25 +228,23 @@ class RunningGames(abc.ABC):
         """Copy episodes, masks and observations of the ended games; see `stepping.keep_finals`."""
         stepping.keep_finals(self.done, self.episodes, self.masks, self.observations, *finals)
 
-    def _share_out(self, call: Callable[[slice, int], int | None]) -> int:
-        """Call a function for a stretch of the games in each thread.
+    def _share_out(self, call: Callable[[int], int | None]) -> int:
+        """Call a function in each thread, for its share of the games.
 
-        Games do not know of each other, so the results are those of one thread.
+        Games do not depend on each other, so the results are those of one thread.
 
         Args:
-            call: takes the stretch, and the thread's number.
+            call: takes the thread's number, an index into ``_bundles`` and ``_shares``.
 
         Returns:
             The sum of what the calls return, if these are numbers.
         """
         if self._threads == 1:
-            return call(slice(None), 0) or 0
+            return call(0) or 0
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads - 1)
-        edges = np.linspace(0, len(self.games), self._threads + 1).astype(int)
-        own, *others = [slice(first, last) for first, last in pairwise(edges)]
-        pending = [self._pool.submit(call, each, 1 + i) for i, each in enumerate(others)]
-        return (call(own, 0) or 0) + sum(each.result() or 0 for each in pending)
+        pending = [self._pool.submit(call, thread) for thread in range(1, self._threads)]
+        return (call(0) or 0) + sum(each.result() or 0 for each in pending)
 
     def close(self) -> None:
         """End the threads, if there are any."""
@@ -239,13 +253,24 @@ class RunningGames(abc.ABC):
             self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """All that a copy needs to play on as the original would; threads start anew."""
-        return vars(self) | {"_pool": None, "rule": None}
+        """All that a copy needs to play on as the original would.
+
+        Threads, bundles of views and compiled rules are made anew.
+        """
+        state = vars(self) | {"_pool": None, "rule": None}
+        state["_settings"] = self._settings._replace(**dict.fromkeys(self._compiled_rules()))
+        del state["_bundles"]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Become a copy."""
         vars(self).update(state)
         self.rule = compile_rules(self.rules)
+        self._settings = self._settings._replace(**self._compiled_rules())
+
+    def _compiled_rules(self) -> dict[str, NDArray[np.void]]:
+        """The fields of the settings that are compiled rules."""
+        return {"rules": self.rule}
 
     def _refuse(self, index: int, action: int) -> None:
         """Raise the error for an action that is out of range or illegal."""
@@ -285,14 +310,21 @@ class Batch(RunningGames):
     ) -> None:
         super().__init__(count, rules, reward, illegal, max_moves, threads)
         announce(stepping.reset_all)
-        self._distinct = check_choice("mask", mask, MASKS) == "distinct"
-        self._observation = check_observation(observation)
+        self._settings = stepping.Settings(
+            rules=self.rule,
+            distinct=check_choice("mask", mask, MASKS) == "distinct",
+            observation=check_observation(observation),
+            reward=self._reward_kind,
+            penalty=ILLEGAL_PENALTY,
+            max_moves=self._max_moves,
+        )
         length = observation_length(self.rules, observation)
         self.observation_space = gym.spaces.Box(0.0, 1.0, (length,), np.float32)
         self.action_space = gym.spaces.Discrete(len(all_moves(self.rules)))
         self._words, self.masks = new_masks(count, self.rules)  # the same memory
         self._shown = np.zeros(count, SHOWN)
         self.observations = np.zeros((count, length), np.float32)
+        self._share_buffers()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the masks, which are in the words."""
@@ -304,62 +336,44 @@ class Batch(RunningGames):
         """Become a copy, whose masks are views of its own words."""
         super().__setstate__(state)
         self.masks = self._words.view(np.int8)[:, : len(all_moves(self.rules))]
+        self._share_buffers()
+
+    def _buffers(self, part: slice) -> stepping.Buffers:
+        return stepping.Buffers(
+            self.games[part],
+            self.episodes[part],
+            self._words[part],
+            self.masks[part],
+            self._shown[part],
+            self.observations[part],
+            self.rewards[part],
+            self.terminated[part],
+            self.truncated[part],
+            self.done[part],
+        )
 
     def _lay_out(self, by_number: bool) -> None:
-        def reset_to(part: slice, _: int) -> None:
-            stepping.reset_to(
-                self.games[part],
-                self.rule,
-                by_number,
-                self._distinct,
-                self._observation,
-                self.episodes[part],
-                self._words[part],
-                self._shown[part],
-                self.observations[part],
-            )
-
-        self._share_out(reset_to)
+        self._share_out(
+            lambda thread: stepping.reset_to(self._bundles[thread], self._settings, by_number)
+        )
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-        stepping.reset_all(
-            self.games,
-            self.rule,
-            chosen,
-            self._streams,
-            self._distinct,
-            self._observation,
-            self.episodes,
-            self._words,
-            self._shown,
-            self.observations,
+        self._share_out(
+            lambda thread: stepping.reset_all(
+                self._bundles[thread],
+                self._settings,
+                chosen[self._shares[thread]],
+                self._streams[self._shares[thread]],
+            )
         )
 
     def _step(self, actions: NDArray[np.int64]) -> int:
-        def step_all(part: slice, _: int) -> int:
-            ended: int = stepping.step_all(
-                self.games[part],
-                self.rule,
-                actions[part],
-                self._distinct,
-                self._observation,
-                self._reward_kind,
-                ILLEGAL_PENALTY,
-                self._max_moves,
-                self.episodes[part],
-                self._words[part],
-                self.masks[part],
-                self._shown[part],
-                self.observations[part],
-                self.rewards[part],
-                self.terminated[part],
-                self.truncated[part],
-                self.done[part],
+        return self._share_out(
+            lambda thread: stepping.step_all(
+                self._bundles[thread], self._settings, actions[self._shares[thread]]
             )
-            return ended
-
-        return self._share_out(step_all)
+        )
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         try:

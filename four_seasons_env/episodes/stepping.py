@@ -6,10 +6,13 @@ code, so they cannot differ. All results go into buffers that the caller owns.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import next_deal
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.kernel import is_won, lay_out, legal, play, start
 from four_seasons_env.observations import encode, refresh
 from four_seasons_env.rewards import reward_of
@@ -26,44 +29,99 @@ EPISODE = np.dtype(
     ],
     align=True,
 )
-"""What the environments tell of an episode, running or ended."""
+"""What the environments report of an episode, running or ended."""
 
 _NO_EPISODE = np.zeros(1, EPISODE)[0]
 
 
-@jit
-def _begin(g, rule, distinct, kind, episode, words, shown, observation):
-    """Start an episode's books at a fresh opening; write its mask and observation."""
+class Settings(NamedTuple):
+    """What does not change while games are played."""
+
+    rules: NDArray[np.void]  # RULE (1,)
+    distinct: bool  # masks leave out the moves that only rename spaces
+    observation: int  # see `observations`
+    reward: int  # see `rewards`
+    penalty: float  # of an illegal action
+    max_moves: int
+
+
+class Buffers(NamedTuple):
+    """The games and all that is written of them; a row a game."""
+
+    games: NDArray[np.void]  # GAME (n,)
+    episodes: NDArray[np.void]  # EPISODE (n,)
+    words: NDArray[np.uint64]  # (n, words), masks as `kernel.legal` writes them
+    masks: NDArray[np.int8]  # (n, actions), over the same memory
+    shown: NDArray[np.void]  # SHOWN (n,)
+    observations: NDArray[Any]  # float32 (n, slots)
+    rewards: NDArray[np.float64]  # (n,)
+    terminated: NDArray[np.bool_]  # (n,)
+    truncated: NDArray[np.bool_]  # (n,)
+    done: NDArray[np.bool_]  # (n,)
+
+
+@inlined
+def start_episode(g, rule, episode):
+    """Set an episode's record to that of a fresh opening, all but ``over``."""
     episode.deal = g.deal
     episode.steps = 0
     episode.score = 0.0
     episode.cards_up = g.cards_up
     episode.won = is_won(g, rule)
     episode.illegal = False
-    episode.over = not legal(g, rule, distinct, words)
-    encode(g, rule, kind, shown, observation)
+
+
+@inlined
+def end_step(i, cards_before, buffers, settings):
+    """Write reward, termination and truncation of a game after an action.
+
+    Args:
+        cards_before: cards that were up before the action.
+
+    Returns:
+        Whether the episode has ended.
+    """
+    g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
+    episode.won = is_won(g, rule)
+    reward = -settings.penalty if episode.illegal else 0.0
+    reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - cards_before, episode.won)
+    episode.score += reward
+    buffers.rewards[i] = reward
+    buffers.terminated[i] = episode.over
+    spent = max(np.int64(g.moves), np.int64(episode.steps))
+    buffers.truncated[i] = spent >= settings.max_moves and not episode.over
+    buffers.done[i] = buffers.terminated[i] or buffers.truncated[i]
+    return buffers.done[i]
 
 
 @jit
-def reset_all(games, rules, chosen, streams, distinct, kind, episodes, words, shown, observations):
+def _begin(i, buffers, settings):
+    """Start an episode at a fresh opening; write its mask and observation."""
+    g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
+    start_episode(g, rule, episode)
+    episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
+    encode(g, rule, settings.observation, buffers.shown[i], buffers.observations[i])
+
+
+@jit
+def reset_all(buffers, settings, chosen, streams):
     """Deal each chosen game anew, with the next deal of its stream."""
-    rule = rules[0]
-    for i in range(len(games)):
+    for i in range(len(buffers.games)):
         if chosen[i]:
-            start(games[i], rule, next_deal(streams, i))
-            _begin(games[i], rule, distinct, kind, episodes[i], words[i], shown[i], observations[i])
+            start(buffers.games[i], settings.rules[0], next_deal(streams, i))
+            _begin(i, buffers, settings)
 
 
 @jit
-def reset_to(games, rules, by_number, distinct, kind, episodes, words, shown, observations):
+def reset_to(buffers, settings, by_number):
     """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
-    rule = rules[0]
-    for i in range(len(games)):
+    for i in range(len(buffers.games)):
+        g = buffers.games[i]
         if by_number:
-            start(games[i], rule, games[i].deal)
+            start(g, settings.rules[0], g.deal)
         else:
-            lay_out(games[i], rule)
-        _begin(games[i], rule, distinct, kind, episodes[i], words[i], shown[i], observations[i])
+            lay_out(g, settings.rules[0])
+        _begin(i, buffers, settings)
 
 
 @jit
@@ -79,25 +137,7 @@ def first_refused(actions, masks, episodes, strict):
 
 
 @jit
-def step_all(
-    games,
-    rules,
-    actions,
-    distinct,
-    kind,
-    reward_kind,
-    penalty,
-    max_moves,
-    episodes,
-    words,
-    masks,
-    shown,
-    observations,
-    rewards,
-    terminated,
-    truncated,
-    done,
-):
+def step_all(buffers, settings, actions):
     """Take one action in each game, which must be in range. Nothing is dealt anew.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
@@ -106,32 +146,24 @@ def step_all(
     Returns:
         How many episodes ended; ``done`` says which.
     """
-    rule = rules[0]
+    rule = settings.rules[0]
+    kind = settings.observation
     ended = 0
-    for i in range(len(games)):
-        g = games[i]
-        episode = episodes[i]
+    for i in range(len(buffers.games)):
+        g = buffers.games[i]
+        episode = buffers.episodes[i]
         before = np.int64(g.cards_up)
-        reward = 0.0
         episode.illegal = False
         episode.steps += 1
         if not episode.over:
-            if masks[i, actions[i]]:
+            if buffers.masks[i, actions[i]]:
                 play(g, rule, actions[i])
-                episode.over = not legal(g, rule, distinct, words[i])
+                episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
                 episode.cards_up = g.cards_up
-                refresh(g, rule, kind, shown[i], observations[i], actions[i])
+                refresh(g, rule, kind, buffers.shown[i], buffers.observations[i], actions[i])
             else:
                 episode.illegal = True
-                reward = -penalty
-        episode.won = is_won(g, rule)
-        reward += reward_of(reward_kind, rule, np.int64(g.cards_up) - before, episode.won)
-        episode.score += reward
-        rewards[i] = reward
-        terminated[i] = episode.over
-        truncated[i] = episode.steps >= max_moves and not episode.over
-        done[i] = terminated[i] or truncated[i]
-        ended += done[i]
+        ended += end_step(i, before, buffers, settings)
     return ended
 
 

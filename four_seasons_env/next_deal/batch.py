@@ -69,8 +69,7 @@ class NextDealBatch(RunningGames):
         check_choice("order", order, ORDERS)
         check_choice("observation", observation, OBSERVATIONS)
         self._settings = stepping.Settings(
-            rules=self.rule,
-            free=compile_rules(self.rules.replace(spaces="optional")),
+            **self._compiled_rules(),
             observation=OBSERVATIONS.index(observation) - 1,
             order=ORDERS.index(order),
             expansions=int(expansions),
@@ -94,6 +93,7 @@ class NextDealBatch(RunningGames):
         self._moves = np.zeros((count, held), np.uint8)
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
         self._scratch = self._new_scratch()
+        self._share_buffers()
 
     def _new_scratch(self) -> list[stepping.Scratch]:
         """Buffers for each thread."""
@@ -105,7 +105,6 @@ class NextDealBatch(RunningGames):
         ]
 
     def _buffers(self, part: slice) -> stepping.Buffers:
-        """A stretch of the games."""
         return stepping.Buffers(
             self.games[part],
             self.episodes[part],
@@ -123,30 +122,33 @@ class NextDealBatch(RunningGames):
         )
 
     def _lay_out(self, by_number: bool) -> None:
-        def reset_to(part: slice, thread: int) -> None:
-            scratch = self._scratch[thread]
-            stepping.reset_to(self._buffers(part), self._settings, scratch, by_number)
-
-        self._share_out(reset_to)
+        self._share_out(
+            lambda thread: stepping.reset_to(
+                self._bundles[thread], self._settings, self._scratch[thread], by_number
+            )
+        )
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-
-        def reset_all(part: slice, thread: int) -> None:
-            scratch, streams = self._scratch[thread], self._streams[part]
-            stepping.reset_all(self._buffers(part), self._settings, scratch, chosen[part], streams)
-
-        self._share_out(reset_all)
+        self._share_out(
+            lambda thread: stepping.reset_all(
+                self._bundles[thread],
+                self._settings,
+                self._scratch[thread],
+                chosen[self._shares[thread]],
+                self._streams[self._shares[thread]],
+            )
+        )
 
     def _step(self, actions: NDArray[np.int64]) -> int:
-        def step_all(part: slice, thread: int) -> int:
-            scratch = self._scratch[thread]
-            ended: int = stepping.step_all(
-                self._buffers(part), self._settings, scratch, actions[part]
+        return self._share_out(
+            lambda thread: stepping.step_all(
+                self._bundles[thread],
+                self._settings,
+                self._scratch[thread],
+                actions[self._shares[thread]],
             )
-            return ended
-
-        return self._share_out(step_all)
+        )
 
     def consider(self, games: NDArray[Any]) -> None:
         """Write the candidates of any positions into the first rows, for players.
@@ -207,19 +209,21 @@ class NextDealBatch(RunningGames):
         offered = int(self.masks[index].sum())
         raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
 
+    def _compiled_rules(self) -> dict[str, NDArray[np.void]]:
+        free = compile_rules(self.rules.replace(spaces="optional"))
+        return super()._compiled_rules() | {"free": free}
+
     def __getstate__(self) -> dict[str, Any]:
         """All but what can be made anew."""
         state = super().__getstate__()
-        del state["_scratch"], state["_settings"]
-        return state | {"_scalars": self._settings[2:]}
+        del state["_scratch"]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Go on as the original would."""
-        scalars = state.pop("_scalars")
+        """Become a copy."""
         super().__setstate__(state)
-        free = compile_rules(self.rules.replace(spaces="optional"))
-        self._settings = stepping.Settings(self.rule, free, *scalars)
         self._scratch = self._new_scratch()
+        self._share_buffers()
 
 
 def _candidate_space(rules: Rules, observation: str, candidates: int) -> gym.spaces.Box:

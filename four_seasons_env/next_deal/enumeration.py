@@ -14,15 +14,16 @@ from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import relative_rank, stock_size
 from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.next_deal.reach import (
     NOT_YET,
     UNTIL_END,
     UNTIL_PROGRESS,
     WON,
     begin,
-    expand,
-    pop,
-    push,
+    expand_best,
+    goes_on,
+    wait,
 )
 
 ORDERS = ("advice", "breadth")
@@ -71,7 +72,7 @@ def advice(g, rule):
 
 @jit
 def _rank(row, rule, order, search):
-    """Write what a position is worth by the order."""
+    """Write the worth of a position by the order."""
     if order == BREADTH:
         search.worths[row] = -np.float32(row)
     else:
@@ -91,45 +92,43 @@ def enumerate_positions(g, rule, free, until, order, expansions, search):
     Returns:
         How many positions there are, and whether these are all.
     """
-    most = np.int64(HELD * expansions)
-    begin(g, rule, until, search)
+    begin(g, rule, until, np.int64(HELD * expansions), expansions, search)
     _rank(0, rule, order, search)
-    count = 1
-    waiting = push(search, 0, 0)
-    while expansions > 0 and waiting > 0 and count < most:
-        row, waiting = pop(search, waiting)
-        expansions -= 1
-        first, count = count, expand(row, rule, free, until, most, count, search)
-        for new in range(first, count):
+    wait(0, search)
+    while goes_on(search):
+        first, end = expand_best(rule, free, until, search)
+        for new in range(first, end):
             _rank(new, rule, order, search)
             stops = search.turns[new] > 0 or (until == UNTIL_PROGRESS and search.turns[new] == 0)
             if not stops:
-                waiting = push(search, waiting, new)
-    return count, waiting == 0 and count < most
+                wait(new, search)
+    state = search.state[0]
+    return state.count, state.waiting == 0 and state.count < state.most
 
 
 @jit
-def find_win(g, rule, order, expansions, search):
+def find_win(g, rule, order, most, expansions, search):
     """Look for a win of a game in which nothing is hidden.
+
+    Args:
+        order: `ADVICE` or `BREADTH`.
+        most: positions to hold at most.
+        expansions: positions to expand at most.
 
     Returns:
         The row of a position that is won, else of the one with the most cards up of those met.
     """
-    most = np.int64(HELD * expansions)
-    begin(g, rule, UNTIL_END, search)
+    begin(g, rule, UNTIL_END, most, expansions, search)
     _rank(0, rule, order, search)
+    wait(0, search)
     best = 0
-    count = 1
-    waiting = push(search, 0, 0)
-    while expansions > 0 and waiting > 0 and count < most:
-        row, waiting = pop(search, waiting)
-        expansions -= 1
-        first, count = count, expand(row, rule, rule, UNTIL_END, most, count, search)
-        for new in range(first, count):
+    while goes_on(search):
+        first, end = expand_best(rule, rule, UNTIL_END, search)
+        for new in range(first, end):
             if search.values[new] == WON:
                 return new
             _rank(new, rule, order, search)
-            waiting = push(search, waiting, new)
+            wait(new, search)
             if search.positions[new].cards_up > search.positions[best].cards_up:
                 best = new
     return best
@@ -137,11 +136,11 @@ def find_win(g, rule, order, expansions, search):
 
 @jit
 def choose(count, search, chosen, most, on):
-    """The positions at which a search stops, the most worth first.
+    """Write the rows of the positions at which a search stops, the most worth first.
 
     Args:
         count: positions of the search.
-        chosen: int64 with room for ``most``: their rows are written there.
+        chosen: int64 with room for ``most``.
         most: of them at most.
         on: where there are none, take the positions on the way, so that the game goes on.
 
@@ -153,15 +152,7 @@ def choose(count, search, chosen, most, on):
         for row in range(1 if on_the_way else 0, count):
             if search.turns[row] == NOT_YET and not on_the_way:
                 continue
-            worth = search.worths[row]
-            if found == most and worth <= search.worths[chosen[most - 1]]:
-                continue
-            at = found if found < most else most - 1
-            while at > 0 and search.worths[chosen[at - 1]] < worth:
-                chosen[at] = chosen[at - 1]
-                at -= 1
-            chosen[at] = row
-            found = min(found + 1, most)
+            found = keep_best(chosen, found, most, search.worths, row)
         if found:
             break
     return found

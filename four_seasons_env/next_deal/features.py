@@ -31,15 +31,16 @@ Each slot has a meaning of its own, so that the candidates of a decision differ 
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import lowest, popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
-from four_seasons_env.engine.kernel import relative_rank, stock_size
+from four_seasons_env.engine.kernel import relative_rank, stock_cards, stock_size
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.bits import lowest, popcount
 
 _PLACES = 16  # of a card: unseen; in the waste under 0, 1, 2 ... others; in a pile under 0 to 4+
 _IN_WASTE, _IN_PILE = 1, 11
@@ -92,13 +93,31 @@ def row_length(piles: int) -> int:
     return 4 * SUIT_SLOTS + PILE_FEATURES * piles + GAME_SLOTS
 
 
-def new_features() -> tuple[NDArray[np.int64], ...]:
-    """Buffers for `write_features`: rows of four suits, of twelve piles, of the game; counts."""
-    return (
+COUNTS = np.dtype(
+    [
+        ("suits", "i8", (4,)),  # rows of each suit
+        ("piles", "i8"),  # piles that hold cards
+        ("game", "i8"),  # rows of the game
+    ]
+)
+
+
+class Features(NamedTuple):
+    """The row numbers of a position, as `write_features` writes them."""
+
+    suits: NDArray[np.int64]  # (4, 40)
+    piles: NDArray[np.int64]  # (12, PILE_FEATURES), those that hold cards first
+    game: NDArray[np.int64]  # (128,)
+    counts: NDArray[np.void]  # COUNTS (1,), how much of these is in use
+
+
+def new_features() -> Features:
+    """Buffers for `write_features`."""
+    return Features(
         np.zeros((4, 40), np.int64),
         np.zeros((12, PILE_FEATURES), np.int64),
         np.zeros(128, np.int64),
-        np.zeros(6, np.int64),
+        np.zeros(1, COUNTS),
     )
 
 
@@ -118,12 +137,12 @@ def _depth(above):
 
 @inlined
 def _add_card(card, rank, wait, place, suits, counts):
-    """Tell a suit's table where one of its cards is."""
+    """Add the rows of a card to those of its suit."""
     suit = card & 3
-    count = counts[suit]
+    count = counts.suits[suit]
     suits[suit, count] = _CARD + rank * _PLACES + place
     suits[suit, count + 1] = _WAIT + wait * _PLACES + place
-    counts[suit] = count + 2
+    counts.suits[suit] = count + 2
 
 
 @inlined
@@ -165,17 +184,14 @@ def _add_pile(g, rule, pile, stock, row, suits, counts):
 
 @jit
 def write_features(g, rule, features):
-    """Write the row numbers of a position into buffers of `new_features`.
-
-    ``counts`` then holds how many rows each suit has (4), the game, and how many piles hold cards.
-    """
-    suits, piles, game, counts = features
+    """Write the row numbers of a position into `Features`."""
+    suits, piles, game, counts = features.suits, features.piles, features.game, features.counts[0]
     left = stock_size(g)
     stock = min(left // _STOCK_STEP, _STOCKS - 1)
     for suit in range(4):
         suits[suit, 0] = _STOCK + stock
         suits[suit, 1] = _LEVEL + g.level[suit]
-        counts[suit] = 2
+        counts.suits[suit] = 2
     spaces = standing = blocked = buried = 0
     takes = np.uint64(0)
     accepts = rule.accepts[g.base[0]]
@@ -214,9 +230,7 @@ def write_features(g, rule, features):
         card = host
         above += 1
 
-    unseen = np.uint64(0)
-    for i in range(g.dealt, g.deck_size):
-        unseen |= _ONE << np.uint64(g.deck[i])
+    unseen = stock_cards(g)
     hosted = np.int64(popcount(takes & unseen))
     while unseen:  # in the order of the cards: sums are rounded by their order
         card = np.int64(lowest(unseen))
@@ -235,8 +249,8 @@ def write_features(g, rule, features):
     for rank in range(13):
         piles_of = np.int64((tops >> np.uint64(2 * rank)) & np.uint64(3))
         game[count + rank] = _TOPS + 3 * rank + piles_of
-    counts[4] = count + 13
-    counts[5] = standing
+    counts.game = count + 13
+    counts.piles = standing
 
 
 @jit
@@ -244,28 +258,28 @@ def write_row(g, rule, features, out):
     """Write the features of a position as an observation.
 
     Args:
-        features: buffers of `new_features`.
+        features: a `Features`, overwritten.
         out: int16 of shape (`row_length`,).
     """
     write_features(g, rule, features)
-    suits, piles, game, counts = features
+    suits, piles, game, counts = features.suits, features.piles, features.game, features.counts[0]
     out[:] = 0
     for suit in range(4):
         at = suit * SUIT_SLOTS
         out[at] = suits[suit, 0] + 1
         out[at + 1] = suits[suit, 1] + 1
-        for i in range(2, counts[suit], 2):
+        for i in range(2, counts.suits[suit], 2):
             rank = (suits[suit, i] - _CARD) // _PLACES
             out[at + 2 + 2 * rank] = suits[suit, i] + 1
             out[at + 3 + 2 * rank] = suits[suit, i + 1] + 1
     at = 4 * SUIT_SLOTS
-    for pile in range(counts[5]):
+    for pile in range(counts.piles):
         for i in range(PILE_FEATURES):
             out[at + i] = piles[pile, i] + 1
         at += PILE_FEATURES
     at = 4 * SUIT_SLOTS + PILE_FEATURES * rule.piles
     out[at] = game[0] + 1
-    steps = counts[4] - _NOT_STEPS
+    steps = counts.game - _NOT_STEPS
     for i in range(1, _NOT_STEPS):
         out[at + i] = game[steps + i] + 1
     at += _NOT_STEPS

@@ -1,9 +1,10 @@
 """What can be reached from a position before the next hidden card is turned: the search itself.
 
 Half of the time there are no more than a dozen such positions; with many spaces there are
-thousands. A search holds what it has met in the rows of `Search`. `expand` adds the successors of
-one position; which position comes next is the caller's choice (`push` and `pop` keep a heap of
-them): the environment's order is in `enumeration`, the planner's agent has one of its own.
+thousands. A search is best-first, and holds what it has met in the rows of `Search`: `begin` enters
+the first position, `expand_best` adds the successors of the waiting one of most worth, `wait` lets
+a position wait for that, and `goes_on` says when to stop. What a position is worth is the caller's
+choice: the environment's order is in `enumeration`, the planner has one of its own.
 
 Where a move turns a card by itself, as filling a space from the stock does, what counts is the
 position just before that card is seen. A position that is met again by a shorter way is reached by
@@ -17,10 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
 
 UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = range(3)
@@ -38,9 +40,18 @@ DEEPEST = 250
 
 _SLOTS = 1 << 15  # of the table of positions met; far more than a search may hold
 _SLOT = np.uint64(_SLOTS - 1)
-_HASHES = np.random.default_rng(52).integers(0, 2**63, (53, 53), dtype=np.uint64)
-_LEVELS = np.random.default_rng(4).integers(0, 2**63, (4, 14), dtype=np.uint64)
 _ONE = np.uint64(1)
+
+STATE = np.dtype(
+    [
+        ("number", "u8"),  # of the search, counted from 1
+        ("count", "i8"),  # positions held
+        ("waiting", "i8"),  # of which wait to be expanded
+        ("expansions", "i8"),  # positions that may still be expanded
+        ("most", "i8"),  # positions to hold at most
+    ]
+)
+"""How far a search has come."""
 
 
 class Search(NamedTuple):
@@ -57,7 +68,7 @@ class Search(NamedTuple):
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be expanded
     table: NDArray[np.uint64]  # (slots, 3) key of a position, the search that met it, its row
-    number: NDArray[np.uint64]  # (1,) of the search
+    state: NDArray[np.void]  # STATE (1,)
 
 
 def new_search(rules: Rules, size: int) -> Search:
@@ -80,68 +91,30 @@ def new_search(rules: Rules, size: int) -> Search:
         new_masks(size, rules)[0],
         np.zeros(size, np.int64),
         np.zeros((_SLOTS, 3), np.uint64),
-        np.zeros(1, np.uint64),
+        np.zeros(1, STATE),
     )
 
 
 @jit
 def position_key(g, rule):
-    """A number of the position, the same in whichever order its piles stand."""
-    total = _HASHES[52, 0] * np.uint64(64 * g.redeals + g.dealt)
-    for pile in range(rule.piles):
-        card = g.top[pile]
-        while card != NO_CARD:
-            total ^= _HASHES[card, g.below[card]]
-            card = g.below[card]
-    for suit in range(4):
-        total ^= _LEVELS[suit, g.level[suit]]
-    return total
+    """A hash of the position, the same in whichever order its piles stand."""
+    key, _ = position_keys(g, rule)
+    return key
 
 
 @jit
-def _met(table, search, key, row):
+def _met(key, row, search):
     """The row in which this search holds a position; if it holds none, this is its row now."""
+    table, number = search.table, search.state[0].number
     i = key & _SLOT
-    while table[i, 1] == search:
+    while table[i, 1] == number:
         if table[i, 0] == key:
             return np.int64(table[i, 2])
         i = (i + _ONE) & _SLOT
     table[i, 0] = key
-    table[i, 1] = search
+    table[i, 1] = number
     table[i, 2] = np.uint64(row)
     return row
-
-
-@jit
-def push(search, waiting, row):
-    """Add a row to the heap of so many, the most worth first; returns how many there are then."""
-    heap, worths = search.heap, search.worths
-    at = waiting
-    heap[at] = row
-    while at > 0 and worths[heap[(at - 1) >> 1]] < worths[row]:
-        heap[at] = heap[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    heap[at] = row
-    return waiting + 1
-
-
-@jit
-def pop(search, waiting):
-    """Take the row of the most worth from the heap; returns it and how many are left."""
-    heap, worths = search.heap, search.worths
-    first, last = heap[0], heap[waiting - 1]
-    waiting -= 1
-    at = 0
-    while 2 * at + 1 < waiting:
-        child = 2 * at + 1
-        if child + 1 < waiting and worths[heap[child + 1]] > worths[heap[child]]:
-            child += 1
-        if worths[last] >= worths[heap[child]]:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = last
-    return first, waiting
 
 
 @jit
@@ -159,12 +132,54 @@ def _note(rule, parent, move, row, until, search):
 
 
 @jit
-def begin(g, rule, until, search):
-    """Start a search at a position, which gets row 0."""
-    search.number[0] += _ONE
+def begin(g, rule, until, most, expansions, search):
+    """Start a search at a position, which gets row 0.
+
+    Args:
+        until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
+        most: positions to hold at most.
+        expansions: positions to expand at most.
+    """
+    state = search.state[0]
+    state.number += _ONE
+    state.count = 1
+    state.waiting = 0
+    state.expansions = expansions
+    state.most = most
     search.positions[0] = g
     _note(rule, -1, -1, 0, until, search)
-    _met(search.table, search.number[0], position_key(g, rule), 0)
+    _met(position_key(g, rule), 0, search)
+
+
+@jit
+def wait(row, search):
+    """Let a position, whose worth is known, wait to be expanded."""
+    state = search.state[0]
+    push(search.heap, state.waiting, search.worths, row)
+    state.waiting += 1
+
+
+@jit
+def goes_on(search):
+    """Whether there is a position to expand, and the limits allow it."""
+    state = search.state[0]
+    return state.expansions > 0 and state.waiting > 0 and state.count < state.most
+
+
+@jit
+def expand_best(rule, free, until, search):
+    """Add the successors of the waiting position of most worth.
+
+    Returns:
+        The first row of the new positions, and the row after the last.
+    """
+    state = search.state[0]
+    row = pop(search.heap, state.waiting, search.worths)
+    state.waiting -= 1
+    state.expansions -= 1
+    first = state.count
+    _expand(row, rule, free, until, search)
+    return first, state.count
 
 
 @jit
@@ -195,29 +210,26 @@ def is_progress(rule, move):
 
 
 @jit
-def expand(row, rule, free, until, most, count, search):
+def _expand(row, rule, free, until, search):
     """Add the successors of a position that have not been met.
 
     Args:
         row: of the position.
         free: the rule set with `spaces="optional"`, under which moves turn no cards.
         until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
-        most: positions to hold at most.
-        count: positions held.
-
-    Returns:
-        How many positions are held then; the new ones are those from row ``count`` on.
     """
     search.expanded[row] = True
     if search.depths[row] >= DEEPEST:
-        return count
+        return
+    state = search.state[0]
+    count = state.count
     dealt = search.positions[row].dealt
     for move in range(rule.actions):
         if (search.masks[row, move >> 3] >> np.uint64(8 * (move & 7))) & _ONE == 0:
             continue
         if until == UNTIL_HIDDEN and rule.source[move] == STOCK:
             continue
-        if count == most:
+        if count == state.most:
             break
         search.positions[count] = search.positions[row]
         reached = search.positions[count]
@@ -226,7 +238,7 @@ def expand(row, rule, free, until, most, count, search):
         if turned:
             search.positions[count] = search.positions[row]
             play(reached, free, move)
-        met = _met(search.table, search.number[0], position_key(reached, rule), count)
+        met = _met(position_key(reached, rule), count, search)
         if met != count:
             if search.depths[row] + 1 < search.depths[met]:
                 _shorten(reached, rule, row, move, met, search)
@@ -235,7 +247,7 @@ def expand(row, rule, free, until, most, count, search):
         if turned or (until == UNTIL_PROGRESS and is_progress(rule, move)):
             search.turns[count] = move
         count += 1
-    return count
+    state.count = count
 
 
 @jit

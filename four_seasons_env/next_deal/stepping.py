@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import next_deal
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
-    is_won,
     lay_out,
     legal,
     new_masks,
@@ -23,8 +22,9 @@ from four_seasons_env.engine.kernel import (
     start,
 )
 from four_seasons_env.engine.moves import STOCK
+from four_seasons_env.episodes.stepping import end_step, start_episode
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
-from four_seasons_env.next_deal.features import new_features, write_row
+from four_seasons_env.next_deal.features import Features, new_features, write_row
 from four_seasons_env.next_deal.reach import (
     DEEPEST,
     UNTIL_HIDDEN,
@@ -36,7 +36,6 @@ from four_seasons_env.next_deal.reach import (
     write_path,
 )
 from four_seasons_env.observations import SHOWN, encode
-from four_seasons_env.rewards import reward_of
 from four_seasons_env.rules import Rules
 
 ENDINGS = ("search", "policy")
@@ -83,7 +82,7 @@ class Scratch(NamedTuple):
     """Buffers that hold nothing between two calls; one for each thread."""
 
     search: Search
-    features: tuple[NDArray[np.int64], ...]
+    features: Features
     shown: NDArray[Any]  # SHOWN (1,)
     words: NDArray[np.uint64]  # (1, words)
     chosen: NDArray[np.int64]  # (candidates,)
@@ -121,8 +120,8 @@ def _offer(g, i, buffers, settings, scratch):
     """Write the candidates of a game that goes on; returns how many there are."""
     rule = settings.rules[0]
     search = scratch.search
-    open_now = nothing_hidden(g, rule)
-    until = UNTIL_PROGRESS if open_now else UNTIL_HIDDEN
+    all_seen = nothing_hidden(g, rule)
+    until = UNTIL_PROGRESS if all_seen else UNTIL_HIDDEN
     count, complete = enumerate_positions(
         g, rule, settings.free[0], until, settings.order, settings.expansions, search
     )
@@ -131,7 +130,7 @@ def _offer(g, i, buffers, settings, scratch):
     for k in range(found):
         row = scratch.chosen[k]
         buffers.rows[i, k] = row
-        buffers.deals[i, k] = not open_now and search.turns[row] == 0
+        buffers.deals[i, k] = not all_seen and search.turns[row] == 0
         _observe(
             search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
         )
@@ -178,7 +177,8 @@ def _finish(g, i, buffers, settings, scratch):
     """Play a game in which nothing is hidden to a win, or as far as a search for one got."""
     rule = settings.rules[0]
     search = scratch.search
-    row = find_win(g, rule, settings.order, settings.ending_expansions, search)
+    expansions = settings.ending_expansions
+    row = find_win(g, rule, settings.order, np.int64(HELD * expansions), expansions, search)
     length = write_path(row, search.parents, search.moves, scratch.path)
     for k in range(length):
         _play(g, i, rule, scratch.path[k], buffers)
@@ -211,15 +211,8 @@ def _take(i, action, buffers, settings, scratch):
 
 @jit
 def _begin(i, buffers, settings, scratch):
-    """Start an episode's books at a fresh opening, and write its candidates."""
-    g = buffers.games[i]
-    episode = buffers.episodes[i]
-    episode.deal = g.deal
-    episode.steps = 0
-    episode.score = 0.0
-    episode.cards_up = g.cards_up
-    episode.won = is_won(g, settings.rules[0])
-    episode.illegal = False
+    """Start an episode at a fresh opening, and write its candidates."""
+    start_episode(buffers.games[i], settings.rules[0], buffers.episodes[i])
     _advance(i, buffers, settings, scratch, True)
 
 
@@ -254,13 +247,11 @@ def step_all(buffers, settings, scratch, actions):
     Returns:
         How many episodes ended; ``done`` says which.
     """
-    rule = settings.rules[0]
     ended = 0
     for i in range(len(buffers.games)):
         g = buffers.games[i]
         episode = buffers.episodes[i]
         before = np.int64(g.cards_up)
-        reward = 0.0
         episode.illegal = False
         episode.steps += 1
         buffers.played[i] = -1
@@ -271,16 +262,7 @@ def step_all(buffers, settings, scratch, actions):
                 episode.cards_up = g.cards_up
             else:
                 episode.illegal = True
-                reward = -settings.penalty
-        episode.won = is_won(g, rule)
-        reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - before, episode.won)
-        episode.score += reward
-        buffers.rewards[i] = reward
-        buffers.terminated[i] = episode.over
-        spent = max(np.int64(g.moves), np.int64(episode.steps))
-        buffers.truncated[i] = spent >= settings.max_moves and not episode.over
-        buffers.done[i] = buffers.terminated[i] or buffers.truncated[i]
-        ended += buffers.done[i]
+        ended += end_step(i, before, buffers, settings)
     return ended
 
 

@@ -1,25 +1,27 @@
 """Beam search in layers: all positions with equally many cards in the stock, the best first.
 
-A layer starts with the best positions that the layer before has dealt. They are played on, best
-first by `outlook`, until so many have been played on; what deals a card belongs to a later layer.
-Of the positions that have the same cards in the tableau, only so many arrangements are kept. If
-nothing was ever left out the search was complete, and a game not won by it is lost.
+A layer starts with the best positions that earlier layers have dealt. They are played on, best
+first by `evaluate`, up to a limit; a move that deals a card leads to a later layer. Of the
+positions with the same cards in the tableau, only so many arrangements are kept. If nothing was
+ever left out the search was complete, and a game not won by it is lost.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import lowest
+from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE, Move, all_moves
+from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.bits import lowest
+from four_seasons_env.solver.evaluation import evaluate
 from four_seasons_env.solver.hash_table import TALLY, retally, tally
-from four_seasons_env.solver.outlook import keys, outlook
 from four_seasons_env.solver.relaxation import ONE, cards_up, is_safe
 
 STATE = np.dtype(
@@ -57,37 +59,6 @@ def layer_of(g):
 
 
 @jit
-def _push(heap, size, scores, item):
-    """Put an item on a heap, the lowest score on top."""
-    at = size
-    while at > 0:
-        parent = (at - 1) >> 1
-        if scores[heap[parent]] <= scores[item]:
-            break
-        heap[at] = heap[parent]
-        at = parent
-    heap[at] = item
-
-
-@jit
-def _pop(heap, size, scores):
-    """Take the top off a heap, which has one item fewer then."""
-    top = heap[0]
-    item = heap[size - 1]
-    at = 0
-    while 2 * at + 1 < size - 1:
-        child = 2 * at + 1
-        if child + 1 < size - 1 and scores[heap[child + 1]] < scores[heap[child]]:
-            child += 1
-        if scores[item] <= scores[heap[child]]:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = item
-    return top
-
-
-@jit
 def safe_move(g, rule, frame):
     """The number of a move to a foundation that cannot be regretted, or -1."""
     for i in range(rule.piles + 1):
@@ -97,6 +68,44 @@ def safe_move(g, rule, frame):
             if is_safe(bit, cards_up(g.level), frame):
                 return _WASTE_UP + i
     return -1
+
+
+class Problem(NamedTuple):
+    """What does not change during a search."""
+
+    rules: NDArray[np.void]  # RULE (1,)
+    frames: NDArray[np.void]  # FRAME (1,)
+    weights: NDArray[np.float64]  # (features,) of `evaluate`
+
+
+class Limits(NamedTuple):
+    """Where a slice of a search stops."""
+
+    arrangements: int  # positions kept that have the same cards in the tableau
+    layer: int  # positions of the layer to be played on, in all
+    quota: int  # positions to be played on in this slice
+    last: int  # positions made, in all, at which the search breaks off
+
+
+class Positions(NamedTuple):
+    """Positions, their scores, and the lines that lead to them."""
+
+    games: NDArray[np.void]  # GAME (n,)
+    scores: NDArray[np.float64]  # (n,)
+    ends: NDArray[np.int64]  # (n,)
+
+
+class Arrays(NamedTuple):
+    """What a search writes; `STATE` says how much of it is in use."""
+
+    state: NDArray[np.void]  # STATE (1,)
+    pool: Positions  # of this layer
+    heap: NDArray[np.int64]  # (n,) those of the pool that wait to be played on
+    later: Positions  # of later layers
+    lines: NDArray[np.void]  # LINE (n,), the moves on record
+    seen: NDArray[np.void]  # TALLY (a power of two,), of the first of `position_keys`
+    same_cards: NDArray[np.void]  # TALLY (a power of two,), of the second
+    words: NDArray[np.uint64]  # a row of mask words
 
 
 @jit
@@ -109,56 +118,51 @@ def _record(state, lines, parent, move):
 
 
 @jit
-def expand(
-    states, rules, frames, weights, arrangements, limit, quota, last, words,
-    pool, scores, ends, heap, later, later_scores, later_ends, lines, seen, same_cards,
-):  # fmt: skip
-    """Play on from so many positions of a layer at most, and set the state's status.
+def _has_room(arrays, rule):
+    """Whether the successors of one more position fit into the arrays."""
+    state = arrays.state[0]
+    return (
+        state.pool + rule.actions <= len(arrays.pool.games)
+        and state.later + rule.actions <= len(arrays.later.games)
+        and state.lines + rule.actions * _MOST_SAFE <= len(arrays.lines)
+        and 2 * (state.entered + rule.actions) <= len(arrays.seen)
+    )
 
-    Args:
-        arrangements: positions with the same cards in the tableau to be kept.
-        limit: positions of this layer to be played on.
-        quota: the same, in this call.
-        last: positions made, in all, at which the search breaks off.
-        pool, scores, ends: this layer: GAME records, their outlook, the lines that lead to them.
-        heap: those of the pool that wait, a heap by score.
-        later, later_scores, later_ends: positions of later layers.
-        lines: LINE: moves on record.
-        seen, same_cards: TALLY tables of `keys`.
-    """
-    state, rule, frame = states[0], rules[0], frames[0]
+
+@jit
+def expand(problem, limits, arrays):
+    """Play on from positions of a layer, the best first, and set the state's status."""
+    state, rule, frame = arrays.state[0], problem.rules[0], problem.frames[0]
+    pool, heap, later, lines, words = (
+        arrays.pool, arrays.heap, arrays.later, arrays.lines, arrays.words
+    )  # fmt: skip
     state.status = SEARCHING
-    for _ in range(quota):
-        if state.heap == 0 or state.played_on == limit:
+    for _ in range(limits.quota):
+        if state.heap == 0 or state.played_on == limits.layer:
             state.left_out |= state.heap > 0
             state.status = LAYER_DONE
             return
-        if (
-            state.pool + rule.actions > len(pool)
-            or state.later + rule.actions > len(later)
-            or state.lines + rule.actions * _MOST_SAFE > len(lines)
-            or 2 * (state.entered + rule.actions) > len(seen)
-        ):
+        if not _has_room(arrays, rule):
             state.status = NO_ROOM
             return
+        here = pop(heap, state.heap, pool.scores)
         state.heap -= 1
-        here = _pop(heap, state.heap + 1, scores)
         state.played_on += 1
-        kernel.legal(pool[here], rule, True, words)
+        kernel.legal(pool.games[here], rule, True, words)
         for w in range(len(words)):
             flags = words[w]
             while flags:
                 move = 8 * w + np.int64(lowest(flags) >> _3)
                 flags &= flags - _1
-                pool[state.pool] = pool[here]
-                g = pool[state.pool]
+                pool.games[state.pool] = pool.games[here]
+                g = pool.games[state.pool]
                 kernel.play(g, rule, move)
                 state.positions += 1
                 before = state.lines
-                if state.positions > last:
-                    state.positions = last
+                if state.positions > limits.last:
+                    state.positions = limits.last
                     return
-                line = _record(state, lines, ends[here], move)
+                line = _record(state, lines, pool.ends[here], move)
                 while frame.safe:
                     move = safe_move(g, rule, frame)
                     if move < 0:
@@ -168,43 +172,43 @@ def expand(
                 if kernel.is_won(g, rule):
                     state.status = WON
                     return
-                exact, cards = keys(g, rule, frame)
-                if tally(seen, exact, _1) > 1:
+                arranged, unarranged = position_keys(g, rule)
+                if tally(arrays.seen, arranged, _1) > 1:
                     state.lines = before
                     continue
                 state.entered += 1
-                if tally(same_cards, cards, _1) > arrangements:
+                if tally(arrays.same_cards, unarranged, _1) > limits.arrangements:
                     state.left_out = True
                     state.lines = before
                     continue
-                score, is_lost = outlook(g, rule, frame, weights)
+                score, is_lost = evaluate(g, rule, frame, problem.weights)
                 if is_lost:
                     state.lines = before
                     continue
                 if layer_of(g) > state.layer:
-                    later[state.later] = g
-                    later_scores[state.later] = score
-                    later_ends[state.later] = line
+                    later.games[state.later] = g
+                    later.scores[state.later] = score
+                    later.ends[state.later] = line
                     state.later += 1
                 else:
-                    scores[state.pool] = score
-                    ends[state.pool] = line
-                    _push(heap, state.heap, scores, state.pool)
+                    pool.scores[state.pool] = score
+                    pool.ends[state.pool] = line
+                    push(heap, state.heap, pool.scores, state.pool)
                     state.heap += 1
                     state.pool += 1
 
 
 @jit
-def _enter_layer(states, rules, frames, pool, scores, heap, seen, same_cards):
+def _enter_layer(problem, arrays):
     """Enter the positions that a layer starts with into its heap and tables."""
-    state = states[0]
+    state, games = arrays.state[0], arrays.pool.games
     for i in range(state.pool):
-        exact, cards = keys(pool[i], rules[0], frames[0])
-        tally(seen, exact, _1)
-        tally(same_cards, cards, _1)
-        _push(heap, i, scores, i)
+        arranged, unarranged = position_keys(games[i], problem.rules[0])
+        tally(arrays.seen, arranged, _1)
+        tally(arrays.same_cards, unarranged, _1)
+        push(arrays.heap, i, arrays.pool.scores, i)
     state.heap = state.entered = state.pool
-    state.layer = layer_of(pool[0])
+    state.layer = layer_of(games[0])
     state.played_on = 0
 
 
@@ -213,14 +217,14 @@ class OutOfMemory(Exception):
 
 
 class Beam:
-    """One beam search, to be gone on with slice by slice.
+    """One beam search, which runs in slices.
 
     Args:
         record: a GAME record.
         frames: its FRAME array.
         width: positions that a layer starts with.
         arrangements: positions kept that have the same cards in the tableau.
-        weights: of the features of `outlook`.
+        weights: of the features of `evaluate`.
         memory: bytes that its arrays may take.
     """
 
@@ -234,45 +238,47 @@ class Beam:
         weights: NDArray[np.float64],
         memory: int,
     ) -> None:
-        self._width, self._arrangements, self._weights = width, arrangements, weights
-        self._memory = memory
+        self._width, self._arrangements, self._memory = width, arrangements, memory
         self._all_moves = all_moves(rules)
-        self._rules = kernel.compile_rules(rules)
-        self._frames = frames
-        self._words = kernel.new_masks(1, rules)[0][0]
+        self._problem = Problem(kernel.compile_rules(rules), frames, weights)
         room = 4 * len(self._all_moves) + 8 * min(width, 1000)
-        self._pool = _Open(room, with_heap=True)
-        self._later = _Open(room)
-        self._lines = np.empty(32 * room, LINE)
-        self._seen, self._same_cards = (np.zeros(_power_of_two(4 * room), TALLY) for _ in range(2))
-        self._pool.games[0] = record
-        self._pool.scores[0] = 0.0
-        self._pool.ends[0] = -1
-        self.state = np.zeros(1, STATE)
-        self.state["pool"] = 1
+        entries = _power_of_two(4 * room)
+        self._arrays = Arrays(
+            np.zeros(1, STATE),
+            _new_positions(room),
+            np.empty(room, np.int64),
+            _new_positions(room),
+            np.empty(32 * room, LINE),
+            np.zeros(entries, TALLY),
+            np.zeros(entries, TALLY),
+            kernel.new_masks(1, rules)[0][0],
+        )
+        pool = self._arrays.pool
+        pool.games[0], pool.scores[0], pool.ends[0] = record, 0.0, -1
+        self._state["pool"] = 1
         self._start_layer()
 
+    @property
+    def _state(self) -> Any:
+        return self._arrays.state[0]
+
     def _start_layer(self) -> None:
-        for table in (self._seen, self._same_cards):
+        for table in (self._arrays.seen, self._arrays.same_cards):
             table.view(np.uint64).fill(0)
-        pool = self._pool
-        _enter_layer(
-            self.state, self._rules, self._frames, pool.games, pool.scores, pool.heap,
-            self._seen, self._same_cards,
-        )  # fmt: skip
+        _enter_layer(self._problem, self._arrays)
 
     @property
     def positions(self) -> int:
         """Positions made by a move so far."""
-        return int(self.state["positions"][0])
+        return int(self._state["positions"])
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing has been left out."""
-        return not self.state["left_out"][0]
+        return not self._state["left_out"]
 
     def go_on(self, quota: int, positions: int) -> int:
-        """Play on from so many positions at most, and make so many positions at most.
+        """Continue the search: play on from ``quota`` positions and make ``positions``, at most.
 
         Returns:
             WON, OVER at the end of a search that has not won, or SEARCHING.
@@ -280,16 +286,15 @@ class Beam:
         Raises:
             OutOfMemory: if the memory does not suffice.
         """
-        pool, later, state = self._pool, self._later, self.state[0]
+        state = self._state
         left = -int(state["layer"])  # cards in the stock; more than there are if it comes again
-        expand(
-            self.state, self._rules, self._frames, self._weights,
+        limits = Limits(
             self._arrangements if left > _LATE else _ANY,
             self._width * (_LIMIT if left > 1 else _LAST_LIMIT),
-            quota, self.positions + positions, self._words,
-            pool.games, pool.scores, pool.ends, pool.heap, later.games, later.scores, later.ends,
-            self._lines, self._seen, self._same_cards,
-        )  # fmt: skip
+            quota,
+            self.positions + positions,
+        )
+        expand(self._problem, limits, self._arrays)
         if state["status"] == WON:
             return WON
         if state["status"] == NO_ROOM:
@@ -302,7 +307,7 @@ class Beam:
 
     def _next_layer(self) -> None:
         """Take the best positions of the next layer out of the later ones."""
-        pool, later, state = self._pool, self._later, self.state[0]
+        later, state = self._arrays.later, self._state
         size = int(state["later"])
         games = later.games[:size]
         stock = games["deck_size"].astype(np.int64) - games["dealt"]
@@ -311,68 +316,67 @@ class Beam:
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
         if len(chosen) > self._width:
             state["left_out"] = True
-            best = np.argpartition(later.scores[chosen], self._width)[: self._width]
+            best = np.argpartition(-later.scores[chosen], self._width)[: self._width]
             chosen = chosen[best]
         state["pool"], state["later"] = len(chosen), len(others)
-        pool.take(later, chosen)
-        later.take(later, others)
+        while len(self._arrays.pool.games) < len(chosen):
+            self._grow_pool()
+        _take(self._arrays.pool, later, chosen)
+        _take(later, later, others)
         self._start_layer()
 
     def _make_room(self) -> None:
         """Double what is full, or nearly so."""
-        state = self.state[0]
-        pool, later = self._pool, self._later
-        arrays = (self._lines, self._seen, self._same_cards, *pool.arrays, *later.arrays)
-        if 2 * sum(array.nbytes for array in arrays) > self._memory:
+        state, arrays = self._state, self._arrays
+        growing = (
+            arrays.lines, arrays.seen, arrays.same_cards, *arrays.pool, arrays.heap, *arrays.later
+        )  # fmt: skip
+        if 2 * sum(array.nbytes for array in growing) > self._memory:
             raise OutOfMemory
-        if 2 * state["pool"] > len(pool.games):
-            pool.grow()
-        if 2 * state["later"] > len(later.games):
-            later.grow()
-        if 2 * state["lines"] > len(self._lines):
-            self._lines = _doubled(self._lines)
-        if 3 * state["entered"] > len(self._seen):
+        if 2 * state["pool"] > len(arrays.pool.games):
+            self._grow_pool()
+        if 2 * state["later"] > len(arrays.later.games):
+            self._replace(later=Positions(*map(_doubled, arrays.later)))
+        if 2 * state["lines"] > len(arrays.lines):
+            self._replace(lines=_doubled(arrays.lines))
+        if 3 * state["entered"] > len(arrays.seen):
             self.grow_tables()
+
+    def _replace(self, **arrays: Any) -> None:
+        self._arrays = self._arrays._replace(**arrays)
+
+    def _grow_pool(self) -> None:
+        """Double the room for this layer's positions."""
+        pool, heap = self._arrays.pool, self._arrays.heap
+        self._replace(pool=Positions(*map(_doubled, pool)), heap=_doubled(heap))
 
     def grow_tables(self) -> None:
         """Double the tables of positions seen."""
-        for name in ("_seen", "_same_cards"):
-            table = getattr(self, name)
+        for name in ("seen", "same_cards"):
+            table = getattr(self._arrays, name)
             larger = np.zeros(2 * len(table), TALLY)
             retally(table, larger)
-            setattr(self, name, larger)
+            self._replace(**{name: larger})
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
         moves = []
-        end = int(self.state["lines"][0]) - 1
+        lines = self._arrays.lines
+        end = int(self._state["lines"]) - 1
         while end >= 0:
-            moves.append(self._all_moves[self._lines[end]["move"]])
-            end = int(self._lines[end]["parent"])
+            moves.append(self._all_moves[lines[end]["move"]])
+            end = int(lines[end]["parent"])
         return moves[::-1]
 
 
-class _Open:
-    """Positions with their scores and lines."""
+def _new_positions(room: int) -> Positions:
+    return Positions(np.empty(room, kernel.GAME), np.empty(room), np.empty(room, np.int64))
 
-    def __init__(self, room: int, with_heap: bool = False) -> None:
-        self.games = np.empty(room, kernel.GAME)
-        self.scores = np.empty(room)
-        self.ends = np.empty(room, np.int64)
-        self.heap = np.empty(room if with_heap else 0, np.int64)
 
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.games, self.scores, self.ends, self.heap
-
-    def grow(self) -> None:
-        self.games, self.scores, self.ends, self.heap = map(_doubled, self.arrays)
-
-    def take(self, other: _Open, chosen: NDArray[np.int64]) -> None:
-        while len(self.games) < len(chosen):
-            self.grow()
-        for mine, theirs in zip(self.arrays[:3], other.arrays[:3], strict=True):
-            mine[: len(chosen)] = theirs[chosen]
+def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> None:
+    """Copy the chosen positions to the front of others, or of the same ones."""
+    for mine, theirs in zip(into, source, strict=True):
+        mine[: len(chosen)] = theirs[chosen]
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,9 +1,9 @@
 """The game itself searched to its end, depth first: for small games, and for late positions.
 
-Every position that can be reached is met once (told by `outlook.keys`); safe cards go up at once,
-and dead positions are not played on. If none is won, the game is lost. Games of 52 cards have far
-too many positions at their start, but near their end, or with fewer cards, this decides what beams
-cannot: they leave positions out.
+Every position that can be reached is met once (recognized by `hashing.position_keys`); safe cards
+go up at once, and dead positions are not played on. If none is won, the game is lost. Games of 52
+cards have far too many positions at their start, but near their end, or with fewer cards, this
+decides what beams cannot: they leave positions out.
 """
 
 from __future__ import annotations
@@ -14,40 +14,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import lowest
+from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import safe_move
-from four_seasons_env.solver.bits import lowest
+from four_seasons_env.solver.evaluation import WEIGHTS, evaluate
 from four_seasons_env.solver.hash_table import is_new, rehash
-from four_seasons_env.solver.outlook import WEIGHTS, keys, outlook
 
-EXHAUST = np.dtype([("open", "i8"), ("seen", "i8"), ("positions", "i8"), ("status", "i8")])
-"""Positions that wait, in the table, and played on from; and how the search ended."""
+EXHAUST = np.dtype([("waiting", "i8"), ("seen", "i8"), ("positions", "i8"), ("status", "i8")])
+"""Numbers of positions that wait, that are in the table, and that were played on from; status."""
 SEARCHING, WINNABLE, LOST, FULL = range(4)
 _1, _3 = np.uint64(1), np.uint64(3)
 
 
 @jit
-def search(states, rules, frames, weights, stack, table, words, positions):
-    """Go on with a search for so many positions at most, and set its status when it ends.
+def search(states, rules, frames, weights, stack, table, words, quota):
+    """Continue a search and set its status when it ends.
 
     Args:
         states: EXHAUST (1,).
         stack: GAME: positions that wait; the last comes next.
         table: uint64 (a power of two): keys of the positions seen, 0 where there is none.
         words: a row of mask words.
+        quota: positions to play on from, at most.
     """
     state, rule, frame = states[0], rules[0], frames[0]
-    for _ in range(positions):
-        if state.open == 0:
+    for _ in range(quota):
+        if state.waiting == 0:
             state.status = LOST
             return
-        if 2 * (state.seen + rule.actions) > len(table) or state.open + rule.actions > len(stack):
+        if 2 * (state.seen + rule.actions) > len(table) or state.waiting + rule.actions > len(
+            stack
+        ):
             state.status = FULL
             return
-        state.open -= 1
+        state.waiting -= 1
         state.positions += 1
-        here = stack[state.open]
+        here = stack[state.waiting]
         if kernel.is_won(here, rule):
             state.status = WINNABLE
             return
@@ -59,24 +63,24 @@ def search(states, rules, frames, weights, stack, table, words, positions):
             while flags:
                 move = 8 * w + np.int64(lowest(flags) >> _3)
                 flags &= flags - _1
-                stack[state.open] = stack[spare]
-                g = stack[state.open]
+                stack[state.waiting] = stack[spare]
+                g = stack[state.waiting]
                 kernel.play(g, rule, move)
                 while frame.safe:
                     move = safe_move(g, rule, frame)
                     if move < 0:
                         break
                     kernel.play(g, rule, move)
-                key, _ = keys(g, rule, frame)
+                key, _ = position_keys(g, rule)
                 if is_new(table, max(key, _1)):
                     state.seen += 1
-                    _, is_lost = outlook(g, rule, frame, weights)
+                    _, is_lost = evaluate(g, rule, frame, weights)
                     if not is_lost:
-                        state.open += 1
+                        state.waiting += 1
 
 
 class Exhaustive:
-    """One such search, to be gone on with slice by slice. Its status tells how it ended.
+    """One such search, which runs in slices.
 
     Args:
         record: a GAME record.
@@ -93,7 +97,7 @@ class Exhaustive:
         self._stack = np.zeros(2**10, kernel.GAME)
         self._stack[0] = record
         self.states = np.zeros(1, EXHAUST)
-        self.states["open"] = 1
+        self.states["waiting"] = 1
 
     @property
     def positions(self) -> int:
@@ -105,11 +109,11 @@ class Exhaustive:
         """SEARCHING, or how it ended: WINNABLE, LOST (proved), FULL (no memory)."""
         return int(self.states["status"][0])
 
-    def go_on(self, positions: int) -> None:
-        """Play on from so many positions at most."""
+    def go_on(self, quota: int) -> None:
+        """Continue the search, from ``quota`` positions at most."""
         search(
             self.states, self._rules, self._frames, WEIGHTS, self._stack, self._table, self._words,
-            positions,
+            quota,
         )  # fmt: skip
         if self.status == FULL and 3 * self._table.nbytes + 2 * self._stack.nbytes <= self._memory:
             self.grow()
@@ -117,7 +121,7 @@ class Exhaustive:
 
     def grow(self) -> None:
         """Double the table of positions seen, or the stack where that is full."""
-        if 4 * self.states["open"][0] > len(self._stack):
+        if 4 * self.states["waiting"][0] > len(self._stack):
             stack = np.zeros(2 * len(self._stack), kernel.GAME)
             stack[: len(self._stack)] = self._stack
             self._stack = stack

@@ -20,17 +20,11 @@ FRAME = np.dtype(
         ("one_way", "b1"),  # no redeal is left and no card comes back: what is passed is passed
         ("safe", "b1"),  # cards may go up before all else where `is_safe` says so
         ("base_hosts", "b1"),  # a card of the last place goes on a base card
-        ("link", "u8", (53, 53)),  # hash of [a tableau card, the card below it]
-        ("at", "u8", (53,)),  # hash of [a tableau card]
-        ("up", "u8", (4, 14)),  # hash of [a suit, its level]
-        ("stock", "u8", (3, 53)),  # hash of [redeals left, cards in the stock]
     ],
     align=True,
 )
 """Bit sets of cards in these searches are ordered by the foundations: the base cards are the four
 lowest bits (clubs, spades, hearts, diamonds), then the four cards that follow them, and so on."""
-
-_HASH_SEED = 2026
 
 
 def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
@@ -57,7 +51,4 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["one_way"] = int(record["redeals"]) == 0 and not rules.worrying_back
     frame["safe"] = rules.spaces == "optional" and not rules.worrying_back
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
-    rng = np.random.default_rng(_HASH_SEED)
-    for field in ("link", "at", "up", "stock"):
-        frame[field] = rng.integers(0, 2**64, frame[field].shape, np.uint64)
     return frames

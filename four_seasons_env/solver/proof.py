@@ -1,8 +1,8 @@
-"""The relaxed game searched to its end: `prove` looks for proofs that deals are lost.
+"""The relaxed game searched to its end, depth first: `search` proves that a deal is lost.
 
-A relaxed position is told by the set of the waste's cards (they lie in the order of the deck), how
-many cards are dealt, and the levels: T is the rest. That fits into one word, so the table of
-positions seen is exact. Depth first, with two cuts:
+A relaxed position is the set of the waste's cards (they lie in the order of the deck), how many
+cards are dealt, and the levels: T is the rest. That fits into one word, so the table of positions
+seen is exact. Two cuts:
 
 - Safe cards go up at once, wherever they lie (`is_safe`).
 - A position is dead if its waste cannot be played off even with the whole stock at hand in any
@@ -13,16 +13,16 @@ positions seen is exact. Depth first, with two cuts:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import bit_set, highest, popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.bits import highest, popcount
 from four_seasons_env.solver.hash_table import is_new, rehash
 from four_seasons_env.solver.relaxation import (
     ONE,
@@ -49,13 +49,34 @@ PROOF = np.dtype(
         ("size", "i8"),  # cards in the deck
         ("first", "i8"),  # position of the first that is in waste or stock at the start
         ("piles", "i8"),
-        ("open", "i8"),  # positions on the stack
+        ("waiting", "i8"),  # positions on the stack
         ("seen", "i8"),  # positions in the table
         ("positions", "i8"),  # positions played on from
         ("status", "i8"),
     ]
 )
 """The state of a search between its slices."""
+
+
+class Arrays(NamedTuple):
+    """What a search reads and writes."""
+
+    proofs: NDArray[np.void]  # PROOF (1,)
+    frames: NDArray[np.void]  # FRAME (1,)
+    stack: NDArray[np.void]  # RELAXED (STACK,), positions that wait; the last comes next
+    table: NDArray[np.uint64]  # (a power of two,) keys of the positions seen, 0 where there is none
+
+
+class Relaxed(NamedTuple):
+    """A relaxed position, as the compiled functions pass it on: see RELAXED."""
+
+    waste: np.uint64  # bit set of positions in the deck
+    tableau: np.uint64  # bit set of cards, likewise below
+    stock: np.uint64
+    up: np.uint64
+    dealt: np.int64
+
+
 SEARCHING, RELAXED_WIN, LOST, FULL = range(4)
 _MOST_CHILDREN = 7
 KEY_POSITIONS = 47  # of the deck that a key has room for, from the first that matters
@@ -64,12 +85,13 @@ _3, _14 = np.uint64(3), np.uint64(14)
 
 
 @jit
-def waste_is_stuck(waste, tableau, stock, up, proof, frame):
-    """Whether a relaxed position is dead; see above. Sets of cards, but for the waste."""
-    left = frame.cards & ~up
-    reached = up | tableau | stock
+def waste_is_stuck(here, proof, frame):
+    """Whether a `Relaxed` position is dead; see above."""
+    left = frame.cards & ~here.up
+    reached = here.up | here.tableau | here.stock
     never = never_up(left, reached)
-    lying = tableau
+    lying = here.tableau
+    waste = here.waste
     while waste:
         position = highest(waste)
         waste ^= ONE << position
@@ -88,20 +110,20 @@ def waste_is_stuck(waste, tableau, stock, up, proof, frame):
 
 
 @jit
-def _key(waste, up, dealt, first):
-    """A relaxed position as one word, never 0: the waste, a bit that marks the end of what is
+def _key(here, first):
+    """A `Relaxed` position as one word, never 0: the waste, a bit that marks the end of what is
     dealt, and the levels as a number of base 14."""
     levels = ZERO
     for suit in range(4):
-        levels = levels * _14 + popcount(up & (SUIT << np.uint64(suit)))
-    marked = (waste | (ONE << np.uint64(dealt))) >> np.uint64(first)
+        levels = levels * _14 + popcount(here.up & (SUIT << np.uint64(suit)))
+    marked = (here.waste | (ONE << np.uint64(here.dealt))) >> np.uint64(first)
     return levels << np.uint64(KEY_POSITIONS + 1) | marked
 
 
 @jit
-def _enter(stack, table, proof, frame, stock, waste, tableau, up, dealt):
-    """Play off the safe cards of a relaxed position, and put it on the stack unless it is seen
-    already or dead. True if it is won."""
+def _play_safe_cards(here, proof, frame):
+    """The `Relaxed` position in which all safe cards have gone up."""
+    waste, tableau, up = here.waste, here.tableau, here.up
     again = True
     while again:
         again = False
@@ -119,77 +141,77 @@ def _enter(stack, table, proof, frame, stock, waste, tableau, up, dealt):
                 continue
             up |= card
             again = True
-    if up == frame.cards:
+    return Relaxed(waste, tableau, here.stock, up, here.dealt)
+
+
+@jit
+def _enter(before, arrays):
+    """Play the safe cards of a `Relaxed` position, and put it on the stack unless it is known or
+    dead.
+
+    Returns:
+        Whether it is won.
+    """
+    proof, frame = arrays.proofs[0], arrays.frames[0]
+    here = _play_safe_cards(before, proof, frame)
+    if here.up == frame.cards:
         return True
-    if is_new(table, _key(waste, up, dealt, proof.first)):
+    if is_new(arrays.table, _key(here, proof.first)):
         proof.seen += 1
-        if not waste_is_stuck(waste, tableau, stock, up, proof, frame):
-            entry = stack[proof.open]
-            entry.waste = waste
-            entry.tableau = tableau
-            entry.up = up
-            entry.dealt = dealt
-            proof.open += 1
+        if not waste_is_stuck(here, proof, frame):
+            entry = arrays.stack[proof.waiting]
+            entry.waste = here.waste
+            entry.tableau = here.tableau
+            entry.up = here.up
+            entry.dealt = here.dealt
+            proof.waiting += 1
     return False
 
 
 @jit
-def search(proofs, stack, table, frames, positions):
-    """Go on with a search for so many positions at most.
-
-    Args:
-        proofs: PROOF (1,); its status is set when the search ends.
-        stack: RELAXED, with room for `STACK`.
-        table: uint64 (a power of two): keys of the positions seen, 0 where there is none.
-    """
-    proof = proofs[0]
-    frame = frames[0]
-    room = len(table) // 2
-    for _ in range(positions):
-        if proof.open == 0:
+def search(arrays, quota):
+    """Continue a search, from ``quota`` positions at most, and set its status when it ends."""
+    proof, frame = arrays.proofs[0], arrays.frames[0]
+    room = len(arrays.table) // 2
+    for _ in range(quota):
+        if proof.waiting == 0:
             proof.status = LOST
             return
         if proof.seen + _MOST_CHILDREN > room:
             proof.status = FULL
             return
-        proof.open -= 1
+        proof.waiting -= 1
         proof.positions += 1
-        waste = stack[proof.open].waste
-        tableau = stack[proof.open].tableau
-        up = stack[proof.open].up
-        dealt = stack[proof.open].dealt
-        stock = ZERO
-        for i in range(dealt, proof.size):
-            stock |= ONE << np.uint64(proof.deck[i])
+        here = arrays.stack[proof.waiting]
+        waste, tableau, up, dealt = here.waste, here.tableau, here.up, here.dealt
+        stock = bit_set(proof.deck, dealt, proof.size)
         won = False
         if dealt < proof.size:
             rest = stock ^ (ONE << np.uint64(proof.deck[dealt]))
             turned = waste | (ONE << np.uint64(dealt))
-            won |= _enter(stack, table, proof, frame, rest, turned, tableau, up, dealt + 1)
+            won |= _enter(Relaxed(turned, tableau, rest, up, dealt + 1), arrays)
         ready = next_cards(up) & frame.cards
         moving = ready & tableau
         while moving:
             card = moving & (~moving + ONE)
             moving ^= card
-            if piles_needed(tableau, tableau ^ card, frame) <= proof.piles:
-                after = tableau ^ card
-                won |= _enter(stack, table, proof, frame, stock, waste, after, up | card, dealt)
+            after = tableau ^ card
+            if piles_needed(tableau, after, frame) <= proof.piles:
+                won |= _enter(Relaxed(waste, after, stock, up | card, dealt), arrays)
         if waste:
-            top = ONE << highest(waste)
+            rest = waste ^ (ONE << highest(waste))
             card = ONE << np.uint64(proof.deck[highest(waste)])
-            after = tableau | card
-            if piles_needed(after, tableau, frame) <= proof.piles:
-                won |= _enter(stack, table, proof, frame, stock, waste ^ top, after, up, dealt)
+            if piles_needed(tableau | card, tableau, frame) <= proof.piles:
+                won |= _enter(Relaxed(rest, tableau | card, stock, up, dealt), arrays)
             if ready & card:
-                after = up | card
-                won |= _enter(stack, table, proof, frame, stock, waste ^ top, tableau, after, dealt)
+                won |= _enter(Relaxed(rest, tableau, stock, up | card, dealt), arrays)
         if won:
             proof.status = RELAXED_WIN
             return
 
 
 class Proof:
-    """One search for a proof, to be gone on with slice by slice.
+    """One search for a proof, which runs in slices.
 
     Args:
         record: a GAME record.
@@ -204,8 +226,8 @@ class Proof:
         piles = [card for pile in range(rules.piles) for card in _cards_at(record, pile)]
         dealt = int(record["dealt"])
         positions = [deck.index(card) for card in waste]
-        self.proofs = np.zeros(1, PROOF)
-        proof = self.proofs[0]
+        proofs, stack = np.zeros(1, PROOF), np.zeros(STACK, RELAXED)
+        proof = proofs[0]
         proof["deck"][: len(deck)] = place[deck]
         proof["size"] = len(deck)
         proof["first"] = min([dealt, *positions])
@@ -213,40 +235,38 @@ class Proof:
         self._is_possible = bool(
             frames[0]["one_way"] and proof["size"] - proof["first"] <= KEY_POSITIONS
         )
-        self._frames = frames
         self._memory = memory
-        self._stack = np.zeros(STACK, RELAXED)
-        self._stack[0] = (
+        stack[0] = (
             sum(1 << position for position in positions),
             sum(1 << int(place[card]) for card in piles),
             cards_up(record["level"]),
             dealt,
         )
-        proof["open"] = 1
-        self._table = np.zeros(2**12, np.uint64)
+        proof["waiting"] = 1
+        self._arrays = Arrays(proofs, frames, stack, np.zeros(2**12, np.uint64))
 
     @property
     def positions(self) -> int:
         """Positions played on from so far."""
-        return int(self.proofs["positions"][0])
+        return int(self._arrays.proofs["positions"][0])
 
     @property
     def status(self) -> int:
         """SEARCHING, or how it ended: RELAXED_WIN (no proof), LOST (proved), FULL (no memory)."""
-        return int(self.proofs["status"][0]) if self._is_possible else RELAXED_WIN
+        return int(self._arrays.proofs["status"][0]) if self._is_possible else RELAXED_WIN
 
-    def go_on(self, positions: int) -> None:
-        """Play on from so many positions at most."""
-        search(self.proofs, self._stack, self._table, self._frames, positions)
-        if self.status == FULL and 3 * self._table.nbytes <= self._memory:
+    def go_on(self, quota: int) -> None:
+        """Continue the search, from ``quota`` positions at most."""
+        search(self._arrays, quota)
+        if self.status == FULL and 3 * self._arrays.table.nbytes <= self._memory:
             self.grow_table()
-            self.proofs["status"] = SEARCHING
+            self._arrays.proofs["status"] = SEARCHING
 
     def grow_table(self) -> None:
         """Double the table of positions seen."""
-        larger = np.zeros(2 * len(self._table), np.uint64)
-        rehash(self._table, larger)
-        self._table = larger
+        larger = np.zeros(2 * len(self._arrays.table), np.uint64)
+        rehash(self._arrays.table, larger)
+        self._arrays = self._arrays._replace(table=larger)
 
 
 def _cards_at(record: Any, place: int) -> list[int]:

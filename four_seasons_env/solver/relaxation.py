@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from four_seasons_env.engine.bits import highest
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.solver.bits import highest
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit

@@ -17,8 +17,8 @@ from four_seasons_env.game import Game
 from four_seasons_env.solver import beam as beams
 from four_seasons_env.solver import exhaust
 from four_seasons_env.solver import proof as proofs
+from four_seasons_env.solver.evaluation import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.outlook import WEIGHTS
 
 DEFAULT_SECONDS = 60.0
 _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve

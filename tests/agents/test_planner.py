@@ -6,7 +6,7 @@ import pytest
 from agents.planner.agent import PlannerAgent
 from agents.planner.learner import Learner, Settings
 from agents.planner.lookahead import look_ahead, new_outlook
-from agents.planner.reach import reach, turn
+from agents.planner.reach import reach, reach_or_win, turn
 from agents.planner.value_network import (
     Network,
     add_gradients,
@@ -69,19 +69,20 @@ def positions(rules: Rules, count: int) -> list[Game]:
 def test_features_are_rows_of_their_tables(row):
     rule, _ = compiled(RULES[row])
     features = new_features()
-    suits, piles, game, counts = features
+    suits, piles, game, counted = features
+    counts = counted[0]
     for each in positions(RULES[row], 30):
         write_features(each.record[0], rule, features)
         for suit in range(4):
-            told = suits[suit, : counts[suit]]
+            told = suits[suit, : counts["suits"][suit]]
             assert 0 <= told.min() <= told.max() < SUIT_ROWS
             up = len(each.foundations["CSHD"[suit]])
             assert len(told) == 2 + 2 * (13 - up)
         standing = sum(1 for pile in each.tableau if pile)
-        assert counts[5] == standing
+        assert counts["piles"] == standing
         if standing:
             assert 0 <= piles[:standing].min() <= piles[:standing].max() < PILE_ROWS
-        told = game[: counts[4]]
+        told = game[: counts["game"]]
         assert 0 <= told.min() <= told.max() < GAME_ROWS
         assert len(set(told)) == len(told) or len(each.waste) > 1
 
@@ -250,7 +251,7 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
                     )  # fmt: skip
                 after = np.zeros(1, GAME)
                 turn(search, best, rule, after)
-                best, _ = reach(after[0], rule, free, network, work, search, 1000, 1000)
+                best, _ = reach_or_win(after[0], rule, free, network, work, search, limits)
             wins[cards] += search.values[best] == WON
     assert wins[1] > wins[0] > 0
 

@@ -1,4 +1,4 @@
-"""How promising a position is to the beam: a weighted sum of features, small for a good one.
+"""The evaluation that orders the beam: a weighted sum of features, larger for a better position.
 
 All difficulty lies in the order of the waste: it is played off from the top, and what cannot go up
 must be parked in the tableau. So most features look at it, card by card from the top.
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.bits import popcount
 from four_seasons_env.solver.relaxation import (
     FOUR,
     ONE,
@@ -38,15 +37,15 @@ FEATURES = (
     "lowest",  # level of the lowest foundation
     "covered",  # tableau cards above those that the foundations take next
 )
-WEIGHTS = np.array([0.23, 0.21, -1.93, 0.18, 2.0, -0.37, 0.25, -0.38, 0.17, 0.31, 0.47, 0.33])
+WEIGHTS = np.array([-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33])
 """Found by the cross-entropy method on training deals of `four-seasons` (a beam of width 60)."""
 
 _3 = np.uint64(3)
 
 
 @jit
-def outlook(g, rule, frame, weights):
-    """A position's score, and whether it can be told to be lost (see `proof.waste_is_stuck`)."""
+def evaluate(g, rule, frame, weights):
+    """A position's score, and whether it is seen to be lost (see `proof.waste_is_stuck`)."""
     up = cards_up(g.level)
     left = frame.cards & ~up
     ready = next_cards(up)
@@ -118,25 +117,3 @@ def outlook(g, rule, frame, weights):
         + weights[11] * covered
     )
     return score, frame.one_way and worst > rule.piles
-
-
-@jit
-def keys(g, rule, frame):
-    """A position's hashes: one that tells arrangements of the tableau apart, one that does not.
-
-    Both leave out which space a pile stands in. Levels and the cards of the tableau tell what lies
-    in waste and stock; all of that is in the order of the deck, also after a redeal, so the size of
-    the stock tells which is which.
-    """
-    common = frame.stock[g.redeals, kernel.stock_size(g)]
-    for suit in range(4):
-        common += frame.up[suit, g.level[suit]]
-    exact = cards = common
-    for pile in range(rule.piles):
-        card = g.top[pile]
-        while card != NO_CARD:
-            host = g.below[card]
-            exact += frame.link[card, host]
-            cards += frame.at[card]
-            card = host
-    return exact, cards

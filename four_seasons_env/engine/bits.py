@@ -1,12 +1,15 @@
-"""Bit counting, as the processor does it."""
+"""Bit sets in uint64 words: count and find bits, as the processor does it, and build sets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import intrinsic as _intrinsic
+
+from four_seasons_env.engine.jit import inlined
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,3 +47,12 @@ def highest(typing_context: Any, word: Any) -> Any:
         return builder.sub(context.get_constant(types.uint64, 63), zeros)
 
     return types.uint64(types.uint64), generate
+
+
+@inlined
+def bit_set(numbers, first, last):
+    """The bit set, as a uint64, of the numbers (each below 64) at indices first to last - 1."""
+    word = np.uint64(0)
+    for i in range(first, last):
+        word |= np.uint64(1) << np.uint64(numbers[i])
+    return word
