@@ -136,7 +136,7 @@ class FourSeasonsEnv(GameEnv):
     ## Action Space
     `Discrete(A)`, A = 32 for five piles: `0` deal, `1` waste to foundation, then piles to
     foundation, waste to piles, piles to piles; the table is in `four_seasons_env.engine.moves`. Not
-    all are legal at a time: `info["action_mask"]` and `action_masks()` tell which.
+    all are legal at a time: `info["action_mask"]` and `action_masks()` say which.
 
     ## Observation Space
     `Box(0, 1, (L,), float32)`: the `"tops"` of piles and waste, foundation levels, pile heights,

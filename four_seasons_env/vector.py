@@ -259,6 +259,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         illegal: str = "stay",
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
+        *,
         copy: bool = True,
         num_threads: int = 1,
     ) -> None:

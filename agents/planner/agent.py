@@ -61,6 +61,7 @@ class PlannerAgent:
         self,
         rules: Rules,
         network: Network,
+        *,
         positions: int = 1000,
         openings: int = 1000,
         end_positions: int = 1_000_000,

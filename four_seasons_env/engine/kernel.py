@@ -379,7 +379,7 @@ def _without(flags, byte):
 
 @jit
 def legal(g, rule, distinct, words):
-    """Write a position's legal moves, and tell whether the game goes on.
+    """Write a position's legal moves; returns whether the game goes on.
 
     Args:
         distinct: leave out the moves that only rename spaces: a lone card to a space, and any
@@ -405,7 +405,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
     """`legal` of a game that is not won; the last four arguments may be known when compiled.
 
     The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
-    and which piles are spaces. One comparison tells which of them take a card, and what it says is
+    and which piles are spaces. One comparison shows which of them take a card, and its result is
     written as it is, move after move: a branch that depends on the cards costs more than the work
     that it saves.
     """

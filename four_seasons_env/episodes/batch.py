@@ -124,7 +124,11 @@ class RunningGames(abc.ABC):
         """Bundle each thread's share of the buffers, once: a bundle takes longer than a step."""
         edges = np.linspace(0, len(self.games), self._threads + 1).astype(int).tolist()
         self._shares = [slice(first, last) for first, last in pairwise(edges)]
-        self._bundles = [self._buffers(share) for share in self._shares]
+        self._bundles = [self._bundle(share) for share in self._shares]
+
+    @abc.abstractmethod
+    def _bundle(self, part: slice) -> Any:
+        """What the compiled functions take for a stretch of the games."""
 
     @abc.abstractmethod
     def _buffers(self, part: slice) -> Any:
@@ -352,27 +356,22 @@ class Batch(RunningGames):
             self.done[part],
         )
 
+    def _bundle(self, part: slice) -> Any:
+        return tuple(self._buffers(part)), tuple(self._settings)
+
     def _lay_out(self, by_number: bool) -> None:
-        self._share_out(
-            lambda thread: stepping.reset_to(self._bundles[thread], self._settings, by_number)
-        )
+        self._share_out(lambda thread: stepping.reset_to(self._bundles[thread], by_number))
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-        self._share_out(
-            lambda thread: stepping.reset_all(
-                self._bundles[thread],
-                self._settings,
-                chosen[self._shares[thread]],
-                self._streams[self._shares[thread]],
-            )
-        )
+        for share, bundle in zip(self._shares, self._bundles, strict=True):
+            stepping.reset_all(bundle, chosen[share], self._streams[share])
 
     def _step(self, actions: NDArray[np.int64]) -> int:
+        if self._threads == 1:
+            return int(stepping.step_all(self._bundles[0], actions))
         return self._share_out(
-            lambda thread: stepping.step_all(
-                self._bundles[thread], self._settings, actions[self._shares[thread]]
-            )
+            lambda thread: stepping.step_all(self._bundles[thread], actions[self._shares[thread]])
         )
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:

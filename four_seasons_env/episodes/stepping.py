@@ -34,6 +34,10 @@ EPISODE = np.dtype(
 _NO_EPISODE = np.zeros(1, EPISODE)[0]
 
 
+# Python callers pass both as one bundle of plain tuples, (Buffers, Settings), because Numba
+# recognizes the type of a plain tuple faster than that of a NamedTuple.
+
+
 class Settings(NamedTuple):
     """What does not change while games are played."""
 
@@ -72,26 +76,22 @@ def start_episode(g, rule, episode):
 
 
 @inlined
-def end_step(i, cards_before, buffers, settings):
-    """Write reward, termination and truncation of a game after an action.
+def end_step(g, rule, episode, cards_before, settings):
+    """Update an episode's record after an action.
 
     Args:
         cards_before: cards that were up before the action.
+        settings: with the fields ``reward``, ``penalty`` and ``max_moves``.
 
     Returns:
-        Whether the episode has ended.
+        The reward, and whether the episode is truncated.
     """
-    g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
     episode.won = is_won(g, rule)
     reward = -settings.penalty if episode.illegal else 0.0
     reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - cards_before, episode.won)
     episode.score += reward
-    buffers.rewards[i] = reward
-    buffers.terminated[i] = episode.over
     spent = max(np.int64(g.moves), np.int64(episode.steps))
-    buffers.truncated[i] = spent >= settings.max_moves and not episode.over
-    buffers.done[i] = buffers.terminated[i] or buffers.truncated[i]
-    return buffers.done[i]
+    return reward, spent >= settings.max_moves and not episode.over
 
 
 @jit
@@ -104,17 +104,19 @@ def _begin(i, buffers, settings):
 
 
 @jit
-def reset_all(buffers, settings, chosen, streams):
+def reset_all(bundle, chosen, streams):
     """Deal each chosen game anew, with the next deal of its stream."""
-    for i in range(len(buffers.games)):
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    for i in range(len(chosen)):
         if chosen[i]:
             start(buffers.games[i], settings.rules[0], next_deal(streams, i))
             _begin(i, buffers, settings)
 
 
 @jit
-def reset_to(buffers, settings, by_number):
+def reset_to(bundle, by_number):
     """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
     for i in range(len(buffers.games)):
         g = buffers.games[i]
         if by_number:
@@ -137,7 +139,7 @@ def first_refused(actions, masks, episodes, strict):
 
 
 @jit
-def step_all(buffers, settings, actions):
+def step_all(bundle, actions):
     """Take one action in each game, which must be in range. Nothing is dealt anew.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
@@ -146,24 +148,30 @@ def step_all(buffers, settings, actions):
     Returns:
         How many episodes ended; ``done`` says which.
     """
-    rule = settings.rules[0]
-    kind = settings.observation
+    games, episodes, words, masks, shown, observations, rewards, terminated, truncated, done = (
+        Buffers(*bundle[0])
+    )
+    settings = Settings(*bundle[1])
+    rule, distinct, kind = settings.rules[0], settings.distinct, settings.observation
     ended = 0
-    for i in range(len(buffers.games)):
-        g = buffers.games[i]
-        episode = buffers.episodes[i]
+    for i in range(len(games)):
+        g = games[i]
+        episode = episodes[i]
         before = np.int64(g.cards_up)
         episode.illegal = False
         episode.steps += 1
         if not episode.over:
-            if buffers.masks[i, actions[i]]:
+            if masks[i, actions[i]]:
                 play(g, rule, actions[i])
-                episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
+                episode.over = not legal(g, rule, distinct, words[i])
                 episode.cards_up = g.cards_up
-                refresh(g, rule, kind, buffers.shown[i], buffers.observations[i], actions[i])
+                refresh(g, rule, kind, shown[i], observations[i], actions[i])
             else:
                 episode.illegal = True
-        ended += end_step(i, before, buffers, settings)
+        rewards[i], truncated[i] = end_step(g, rule, episode, before, settings)
+        terminated[i] = episode.over
+        done[i] = terminated[i] or truncated[i]
+        ended += done[i]
     return ended
 
 

@@ -48,6 +48,7 @@ class NextDealBatch(RunningGames):
         self,
         count: int,
         rules: str | Rules,
+        *,
         candidates: int,
         expansions: int,
         endings: str,
@@ -121,10 +122,13 @@ class NextDealBatch(RunningGames):
             self.played[part],
         )
 
+    def _bundle(self, part: slice) -> tuple[stepping.Buffers, stepping.Settings]:
+        return self._buffers(part), self._settings
+
     def _lay_out(self, by_number: bool) -> None:
         self._share_out(
             lambda thread: stepping.reset_to(
-                self._bundles[thread], self._settings, self._scratch[thread], by_number
+                *self._bundles[thread], self._scratch[thread], by_number
             )
         )
 
@@ -132,8 +136,7 @@ class NextDealBatch(RunningGames):
         """Start an episode in each chosen game with its stream's next deal."""
         self._share_out(
             lambda thread: stepping.reset_all(
-                self._bundles[thread],
-                self._settings,
+                *self._bundles[thread],
                 self._scratch[thread],
                 chosen[self._shares[thread]],
                 self._streams[self._shares[thread]],
@@ -143,8 +146,7 @@ class NextDealBatch(RunningGames):
     def _step(self, actions: NDArray[np.int64]) -> int:
         return self._share_out(
             lambda thread: stepping.step_all(
-                self._bundles[thread],
-                self._settings,
+                *self._bundles[thread],
                 self._scratch[thread],
                 actions[self._shares[thread]],
             )

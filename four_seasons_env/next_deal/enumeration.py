@@ -142,7 +142,7 @@ def choose(count, search, chosen, most, on):
         count: positions of the search.
         chosen: int64 with room for ``most``.
         most: of them at most.
-        on: where there are none, take the positions on the way, so that the game goes on.
+        on: where there are none, take the positions on the way, so that the game can continue.
 
     Returns:
         How many there are.

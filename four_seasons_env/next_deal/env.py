@@ -32,7 +32,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     `Discrete(candidates)`: action k chooses the k-th candidate of those that were found, the most
     promising first by `order`. Which are there, `info["action_mask"]`, `action_masks()` and the
     observation's `action_mask` tell; positions that differ in the names of equal piles only are one
-    candidate. `moves_of(k)` tells the moves behind an action. Where a move turns a card by itself,
+    candidate. `moves_of(k)` gives the moves behind an action. Where a move turns a card by itself,
     as filling a space from the stock does, the decision ends with that move.
 
     ## Observation Space
@@ -95,6 +95,7 @@ class FourSeasonsNextDealEnv(GameEnv):
         order: str = "advice",
         observation: str = "features",
         reward: str | RewardFunction = "foundation",
+        *,
         illegal: str = "stay",
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
@@ -102,22 +103,22 @@ class FourSeasonsNextDealEnv(GameEnv):
         batch = NextDealBatch(
             1,
             rules,
-            candidates,
-            expansions,
-            endings,
-            ending_expansions,
-            order,
-            observation,
-            reward,
-            illegal,
-            max_moves,
+            candidates=candidates,
+            expansions=expansions,
+            endings=endings,
+            ending_expansions=ending_expansions,
+            order=order,
+            observation=observation,
+            reward=reward,
+            illegal=illegal,
+            max_moves=max_moves,
         )
         super().__init__(batch, render_mode)
 
     def moves_of(self, action: int) -> list[Move]:
         """The moves behind an action, up to and with the one that turns a card.
 
-        What an ending adds once that card is seen, `info["moves"]` tells after the step.
+        After the step, `info["moves"]` also holds what an ending adds once that card is seen.
 
         Raises:
             ValueError: for an action that is not offered.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.hashing import position_keys
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
@@ -151,7 +151,7 @@ def begin(g, rule, until, most, expansions, search):
     _met(position_key(g, rule), 0, search)
 
 
-@jit
+@inlined
 def wait(row, search):
     """Let a position, whose worth is known, wait to be expanded."""
     state = search.state[0]
@@ -159,14 +159,14 @@ def wait(row, search):
     state.waiting += 1
 
 
-@jit
+@inlined
 def goes_on(search):
     """Whether there is a position to expand, and the limits allow it."""
     state = search.state[0]
     return state.expansions > 0 and state.waiting > 0 and state.count < state.most
 
 
-@jit
+@inlined
 def expand_best(rule, free, until, search):
     """Add the successors of the waiting position of most worth.
 

@@ -117,7 +117,7 @@ def _observe(g, rule, kind, scratch, out):
 
 @jit
 def _offer(g, i, buffers, settings, scratch):
-    """Write the candidates of a game that goes on; returns how many there are."""
+    """Write the candidates of a game that is not over; returns how many there are."""
     rule = settings.rules[0]
     search = scratch.search
     all_seen = nothing_hidden(g, rule)
@@ -247,6 +247,7 @@ def step_all(buffers, settings, scratch, actions):
     Returns:
         How many episodes ended; ``done`` says which.
     """
+    rule = settings.rules[0]
     ended = 0
     for i in range(len(buffers.games)):
         g = buffers.games[i]
@@ -262,7 +263,12 @@ def step_all(buffers, settings, scratch, actions):
                 episode.cards_up = g.cards_up
             else:
                 episode.illegal = True
-        ended += end_step(i, before, buffers, settings)
+        reward, truncated = end_step(g, rule, episode, before, settings)
+        buffers.rewards[i] = reward
+        buffers.truncated[i] = truncated
+        buffers.terminated[i] = episode.over
+        buffers.done[i] = episode.over or truncated
+        ended += buffers.done[i]
     return ended
 
 

@@ -6,7 +6,7 @@
 - `proof`: the search for losses, in the easier game of `relaxation`.
 - `shorten`: a pass that makes solutions shorter.
 
-docs/solver.md tells why an answer of it is a proof. No other part of the package imports the
+docs/solver.md explains why its answers are proofs. No other part of the package imports the
 solver, so only those who use it wait for its compilation (half a minute, once).
 """
 

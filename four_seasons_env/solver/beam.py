@@ -118,51 +118,48 @@ def _record(state, lines, parent, move):
 
 
 @jit
-def _has_room(arrays, rule):
-    """Whether the successors of one more position fit into the arrays."""
-    state = arrays.state[0]
-    return (
-        state.pool + rule.actions <= len(arrays.pool.games)
-        and state.later + rule.actions <= len(arrays.later.games)
-        and state.lines + rule.actions * _MOST_SAFE <= len(arrays.lines)
-        and 2 * (state.entered + rule.actions) <= len(arrays.seen)
-    )
-
-
-@jit
 def expand(problem, limits, arrays):
-    """Play on from positions of a layer, the best first, and set the state's status."""
+    """Play on from positions of a layer, the best first, and set the state's status.
+
+    The arrays are taken out of their bundles first: in a loop that costs time.
+    """
     state, rule, frame = arrays.state[0], problem.rules[0], problem.frames[0]
-    pool, heap, later, lines, words = (
-        arrays.pool, arrays.heap, arrays.later, arrays.lines, arrays.words
-    )  # fmt: skip
+    games, scores, ends = arrays.pool
+    later_games, later_scores, later_ends = arrays.later
+    heap, lines, seen, same_cards = arrays.heap, arrays.lines, arrays.seen, arrays.same_cards
+    words, weights = arrays.words, problem.weights
     state.status = SEARCHING
     for _ in range(limits.quota):
         if state.heap == 0 or state.played_on == limits.layer:
             state.left_out |= state.heap > 0
             state.status = LAYER_DONE
             return
-        if not _has_room(arrays, rule):
+        if (
+            state.pool + rule.actions > len(games)
+            or state.later + rule.actions > len(later_games)
+            or state.lines + rule.actions * _MOST_SAFE > len(lines)
+            or 2 * (state.entered + rule.actions) > len(seen)
+        ):
             state.status = NO_ROOM
             return
-        here = pop(heap, state.heap, pool.scores)
+        here = pop(heap, state.heap, scores)
         state.heap -= 1
         state.played_on += 1
-        kernel.legal(pool.games[here], rule, True, words)
+        kernel.legal(games[here], rule, True, words)
         for w in range(len(words)):
             flags = words[w]
             while flags:
                 move = 8 * w + np.int64(lowest(flags) >> _3)
                 flags &= flags - _1
-                pool.games[state.pool] = pool.games[here]
-                g = pool.games[state.pool]
+                games[state.pool] = games[here]
+                g = games[state.pool]
                 kernel.play(g, rule, move)
                 state.positions += 1
                 before = state.lines
                 if state.positions > limits.last:
                     state.positions = limits.last
                     return
-                line = _record(state, lines, pool.ends[here], move)
+                line = _record(state, lines, ends[here], move)
                 while frame.safe:
                     move = safe_move(g, rule, frame)
                     if move < 0:
@@ -173,27 +170,27 @@ def expand(problem, limits, arrays):
                     state.status = WON
                     return
                 arranged, unarranged = position_keys(g, rule)
-                if tally(arrays.seen, arranged, _1) > 1:
+                if tally(seen, arranged, _1) > 1:
                     state.lines = before
                     continue
                 state.entered += 1
-                if tally(arrays.same_cards, unarranged, _1) > limits.arrangements:
+                if tally(same_cards, unarranged, _1) > limits.arrangements:
                     state.left_out = True
                     state.lines = before
                     continue
-                score, is_lost = evaluate(g, rule, frame, problem.weights)
+                score, is_lost = evaluate(g, rule, frame, weights)
                 if is_lost:
                     state.lines = before
                     continue
                 if layer_of(g) > state.layer:
-                    later.games[state.later] = g
-                    later.scores[state.later] = score
-                    later.ends[state.later] = line
+                    later_games[state.later] = g
+                    later_scores[state.later] = score
+                    later_ends[state.later] = line
                     state.later += 1
                 else:
-                    pool.scores[state.pool] = score
-                    pool.ends[state.pool] = line
-                    push(heap, state.heap, pool.scores, state.pool)
+                    scores[state.pool] = score
+                    ends[state.pool] = line
+                    push(heap, state.heap, scores, state.pool)
                     state.heap += 1
                     state.pool += 1
 

@@ -44,9 +44,8 @@ def search(states, rules, frames, weights, stack, table, words, quota):
         if state.waiting == 0:
             state.status = LOST
             return
-        if 2 * (state.seen + rule.actions) > len(table) or state.waiting + rule.actions > len(
-            stack
-        ):
+        most = rule.actions  # successors of a position
+        if 2 * (state.seen + most) > len(table) or state.waiting + most > len(stack):
             state.status = FULL
             return
         state.waiting -= 1

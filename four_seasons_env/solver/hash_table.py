@@ -13,7 +13,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 @jit
 def is_new(table, key):
-    """Enter a key that is not 0; False if it was there. Size: a power of two, with room."""
+    """Enter a key that is not 0; False if it was there. The table: a power of two, with room."""
     last = np.uint64(len(table) - 1)
     at = mix(key) & last
     while table[at] != _ZERO:

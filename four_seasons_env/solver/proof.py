@@ -58,15 +58,6 @@ PROOF = np.dtype(
 """The state of a search between its slices."""
 
 
-class Arrays(NamedTuple):
-    """What a search reads and writes."""
-
-    proofs: NDArray[np.void]  # PROOF (1,)
-    frames: NDArray[np.void]  # FRAME (1,)
-    stack: NDArray[np.void]  # RELAXED (STACK,), positions that wait; the last comes next
-    table: NDArray[np.uint64]  # (a power of two,) keys of the positions seen, 0 where there is none
-
-
 class Relaxed(NamedTuple):
     """A relaxed position, as the compiled functions pass it on: see RELAXED."""
 
@@ -145,21 +136,20 @@ def _play_safe_cards(here, proof, frame):
 
 
 @jit
-def _enter(before, arrays):
+def _enter(before, stack, table, proof, frame):
     """Play the safe cards of a `Relaxed` position, and put it on the stack unless it is known or
     dead.
 
     Returns:
         Whether it is won.
     """
-    proof, frame = arrays.proofs[0], arrays.frames[0]
     here = _play_safe_cards(before, proof, frame)
     if here.up == frame.cards:
         return True
-    if is_new(arrays.table, _key(here, proof.first)):
+    if is_new(table, _key(here, proof.first)):
         proof.seen += 1
         if not waste_is_stuck(here, proof, frame):
-            entry = arrays.stack[proof.waiting]
+            entry = stack[proof.waiting]
             entry.waste = here.waste
             entry.tableau = here.tableau
             entry.up = here.up
@@ -169,10 +159,18 @@ def _enter(before, arrays):
 
 
 @jit
-def search(arrays, quota):
-    """Continue a search, from ``quota`` positions at most, and set its status when it ends."""
-    proof, frame = arrays.proofs[0], arrays.frames[0]
-    room = len(arrays.table) // 2
+def search(proofs, frames, stack, table, quota):
+    """Continue a search, and set its status when it ends.
+
+    Args:
+        proofs: PROOF (1,).
+        stack: RELAXED, with room for `STACK` positions that wait; the last comes next.
+        table: uint64 (a power of two): keys of the positions seen, 0 where there is none.
+        quota: positions to play on from, at most.
+    """
+    proof, frame = proofs[0], frames[0]
+    work = stack, table, proof, frame
+    room = len(table) // 2
     for _ in range(quota):
         if proof.waiting == 0:
             proof.status = LOST
@@ -182,14 +180,14 @@ def search(arrays, quota):
             return
         proof.waiting -= 1
         proof.positions += 1
-        here = arrays.stack[proof.waiting]
+        here = stack[proof.waiting]
         waste, tableau, up, dealt = here.waste, here.tableau, here.up, here.dealt
         stock = bit_set(proof.deck, dealt, proof.size)
         won = False
         if dealt < proof.size:
             rest = stock ^ (ONE << np.uint64(proof.deck[dealt]))
             turned = waste | (ONE << np.uint64(dealt))
-            won |= _enter(Relaxed(turned, tableau, rest, up, dealt + 1), arrays)
+            won |= _enter(Relaxed(turned, tableau, rest, up, dealt + 1), *work)
         ready = next_cards(up) & frame.cards
         moving = ready & tableau
         while moving:
@@ -197,14 +195,14 @@ def search(arrays, quota):
             moving ^= card
             after = tableau ^ card
             if piles_needed(tableau, after, frame) <= proof.piles:
-                won |= _enter(Relaxed(waste, after, stock, up | card, dealt), arrays)
+                won |= _enter(Relaxed(waste, after, stock, up | card, dealt), *work)
         if waste:
             rest = waste ^ (ONE << highest(waste))
             card = ONE << np.uint64(proof.deck[highest(waste)])
             if piles_needed(tableau | card, tableau, frame) <= proof.piles:
-                won |= _enter(Relaxed(rest, tableau | card, stock, up, dealt), arrays)
+                won |= _enter(Relaxed(rest, tableau | card, stock, up, dealt), *work)
             if ready & card:
-                won |= _enter(Relaxed(rest, tableau, stock, up | card, dealt), arrays)
+                won |= _enter(Relaxed(rest, tableau, stock, up | card, dealt), *work)
         if won:
             proof.status = RELAXED_WIN
             return
@@ -226,8 +224,8 @@ class Proof:
         piles = [card for pile in range(rules.piles) for card in _cards_at(record, pile)]
         dealt = int(record["dealt"])
         positions = [deck.index(card) for card in waste]
-        proofs, stack = np.zeros(1, PROOF), np.zeros(STACK, RELAXED)
-        proof = proofs[0]
+        self._proofs = np.zeros(1, PROOF)
+        proof = self._proofs[0]
         proof["deck"][: len(deck)] = place[deck]
         proof["size"] = len(deck)
         proof["first"] = min([dealt, *positions])
@@ -235,38 +233,39 @@ class Proof:
         self._is_possible = bool(
             frames[0]["one_way"] and proof["size"] - proof["first"] <= KEY_POSITIONS
         )
-        self._memory = memory
-        stack[0] = (
+        self._frames, self._memory = frames, memory
+        self._table = np.zeros(2**12, np.uint64)
+        self._stack = np.zeros(STACK, RELAXED)
+        self._stack[0] = (
             sum(1 << position for position in positions),
             sum(1 << int(place[card]) for card in piles),
             cards_up(record["level"]),
             dealt,
         )
         proof["waiting"] = 1
-        self._arrays = Arrays(proofs, frames, stack, np.zeros(2**12, np.uint64))
 
     @property
     def positions(self) -> int:
         """Positions played on from so far."""
-        return int(self._arrays.proofs["positions"][0])
+        return int(self._proofs["positions"][0])
 
     @property
     def status(self) -> int:
         """SEARCHING, or how it ended: RELAXED_WIN (no proof), LOST (proved), FULL (no memory)."""
-        return int(self._arrays.proofs["status"][0]) if self._is_possible else RELAXED_WIN
+        return int(self._proofs["status"][0]) if self._is_possible else RELAXED_WIN
 
     def go_on(self, quota: int) -> None:
         """Continue the search, from ``quota`` positions at most."""
-        search(self._arrays, quota)
-        if self.status == FULL and 3 * self._arrays.table.nbytes <= self._memory:
+        search(self._proofs, self._frames, self._stack, self._table, quota)
+        if self.status == FULL and 3 * self._table.nbytes <= self._memory:
             self.grow_table()
-            self._arrays.proofs["status"] = SEARCHING
+            self._proofs["status"] = SEARCHING
 
     def grow_table(self) -> None:
         """Double the table of positions seen."""
-        larger = np.zeros(2 * len(self._arrays.table), np.uint64)
-        rehash(self._arrays.table, larger)
-        self._arrays = self._arrays._replace(table=larger)
+        larger = np.zeros(2 * len(self._table), np.uint64)
+        rehash(self._table, larger)
+        self._table = larger
 
 
 def _cards_at(record: Any, place: int) -> list[int]:

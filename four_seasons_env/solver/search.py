@@ -73,7 +73,7 @@ class _Solver:
         return int(min(left, 2**62))
 
     def run_one(self, width: int) -> tuple[str, list[Move]]:
-        """The same with one beam of so many positions and nothing beside it."""
+        """As `run`, with one beam of this width and nothing beside it."""
         record, rules = self._game.record[0], self._game.rules
         beam = beams.Beam(record, rules, self._frames, width, _ARRANGEMENTS, WEIGHTS, self._memory)
         if self._run_beam(beam) == beams.WON:
@@ -129,7 +129,7 @@ class _Solver:
                 return status
 
     def _proves(self, search: proofs.Proof | exhaust.Exhaustive, of: Any, positions: int) -> bool:
-        """Go on with a search for so many positions, and tell whether it has proved a loss.
+        """Continue a search for this many positions; returns whether it has proved a loss.
 
         Args:
             of: the module of the search, which names how it may end.
@@ -180,8 +180,8 @@ def solve(
             count. None: no limit, but 60 if `max_positions` is None too.
         seed: of the variety of the searches.
         memory: bytes that the searches may take, at most; some MiB are needed to begin with.
-        width: run one beam of this width and no more: milliseconds, for a first opinion. None: go
-            on until there is an answer or a limit is reached.
+        width: run one beam of this width and nothing else: milliseconds, for a first opinion.
+            None: continue until there is an answer or a limit is reached.
 
     Raises:
         ValueError: for a limit that is not positive.
