@@ -1,5 +1,6 @@
 """The cache of compiled code: where it is kept, when it is fresh, and who may write it at once."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -54,7 +55,7 @@ def answer(running: subprocess.Popen, copied: Path) -> tuple[str, str]:
     out, said = running.communicate(timeout=120)
     assert running.returncode == 0, said
     file, dealt = out.split(maxsplit=1)
-    assert Path(file).parent == copied
+    assert Path(file).parent == copied / "engine"
     return dealt, said
 
 
@@ -72,13 +73,13 @@ def test_two_processes_may_compile_at_once(copied, tmp_path):
     three, said = answer(process(copied, home), copied)
     assert one == two == three
     assert "compiling" not in said
-    assert list((copied / "__pycache__").glob("*.nbc"))
+    assert list((copied / "engine" / "__pycache__").glob("*.nbc"))
 
 
 @pytest.mark.slow
 def test_a_read_only_package_is_cached_elsewhere(copied, tmp_path):
     home = tmp_path / "home"
-    block(copied / "__pycache__")
+    block(copied / "engine" / "__pycache__")
     dealt, said = answer(process(copied, home), copied)
     assert "compiling" in said
     again, said = answer(process(copied, home), copied)
@@ -90,7 +91,7 @@ def test_a_read_only_package_is_cached_elsewhere(copied, tmp_path):
 @pytest.mark.slow
 def test_with_no_folder_to_write_to_it_works_and_warns(copied, tmp_path):
     home = tmp_path / "home"
-    block(copied / "__pycache__")
+    block(copied / "engine" / "__pycache__")
     block(home)
     _, said = answer(process(copied, home), copied)
     assert "cannot keep its compiled code" in said
@@ -101,10 +102,47 @@ def test_with_no_folder_to_write_to_it_works_and_warns(copied, tmp_path):
 def test_a_change_in_any_engine_file_is_compiled_anew(copied, tmp_path):
     home = tmp_path / "home"
     before, _ = answer(process(copied, home), copied)
-    deals = copied / "deals.py"
+    deals = copied / "engine" / "deals.py"
     text = deals.read_text()
     assert "0x9E3779B97F4A7C15" in text
     deals.write_text(text.replace("0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17"))
     after, said = answer(process(copied, home), copied)
     assert "compiling" in said
     assert after != before
+
+
+MOVED = """
+from typing import NamedTuple
+from four_seasons_env.engine.jit import jit
+
+class {name}(NamedTuple):
+    one: int
+    two: int
+
+@jit
+def total(pair):
+    return {times} * (pair.one + pair.two)
+
+def call():
+    return total({name}(20, 1))
+"""
+
+
+def test_an_index_that_names_a_class_that_has_moved_counts_as_empty(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    source = tmp_path / "names_a_class.py"
+    source.write_text(MOVED.format(name="Pair", times=1))
+    module = importlib.import_module("names_a_class")
+    assert module.call() == 21
+    index = module.total._cache._cache_file._load_index
+    assert index(), "the machine code was kept"
+
+    source.write_text(MOVED.format(name="Couple", times=2))
+    monkeypatch.delitem(sys.modules, "names_a_class")
+    importlib.invalidate_caches()
+    module = importlib.import_module("names_a_class")
+    index = module.total._cache._cache_file._load_index
+    with pytest.raises(AttributeError, match="Pair"):
+        index.args[0]()  # Numba's own
+    assert index() == {}
+    assert module.call() == 42

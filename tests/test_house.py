@@ -1,0 +1,114 @@
+"""The house: imports run one way, and signatures are short enough to read."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.helpers import ROOT
+
+PACKAGES = ("four_seasons_env", "agents", "experiments")
+"""Each may import those before it, and none that follow."""
+
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+}
+"""Source files by the name of their module."""
+
+MOST = 8
+"""Positional parameters of a function."""
+
+LONG_COMPILED: dict[str, str] = {
+    "agents.planner.lookahead.look_ahead": "to be bundled with the planner's other buffers",
+    "agents.planner.self_play.play_games": "likewise",
+    "agents.planner.value_network.learn": "likewise",
+    "agents.search.rollout._play_out": "likewise, with the rollouts' buffers",
+    "agents.search.rollout._best_move": "likewise",
+    "agents.search.rollout._best_moves": "likewise",
+}
+"""Compiled functions that take more, and why."""
+
+COMPILERS = {"jit", "inlined", "vectorised", "intrinsic"}
+
+
+def nodes_at_file_level(tree: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a file is imported: no bodies of functions, nothing for type checkers only."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from nodes_at_file_level(node)
+
+
+def imported(nodes: Iterator[ast.AST]) -> set[str]:
+    """The modules of the project that these nodes import, a module's packages not counted."""
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {name if name in FILES else str(node.module) for name in inside}
+    return names & FILES.keys()
+
+
+def read(name: str) -> ast.Module:
+    return ast.parse(FILES[name].read_text())
+
+
+def test_the_files_are_found():
+    assert {"four_seasons_env.game", "agents.registry", "experiments.compare"} <= FILES.keys()
+    assert "four_seasons_env.engine.jit" in imported(
+        nodes_at_file_level(read("four_seasons_env.engine.kernel"))
+    )
+
+
+def test_no_files_import_each_other_in_a_circle():
+    needs = {name: imported(nodes_at_file_level(read(name))) - {name} for name in FILES}
+    while free := {name for name, others in needs.items() if not others & needs.keys()}:
+        needs = {name: others for name, others in needs.items() if name not in free}
+    assert not needs, "these are in a circle, or import one that is"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_run_one_way(package: str) -> None:
+    barred = PACKAGES[PACKAGES.index(package) + 1 :]
+    wrong = {
+        (name, other)
+        for name in FILES
+        if name.split(".")[0] == package
+        for other in imported(ast.walk(read(name)))
+        if other.split(".")[0] in barred
+    }
+    assert not wrong
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(each).split("(")[0] in COMPILERS for each in function.decorator_list)
+
+
+def long_functions(compiled: bool) -> set[str]:
+    """Functions, by module and name, that take more positional parameters than `MOST`."""
+    found = set()
+    for module in FILES:
+        for node in ast.walk(read(module)):
+            if isinstance(node, ast.FunctionDef) and is_compiled(node) == compiled:
+                names = [each.arg for each in node.args.posonlyargs + node.args.args]
+                if len(set(names) - {"self", "cls"}) > MOST:
+                    found.add(f"{module}.{node.name}")
+    return found
+
+
+def test_signatures_are_short():
+    assert long_functions(compiled=False) == {
+        "experiments.training.callback.__init__"  # to take its settings as one
+    }
+
+
+def test_compiled_signatures_are_short_but_for_a_list():
+    assert long_functions(compiled=True) == LONG_COMPILED.keys()
