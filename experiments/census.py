@@ -13,25 +13,30 @@ deals lies between the share won and one minus the share lost.
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pandas as pd
-import tyro
 from scipy import stats
 
 from agents.files import write_atomically
-from experiments.parallel.jobs import check_backend, run_blocks
+from experiments.command_line import run_command
+from experiments.parallel.blocks import (
+    Block,
+    read_blocks,
+    rule_set_names,
+    run_blocks,
+    split_deals,
+)
+from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_census
 from experiments.reporting.tables import as_markdown, print_table, write_csv
 from experiments.statistics.summary import bounds_as_text
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, file_name, get_rules
+from four_seasons_env.rules import file_name
 from four_seasons_env.solver import shorten, solve
 
 BLOCK = 100
@@ -58,27 +63,19 @@ class Census:
     time than now."""
     seed: int = 0
     """Of the solver's chance."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head."""
+    workers: Workers = field(default_factory=Workers)
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is solved and kept as one: a block of deals."""
+class Task(Block):
+    """A block of deals to solve."""
 
     run: Census
-    rules: str
-    deals: range
 
     @property
-    def part(self) -> Path:
-        """Its result file."""
-        folder = self.run.out / "parts" / file_name(self.rules)
-        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
+    def is_done(self) -> bool:
+        """Whether there is nothing left to solve."""
+        return not self.open_deals()
 
     def open_deals(self) -> list[int]:
         """The deals that are to be solved now."""
@@ -133,18 +130,12 @@ def take_census(run: Census) -> pd.DataFrame:
         ValueError: for an unknown rule set or backend, or deals that are no range.
         RuntimeError: if a block of deals could not be solved, once all others have been.
     """
-    rule_sets = (
-        list(RULES) if run.rules == ["all"] else [get_rules(each).name for each in run.rules]
-    )
-    check_backend(run.backend, run.cluster)
-    deals = parse_deals(run.deals)
-    blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
-    tasks = [Task(run, rules, block) for rules in rule_sets for block in blocks]
-    todo = [task for task in tasks if task.open_deals()]
-    names = [str(task.part.relative_to(run.out)) for task in todo]
-    done = len(tasks) - len(todo)
-    run_blocks(solve_block, todo, names, "solving", done, run.backend, run.n_jobs, run.cluster)
-    results = pd.concat([_read(task.part) for task in tasks], ignore_index=True)
+    rule_sets = rule_set_names(run.rules)
+    run.workers.check()
+    blocks = split_deals(run.deals, BLOCK)
+    tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
+    run_blocks(solve_block, tasks, "solving", run.workers)
+    results = read_blocks(tasks, _read)
     write_csv(run.out / "results.csv", results)
     return results
 
@@ -242,11 +233,8 @@ def census(run: Census) -> None:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        census(tyro.cli(Annotated[Census, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(census, Census, __doc__, "decided deals are in {run.out}: {command}")
 
 
 if __name__ == "__main__":

@@ -8,20 +8,25 @@ not done again: a run that was stopped goes on where it was.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
 import pandas as pd
-import tyro
 
 from agents.files import write_atomically
 from agents.registry import AGENTS
+from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
 from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import PLAYS, Player, find_players
-from experiments.parallel.jobs import check_backend, run_blocks
+from experiments.parallel.blocks import (
+    Block,
+    read_blocks,
+    rule_set_names,
+    run_blocks,
+    split_deals,
+)
+from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_cards_up, plot_win_rates
 from experiments.reporting.summary_page import BESIDE, summarise_folder
 from experiments.reporting.tables import as_markdown, print_table, write_csv
@@ -35,7 +40,7 @@ from experiments.statistics.summary import (
 )
 from experiments.training.run_folder import provenance, write_json
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.rules import RULES, file_name, get_rules, nearest
+from four_seasons_env.rules import file_name, get_rules, nearest
 
 BLOCK = 1000
 """Deals that are played side by side, in one task. Part of what makes a result repeatable."""
@@ -66,12 +71,7 @@ class Compare:
     """Of the agents' chance and of the stock's reshuffles."""
     trust: bool = False
     """Open zips of Stable-Baselines3, which can run any code."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head."""
+    workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
     """A folder of `experiments.census`: where it has all the deals, the table shows how many can be
     won at all. That of the test deals comes with the repository."""
@@ -83,20 +83,16 @@ class Compare:
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is played and kept as one: a block of deals."""
+class Task(Block):
+    """A block of deals, played by one player."""
 
-    out: Path
-    rules: str
     player: Player
-    deals: range
     seed: int
 
     @property
-    def part(self) -> Path:
-        """Its result file."""
-        folder = self.out.joinpath("parts", file_name(self.rules), self.player.folder)
-        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
+    def folder(self) -> str:
+        """Folder of the player's result files."""
+        return self.player.folder
 
 
 def play_block(task: Task) -> None:
@@ -169,31 +165,25 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         FileNotFoundError: where there are no weights.
         RuntimeError: if a block of deals could not be played, once all others have been.
     """
-    rule_sets = (
-        list(RULES) if run.rules == ["all"] else [get_rules(name).name for name in run.rules]
-    )
+    rule_sets = rule_set_names(run.rules)
     players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
-    check_backend(run.backend, run.cluster)
-    deals = parse_deals(run.deals)
-    blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
+    run.workers.check()
+    blocks = split_deals(run.deals, BLOCK)
     _claim(run, players)
     tasks = [
-        Task(run.out, rules, player, block, run.seed)
+        Task(run.out, rules, block, player, run.seed)
         for rules in rule_sets
         for player in players[rules]
         for block in blocks
     ]
-    todo = [task for task in tasks if not task.part.is_file()]
-    names = [str(task.part.relative_to(run.out)) for task in todo]
-    done = len(tasks) - len(todo)
     try:
-        run_blocks(play_block, todo, names, "playing", done, run.backend, run.n_jobs, run.cluster)
+        run_blocks(play_block, tasks, "playing", run.workers)
     except KeyboardInterrupt:
-        missing = {task.deals for task in tasks if not task.part.is_file()}
+        missing = {task.deals for task in tasks if not task.is_done}
         tasks = [task for task in tasks if task.deals not in missing]
         if not (finish_when_stopped and tasks):
             raise
-    results = pd.concat([pd.read_csv(task.part) for task in tasks], ignore_index=True)
+    results = read_blocks(tasks)
     write_csv(run.out / "results.csv", results)
     return results
 
@@ -250,11 +240,8 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        compare(tyro.cli(Annotated[Compare, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(compare, Compare, __doc__, "finished blocks of deals are in {run.out}: {command}")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,15 @@ reported.
 
 from __future__ import annotations
 
-import sys
 import time
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-import tyro
 from rich.console import Console
 
+from experiments.command_line import run_command
 from experiments.compare import Compare, compare
 from experiments.pages import RESULTS
 from experiments.report import Report, report
@@ -131,11 +130,8 @@ def _game_to_show(compared: Path) -> tuple[int, bool]:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        demo(tyro.cli(Demo, description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(demo, Demo, __doc__, "what was made is in the newest folder of {run.out}")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ from there. No figure on them is typed by hand.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -282,8 +281,10 @@ def write_pages(run: Pages) -> None:
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
 
 
+def main() -> None:
+    """Run the command."""
+    run_command(write_pages, Pages, __doc__, "pages that were written stay as they are: {command}")
+
+
 if __name__ == "__main__":
-    try:
-        write_pages(tyro.cli(Pages, description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import pandas as pd
 import tyro
 
 from agents.files import write_atomically
+from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
 from experiments.reporting.plots import (
     plot_cards_up,
@@ -304,11 +304,8 @@ def report(run: Report) -> Path:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        print(f"report: {report(tyro.cli(Report, description=__doc__))}")
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    print(f"report: {run_command(report, Report, __doc__)}")
 
 
 if __name__ == "__main__":

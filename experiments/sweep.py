@@ -33,9 +33,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
 import tyro
@@ -46,10 +46,12 @@ from rich.table import Table
 from scipy import stats
 
 from agents.learned.algorithms import get_algorithm
-from experiments.parallel.jobs import Failure, check_backend, run_tasks
+from experiments.command_line import ROOT, run_command
+from experiments.parallel.jobs import Failure, run_tasks
+from experiments.parallel.workers import Workers
 from experiments.reporting.tables import write_csv
 from experiments.train import Train, parse_steps
-from experiments.training.run_folder import DONE, ROOT, RUN, STEPS, read_log, write_json
+from experiments.training.run_folder import DONE, RUN, STEPS, read_log, write_json
 from four_seasons_env.rules import get_rules, nearest
 
 PARTS = ("fixed", "grid", "variants", "samples")
@@ -67,12 +69,7 @@ class Sweep:
     """The YAML file."""
     out: Path
     """Folder of the runs, a folder each."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head; without one they start on this machine."""
+    workers: Workers = field(default_factory=Workers)
     threads: int = 1
     """Of torch, in each job."""
 
@@ -303,7 +300,7 @@ def sweep(run: Sweep) -> list[Failure]:
         ValueError: for a sweep that cannot be run.
         FileNotFoundError: if its file is not there.
     """
-    check_backend(run.backend, run.cluster)
+    run.workers.check()
     jobs = read_jobs(run)
     _claim(run, jobs)
     todo = [job for job in jobs if not job.is_done]
@@ -312,7 +309,7 @@ def sweep(run: Sweep) -> list[Failure]:
     view = _safely(lambda: _view(jobs, failures))
     with Live(get_renderable=view, console=console, refresh_per_second=0.5):
         names = [job.name for job in todo]
-        for failure in run_tasks(run_job, todo, names, run.backend, run.n_jobs, run.cluster):
+        for failure in run_tasks(run_job, todo, names, run.workers):
             if failure:
                 failures.append(failure)
     write_csv(run.out / "jobs.csv", results_of(jobs))
@@ -322,11 +319,8 @@ def sweep(run: Sweep) -> list[Failure]:
 
 
 def main() -> None:
-    """Read the flags and run; the exit status is 1 if a job failed."""
-    try:
-        failures = sweep(tyro.cli(Annotated[Sweep, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command; the exit status is 1 if a job failed."""
+    failures = run_command(sweep, Sweep, __doc__, "checkpoints are in {run.out}: {command}")
     sys.exit(1 if failures else 0)
 
 

@@ -22,12 +22,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pandas as pd
-import tyro
 from numpy.typing import NDArray
 
 import four_seasons_env  # noqa: F401  registers the environments
 from experiments.benchmarks.peers import PEERS
 from experiments.benchmarks.startup import peak_memory, startup_seconds
+from experiments.command_line import run_command
 from experiments.reporting.plots import plot_throughput
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.kernel import new_masks
@@ -328,5 +328,10 @@ def cost_cells(costs: pd.DataFrame) -> pd.DataFrame:
     return cells
 
 
+def main() -> None:
+    """Run the command."""
+    run_command(throughput, Throughput, __doc__)
+
+
 if __name__ == "__main__":
-    throughput(tyro.cli(Throughput, description=__doc__))
+    main()
