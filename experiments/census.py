@@ -234,7 +234,7 @@ def census(run: Census) -> None:
 
 def main() -> None:
     """Run the command."""
-    run_command(census, Census, __doc__, "decided deals are in {run.out}: {command}")
+    run_command(census, Census, __doc__, "decided deals are kept in {run.out}; resume: {command}")
 
 
 if __name__ == "__main__":

@@ -241,7 +241,12 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
 
 def main() -> None:
     """Run the command."""
-    run_command(compare, Compare, __doc__, "finished blocks of deals are in {run.out}: {command}")
+    run_command(
+        compare,
+        Compare,
+        __doc__,
+        "finished blocks of deals are kept in {run.out}; resume: {command}",
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What the planner has learned: where it differs from the heuristic, and what that gains.
+"""Compare the planner's decisions with the heuristic's, and measure what the difference gains.
 
-`python -m experiments.habits --out runs/habits`, then `python -m experiments.pages --habits
-runs/habits` for docs/agents.md. The planner plays validation deals. Whenever a card is about to be
-turned, the heuristic says from the same position where it would have turned one. Where the two
-positions differ, the planner plays on from both, with the unseen cards in one new order: the mean
-difference in games won is what its choice gains.
+    python -m experiments.disagreements --out runs/disagreements
+    python -m experiments.pages --disagreements runs/disagreements    # into docs/agents.md
+
+The planner plays validation deals. At each of its decisions the heuristic plays from the same
+position until it would turn a card. Where the two positions differ, the planner plays on from both,
+with the unseen cards in one new order. The gain is the mean difference in games won.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _STAGES = {"first third of the stock": 30, "second third": 15, "last third": 0}
 
 
 @dataclass
-class Habits:
+class Disagreements:
     """Compare the planner's decisions with the heuristic's."""
 
     out: Path
@@ -43,9 +44,9 @@ class Habits:
     deals: str = f"{VALIDATION[0]}-{VALIDATION[0] + 399}"
     """Validation deals."""
     planner: str = "planner@positions=400,openings=150"
-    """Who decides."""
+    """The agent that decides."""
     player: str = "planner@positions=100,openings=40"
-    """Who plays on from both positions."""
+    """The agent that plays on from both positions."""
     seed: int = 0
 
 
@@ -65,7 +66,7 @@ def _until_the_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> 
 
 
 def describe(game: Game) -> dict[str, int]:
-    """What a player can see at a glance: cards that could go up, spaces, a hosted waste card."""
+    """Cards that could go up, spaces, whether the waste card has a host, cards in waste and up."""
     moves = [str(move) for move in game.legal_moves(distinct=True)]
     return {
         "up": sum(move.endswith(">F") for move in moves),
@@ -82,7 +83,7 @@ def _looks(game: Game) -> tuple[Any, ...]:
     return tuple(sorted(tuple(pile) for pile in game.tableau)), tuple(game.waste), game.cards_up
 
 
-def decisions(run: Habits) -> Iterator[dict[str, Any]]:
+def decisions(run: Disagreements) -> Iterator[dict[str, Any]]:
     """The planner's decisions, each with the heuristic's in the same position."""
     planner, heuristic = make_agent(run.planner), make_agent("heuristic")
     rng = np.random.default_rng(run.seed)
@@ -102,7 +103,7 @@ def decisions(run: Habits) -> Iterator[dict[str, Any]]:
 
 
 def play_on(games: list[Game], player: Agent, seed: int) -> NDArray[np.bool_]:
-    """Which games are won from there, with the unseen cards in another order; a card is turned."""
+    """Which games the player wins after a card is turned from a new order of the unseen cards."""
     rule = compile_rules(_RULES)
     records = np.concatenate([game.record for game in games])
     for number, record in enumerate(records):
@@ -115,8 +116,8 @@ def play_on(games: list[Game], player: Agent, seed: int) -> NDArray[np.bool_]:
     return play_records(player, _RULES, records)["won"].to_numpy()
 
 
-def find_habits(run: Habits) -> pd.DataFrame:
-    """A row a decision: what either position looks like, and if they differ, who won from it."""
+def find_disagreements(run: Disagreements) -> pd.DataFrame:
+    """A row a decision: features of both positions, and where they differ, the games won."""
     found = list(decisions(run))
     table = pd.DataFrame({"deal": [row["deal"] for row in found]})
     table["stock"] = [row["stock"] for row in found]
@@ -131,8 +132,8 @@ def find_habits(run: Habits) -> pd.DataFrame:
     return table
 
 
-def summarise_habits(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a habit: how often it makes the difference, and the games won more by it."""
+def summarise_disagreements(table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each kind of difference: how often it occurs, and what it gains in games won."""
     more = {
         "keeps back a card that could go up": table["own_cards_up"] < table["other_cards_up"],
         "puts up a card that the heuristic keeps": table["own_cards_up"] > table["other_cards_up"],
@@ -165,7 +166,7 @@ def summarise_habits(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def habits_as_text(summary: pd.DataFrame) -> pd.DataFrame:
+def disagreements_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary as cells of text."""
     gains = zip(summary["gain"], summary["gain_low"], summary["gain_high"], strict=True)
     return pd.DataFrame(
@@ -181,13 +182,13 @@ def habits_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def habits(run: Habits) -> None:
-    """Play, and keep all decisions and the summary."""
-    table = find_habits(run)
+def disagreements(run: Disagreements) -> None:
+    """Play, and write decisions.csv and summary.csv."""
+    table = find_disagreements(run)
     write_csv(run.out / "decisions.csv", table)
-    summary = summarise_habits(table)
-    write_csv(run.out / "habits.csv", summary)
-    print_table(habits_as_text(summary), f"planner and heuristic, deals {run.deals}")
+    summary = summarise_disagreements(table)
+    write_csv(run.out / "summary.csv", summary)
+    print_table(disagreements_as_text(summary), f"planner and heuristic, deals {run.deals}")
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""Strength and price: the same agents with more and less thought. `python -m experiments.prices`.
+"""Measure what agents win and what a move costs them, with more and less thought.
 
-    python -m experiments.prices --out runs/prices            # validation deals -> agents/best.json
-    python -m experiments.prices --deals 0-999 --out runs/ladder    # test deals, to report
-    python -m experiments.pages  --ladder runs/ladder               # into docs/agents.md
+    python -m experiments.ladder --out runs/prices                  # validation deals
+    python -m experiments.ladder --out runs/ladder --deals 0-999    # test deals, to report
+    python -m experiments.pages --ladder runs/ladder                # into docs/agents.md
 
-The first tells `make_agent("best")` which agent wins most within a time for each move. Test deals
-choose nothing.
+The first writes agents/best.json, by which `make_agent("best")` chooses the agent that wins most
+within a time for each move. Test deals choose nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ import pandas as pd
 
 from agents.best import MEASURED
 from agents.files import write_atomically
-from experiments.command_line import run_command
+from experiments.command_line import command_line, run_command
 from experiments.compare import Compare, compare
 from experiments.parallel.workers import Workers
-from experiments.training.run_folder import provenance
 from four_seasons_env.engine.deals import TEST, VALIDATION, parse_deals
 
-LADDER = [
+PLAYERS = [
     "random",
     "greedy",
     "heuristic",
@@ -50,15 +49,15 @@ LADDER = [
     "planner",
     "planner@cards=1",
 ]
-"""What is played: each kind of player at several prices."""
+"""Each kind of player at several prices."""
 
-DEAR = ["pimc@worlds=2,width=10"]
-"""What is played on test deals only."""
+EXPENSIVE = ["pimc@worlds=2,width=10"]
+"""Players that are measured on test deals only."""
 
 
 @dataclass
-class Prices:
-    """Measure what agents win, and what a move costs."""
+class Ladder:
+    """Measure what agents win and what a move costs them."""
 
     out: Path
     """Folder of the results, as of `experiments.compare`."""
@@ -66,14 +65,14 @@ class Prices:
     """Validation deals to choose by, or test deals to report."""
     workers: Workers = field(default_factory=lambda: Workers(n_jobs=1))
     agents: list[str] = field(default_factory=list)
-    """Agents to measure, if not all of the ladder: the prices of others stay as they are, though a
-    machine may be faster or slower now than it was."""
+    """Agents to measure instead of the whole ladder; the prices of the others stay as they are,
+    though the machine may be faster or slower now."""
 
 
 def price_list(summary: pd.DataFrame) -> list[dict[str, Any]]:
-    """What each agent that leaves no move to chance won, and what a move cost, cheapest first.
+    """Games won and milliseconds a move of each deterministic agent, cheapest first.
 
-    Those that another beats at their price are kept too: they need no weights, or others.
+    Agents that a cheaper one beats are listed too, as not all weights may be there.
     """
     agents = summary[summary["play"] == "deterministic"].sort_values("ms_per_move")
     return [
@@ -83,34 +82,36 @@ def price_list(summary: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def merged(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A price list with some agents measured anew, cheapest first."""
+    """A price list in which newer prices replace older ones, cheapest first."""
     prices = {each["agent"]: each for each in before} | {each["agent"]: each for each in now}
     return sorted(prices.values(), key=lambda each: float(each["milliseconds"]))
 
 
-def prices(run: Prices) -> None:
-    """Play, and keep strength and price where the deals are for choosing."""
+def ladder(run: Ladder) -> None:
+    """Play, and write agents/best.json if the deals are not test deals."""
     deals = parse_deals(run.deals)
     is_test = deals[0] in TEST
-    agents = run.agents or (LADDER + DEAR if is_test else LADDER)
+    agents = run.agents or (PLAYERS + EXPENSIVE if is_test else PLAYERS)
     compare(Compare(run.out, agents, deals=run.deals, workers=run.workers))
     if is_test:
-        print("test deals: agents/best.json stays as it is")
+        print("test deals: agents/best.json is unchanged")
         return
     measured = price_list(pd.read_csv(run.out / "summary.csv"))
-    told = {"command": provenance()["command"], "deals": run.deals}
+    about: dict[str, Any] = {"command": command_line(), "deals": run.deals}
     if run.agents:
-        told = json.loads(MEASURED.read_text())
-        told["and"] = provenance()["command"]
-        measured = merged(told["agents"], measured)
-    told["agents"] = measured
-    write_atomically(MEASURED, (json.dumps(told, indent=2) + "\n").encode())
-    print(f"kept in {MEASURED}")
+        about = json.loads(MEASURED.read_text())
+        about["and"] = command_line()
+        measured = merged(about["agents"], measured)
+    about["agents"] = measured
+    write_atomically(MEASURED, (json.dumps(about, indent=2) + "\n").encode())
+    print(f"saved in {MEASURED}")
 
 
 def main() -> None:
     """Run the command."""
-    run_command(ladder, Ladder, __doc__, "finished blocks of deals are in {run.out}: {command}")
+    run_command(
+        ladder, Ladder, __doc__, "finished blocks of deals are kept in {run.out}; resume: {command}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,25 +1,18 @@
-"""Write the README's results and speed, docs/family.md and docs/solver.md from result files.
+"""Write the results of experiments into README and docs.
 
-After `python -m experiments.compare --out runs/y`:
-
-    python -m experiments.pages --results runs/y             # agents on one rule set -> README
-    python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
-    python -m experiments.pages --speed runs/speed           # experiments.throughput -> README
-
-and after `python -m experiments.census --out runs/c`, `experiments.prices` and
-`experiments.habits`:
-
-    python -m experiments.pages --census runs/c              # what can be won -> docs/solver.md
-    python -m experiments.pages --ladder runs/ladder         # strength and price -> docs/agents.md
-    python -m experiments.pages --habits runs/habits         # what was learned -> docs/agents.md
-    python -m experiments.pages --recipes runs/recipes       # other rule sets -> docs/agents.md
-
-and for docs/learning.md, after the sweeps of that study and a comparison of their policies:
-
+    python -m experiments.pages --results runs/y        # agents on one rule set -> README
+    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md
+    python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
+    python -m experiments.pages --speed runs/speed      # experiments.throughput -> README
+    python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
+    python -m experiments.pages --ladder runs/l         # experiments.ladder -> docs/agents.md
+    python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
     python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
+                                                        # the study -> docs/learning.md
 
-What the pages need of these folders is kept in docs/results; without a folder they are made anew
-from there. No figure on them is typed by hand.
+Folders without a note are of `experiments.compare`, `--curves` of `experiments.sweep`. What the
+pages show of them is stored in docs/results; without a folder the pages are written from there. No
+figure on them is typed by hand.
 """
 
 from __future__ import annotations
@@ -28,12 +21,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
-import tyro
 
 from agents.files import write_atomically
 from experiments.census import census_as_text, hardest, summarise_census
+from experiments.command_line import ROOT, run_command
+from experiments.disagreements import disagreements_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
-from experiments.habits import habits_as_text
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, keep_learning, learning_parts
 from experiments.reporting.plots import (
@@ -46,9 +39,8 @@ from experiments.reporting.tables import as_markdown, write_csv
 from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text, ranked
 from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
-from experiments.training.run_folder import ROOT
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.rules import RULES
+from four_seasons_env.rules import RULES, file_name
 
 NEXT_DEAL_PPO = "next_deal_ppo"
 
@@ -74,9 +66,9 @@ class Pages:
     census: Path | None = None
     """Folder of a census of test deals, of one rule set or of more."""
     ladder: Path | None = None
-    """Folder of `experiments.prices` on test deals."""
-    habits: Path | None = None
-    """Folder of `experiments.habits`."""
+    """Folder of `experiments.ladder` on test deals."""
+    disagreements: Path | None = None
+    """Folder of `experiments.disagreements`."""
     recipes: Path | None = None
     """Folder of a comparison of heuristic and planner on other rule sets."""
     learning: list[Path] = field(default_factory=list)
@@ -201,7 +193,7 @@ def with_agents(page: str) -> str:
     ladder = pd.read_csv(RESULTS / "ladder.csv")
     told = (
         f"Test deals 0 to {int(ladder['deals'].max()) - 1:,}, one core, by "
-        "`python -m experiments.prices`. `ms/game` is what the agent thought over a game.\n\n"
+        "`python -m experiments.ladder`. `ms/game` is the agent's own time for a game.\n\n"
         f"{as_markdown(as_text(ladder))}\n![games won against time a move](results/ladder.png)\n\n"
     )
     page = with_part(page, "ladder", told)
@@ -209,8 +201,8 @@ def with_agents(page: str) -> str:
     page = with_part(page, "recipes", as_markdown(as_text(recipes)) + "\n")
     weights = weights_table(pd.concat([ladder, recipes]))
     page = with_part(page, "weights", as_markdown(weights) + "\n")
-    habits = as_markdown(habits_as_text(pd.read_csv(RESULTS / "habits.csv")))
-    return with_part(page, "habits", habits + "\n")
+    disagreements = disagreements_as_text(pd.read_csv(RESULTS / "habits.csv"))
+    return with_part(page, "habits", as_markdown(disagreements) + "\n")
 
 
 def with_rows(kept: Path, new: pd.DataFrame) -> pd.DataFrame:
@@ -235,7 +227,7 @@ def keep_census(folder: Path) -> None:
     results = pd.read_csv(folder / "results.csv")
     for rules in map(str, results["rules"].unique()):
         solved = results[results["rules"] == rules]
-        write_csv(CENSUS / f"{rules.replace('/', '_')}.csv", solved)
+        write_csv(CENSUS / f"{file_name(rules)}.csv", solved)
         if rules == _DEFAULT:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")
@@ -266,8 +258,8 @@ def write_pages(run: Pages) -> None:
         write_csv(RESULTS / "recipes.csv", pd.read_csv(run.recipes / "summary.csv"))
     if run.learning or run.curves:
         keep_learning(run.learning, run.curves)
-    if run.habits:
-        write_csv(RESULTS / "habits.csv", pd.read_csv(run.habits / "habits.csv"))
+    if run.disagreements:
+        write_csv(RESULTS / "habits.csv", pd.read_csv(run.disagreements / "summary.csv"))
     if (RESULTS / "learning.csv").is_file():
         page = PAGE.read_text()
         for name, told in learning_parts().items():
@@ -283,7 +275,9 @@ def write_pages(run: Pages) -> None:
 
 def main() -> None:
     """Run the command."""
-    run_command(write_pages, Pages, __doc__, "pages that were written stay as they are: {command}")
+    run_command(
+        write_pages, Pages, __doc__, "pages that were written stay as they are; resume: {command}"
+    )
 
 
 if __name__ == "__main__":

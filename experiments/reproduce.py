@@ -112,7 +112,7 @@ FAMILY = ("czarina", "simplicity", "four-seasons-1883")
 
 def main() -> None:
     """Run the command."""
-    run_command(reproduce, Reproduce, __doc__, "finished steps are stored: {command}")
+    run_command(reproduce, Reproduce, __doc__, "finished steps are kept; resume: {command}")
 
 
 if __name__ == "__main__":

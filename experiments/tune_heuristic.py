@@ -86,7 +86,8 @@ def tune(run: Tune) -> None:
             drawn = mean + spread * rng.normal(size=(run.population, *mean.shape))
             drawn[0] = mean
             scores = parallel(
-                delayed(_score)(weights, run.rules, first, run.deals_per_generation) for weights in drawn
+                delayed(_score)(weights, run.rules, first, run.deals_per_generation)
+                for weights in drawn
             )
             first += run.deals_per_generation
             order = np.argsort(scores)[::-1]

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import yaml
 
@@ -19,6 +19,9 @@ from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS
 from four_seasons_env.rules import nearest
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 HERE = Path(__file__).parent
 ACTIVATIONS = ("relu", "tanh")
@@ -70,25 +73,30 @@ class MoveSettings(Settings):
     activation: str = one_of(ACTIVATIONS)
 
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound="DataclassInstance")
 
 
 def read_settings(
-    schema: type[S], agent: str, path: Path | None = None, overrides: Iterable[str] = ()
+    schema: type[S],
+    agent: str,
+    path: Path | None = None,
+    overrides: Iterable[str] = (),
+    folder: Path = HERE,
 ) -> S:
     """The hyperparameters of an algorithm.
 
     Args:
         schema: the algorithm's dataclass.
-        agent: its name, also of its own file beside this one.
+        agent: its name, also of its own file.
         path: a YAML file with what is to differ.
         overrides: texts such as "gamma=0.99", which go over both files.
+        folder: of its own file.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: for a key that there is not, with the nearest one, or a value of a wrong kind.
     """
-    values = _read_yaml(HERE / f"{agent}.yaml")
+    values = _read_yaml(folder / f"{agent}.yaml")
     if path is not None:
         values |= _read_yaml(path)
     for text in overrides:

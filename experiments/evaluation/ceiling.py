@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.training.run_folder import ROOT
+from experiments.command_line import ROOT
 
 CEILING = "ceiling"
 """Stands in an agent's place in the row of the ceiling."""

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.command_line import ROOT
 from experiments.reporting.plots import plot_curves
 from experiments.reporting.tables import as_markdown, write_csv
 from experiments.statistics.summary import BASELINE, as_text, ranked
-from experiments.training.run_folder import DONE, ROOT, RUN, read_log
+from experiments.training.run_folder import DONE, RUN, read_log
 
 PAGE = ROOT / "docs" / "learning.md"
 RESULTS = ROOT / "docs" / "results"

@@ -1,17 +1,4 @@
-"""The folder of a training run: what it tells of how the run was made, and who may write there.
-
-=====================  ==========================================================================
-`run.json`             flags, hyperparameters, rules, command, versions, machine, git commit
-`git.diff`             what differed from that commit, if anything did
-`progress.csv`         learning curve; `events.*` is the same for TensorBoard
-`validation.csv`       the best policy's games on validation deals, a row a deal
-`best/`, `last/`       policies: the best by validation, and the latest
-`policies/STEPS/`      the policy at each validation
-`checkpoint/`          all that `--resume` needs
-`done.json`            written last, once the run has come to its end
-`README.md`            all this in short
-=====================  ==========================================================================
-"""
+"""The folder of a training run: its files (`CONTENTS`), its origin, and who may write there."""
 
 from __future__ import annotations
 
@@ -19,9 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
-import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,13 +16,25 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from agents.files import write_atomically
+from experiments.command_line import ROOT, command_line
 
-ROOT = Path(__file__).parent.parent.parent
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
 VALIDATION_GAMES = "validation.csv"
 STEPS = "time/total_timesteps"
-"""Column of the learning curve: moves played."""
+"""Column of the learning curve: moves, decisions or games learned from."""
+
+CONTENTS = {
+    RUN: "flags, hyperparameters, rules, command, versions, machine, git commit",
+    "git.diff": "uncommitted changes at the start, if there were any",
+    PROGRESS: "the learning curve; `events.*` is the same for TensorBoard",
+    VALIDATION_GAMES: "the best policy's games on validation deals, a row a deal",
+    f"{BEST}/, {LAST}/": "policies: the best on validation deals, and the latest",
+    f"{POLICIES}/STEPS/": "the policy at each validation",
+    f"{CHECKPOINT}/": "all that `--resume` needs",
+    DONE: "written last, when the run is finished",
+}
+"""The files of a run and what each holds."""
 
 _PACKAGES = (
     "four-seasons-env",
@@ -67,20 +64,12 @@ def provenance() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "not installed"
     return {
-        "command": shlex.join(["python", *_as_module(sys.argv)]),
+        "command": command_line(),
         "python": platform.python_version(),
         "versions": versions,
         "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
         "git": {"commit": _git("rev-parse", "HEAD"), "changed": _git("status", "--porcelain")},
     }
-
-
-def _as_module(command: list[str]) -> list[str]:
-    """``-m experiments.train ...`` of a command line that holds the module's path."""
-    command = [each.replace(f"{ROOT}/", "") for each in command]
-    path = ROOT / command[0]
-    is_ours = path.suffix == ".py" and path.parent.name == "experiments"
-    return ["-m", f"experiments.{path.stem}", *command[1:]] if is_ours else command
 
 
 def _git(*arguments: str) -> str | None:
@@ -165,8 +154,8 @@ def write_readme(out: Path) -> None:
         ]
     else:
         lines += ["Unfinished: `python -m experiments.train --resume --out` this folder.", ""]
-    table = (__doc__ or "").split("=\n")[1].rpartition("\n=")[0]
-    lines += ["What is here:", "", "```", table, "```"]
+    lines += ["| file | what it holds |", "| --- | --- |"]
+    lines += [f"| `{name}` | {content} |" for name, content in CONTENTS.items()]
     write_atomically(out / "README.md", ("\n".join(lines) + "\n").encode())
 
 
