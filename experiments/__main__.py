@@ -1,4 +1,4 @@
-"""The experiments: `python -m experiments` lists the commands, `python -m experiments NAME` runs one.
+"""The commands: `python -m experiments` lists them, `python -m experiments NAME` runs one.
 
 Listing imports none of them: names and descriptions are read from their source.
 """

@@ -1,14 +1,14 @@
-"""Census: of these deals, how many can be won at all? `python -m experiments.census`.
+"""Solve deals, and count those that can be won by a player who sees every card.
 
-A player who sees every card, the solver, is given so many seconds for each deal. What is decided
-is never done again; deals that were left open can be given more time:
+The solver gets a number of seconds for each deal. Decided deals are never solved again; open deals
+can be given more time:
 
     python -m experiments.census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     python -m experiments.census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
         --out runs/z
 
-Results are kept by the deal in `results.csv`. An open deal may be won or not: the share of winnable
-deals lies between the share won and one minus the share lost.
+`results.csv` has a row a deal. An open deal may be won or lost: the share of winnable deals lies
+between the share won and one minus the share lost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all commands share: flags from a dataclass, errors in one line, Ctrl-C that says what is kept.
+"""What all commands share: flags from a dataclass, errors in one line, a last word after Ctrl-C.
 
 A command is a file of this folder that defines `main` and ends with
 ``if __name__ == "__main__": main()``. `python -m experiments` finds it by that, and lists the first

@@ -1,8 +1,10 @@
-"""Compare agents on the same deals: `python -m experiments.compare --agents random heuristic`.
+"""Play agents on the same deals and compare them.
 
-Every agent plays every deal, thousands side by side, and sees only what a player may see. Results
-are kept by the deal in `results.csv`; a table and plots are made from that file. What is done is
-not done again: a run that was stopped goes on where it was.
+    python -m experiments.compare --agents random heuristic maskable_ppo:runs/x --out runs/y
+
+Every agent plays every deal, many deals side by side, and sees only what a player may see.
+`results.csv` has a row a game; table and plots are made from it. Started again, a comparison plays
+only the blocks of deals that are missing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The main job in five minutes: `make demo`, or `python -m experiments.demo --minutes 2`.
+"""Train an agent, compare it and report, in five minutes: what `make demo` runs.
 
-Trains an agent from nothing (`next_deal_ppo`: MaskablePPO, unmodified, on the environment whose
-actions are positions), then plays it on the 10,000 test deals, beside the heuristic and a
-beginner's list, and writes a report. Other players, whose games take longer than the demo, are
-shown with their kept results. Ctrl-C ends a step early: what is there by then is compared and
-reported.
+    python -m experiments.demo --minutes 2
+
+Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
+from nothing, plays it on the 10,000 test deals beside the heuristic and a beginner's list, and
+writes a report. Agents whose games take longer than the demo are shown with stored results. Ctrl-C
+ends a step early; what there is by then is compared and reported.
 """
 
 from __future__ import annotations

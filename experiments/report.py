@@ -1,4 +1,6 @@
-"""Report: `python -m experiments.report runs/x runs/y` makes one page of what the folders hold.
+"""Make one page of comparisons, trainings and sweeps.
+
+    python -m experiments.report runs/x runs/y
 
 Folders of `experiments.compare` give tables and plots; folders of `experiments.train`, or of a
 whole sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as

@@ -1,10 +1,10 @@
-"""The README's benchmark from nothing: `make reproduce`, or `python -m experiments.reproduce`.
+"""Reproduce the README's benchmark from nothing: what `make reproduce` runs.
 
-Trains the algorithms with five seeds each, plays them against random play, the heuristic, the kept
-weights and the planner on the 10,000 test deals, plays random and heuristic on all rule sets,
-writes the report, and makes README and docs anew from all that. `--quick` does the same in small,
-and leaves README and docs alone. `--learning` runs the study of docs/learning.md instead. Started
-again, it goes on where it was stopped.
+Trains the algorithms with five seeds each, compares them with random play, the heuristic, the
+bundled weights and the planner on the 10,000 test deals, plays random and heuristic on all rule
+sets, writes the report, and writes README and docs from the results. `--quick` does the same in
+small and leaves README and docs alone. `--learning` runs the study of docs/learning.md instead.
+Started again, it continues where it was stopped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Steps per second: `python -m experiments.throughput` (or `make bench`).
+"""Measure steps per second, start-up time and memory: what `make bench` runs.
 
 Random legal play, masks and observations written, episodes reset: the vector environment at
 several batch sizes, the single environment, and MaskablePPO end to end; with `--peers` other
-environments in the same run; then start-up times and memory. Each figure is the median of several
-windows; the fastest and slowest stand beside it, as machines are noisy, and the rate by CPU time,
-as others may use the machine.
+environments in the same run. Each figure is the median of several windows. The fastest and slowest
+stand beside it, as machines are noisy, and the rate by CPU time, as others may use the machine.
 
     python -m experiments.throughput --peers --out runs/speed
     python -m experiments.pages --speed runs/speed               # the README's section on speed

@@ -1,7 +1,7 @@
-"""Tune the heuristic's weights on training deals: `python -m experiments.tune_heuristic`.
+"""Tune the heuristic's weights on training deals.
 
-The cross-entropy method (Rubinstein 1999): draw weights from a normal distribution, keep the best,
-fit the next distribution to them. Each generation plays deals of its own, so that no weights win by
+The cross-entropy method (Rubinstein 1999): draw weights from a normal distribution, select the
+best, fit the next distribution to them. Each generation plays new deals, so that no weights win by
 luck with a few. The result is written to `agents/scripted/heuristic.json`.
 """
 

@@ -1,1 +1,1 @@
-"""Commands of `python -m four_seasons_env`: a module each, with a `main` that takes the arguments."""
+"""Commands of `python -m four_seasons_env`: modules whose `main` takes the arguments."""
