@@ -16,6 +16,7 @@ import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import tyro
@@ -240,10 +241,10 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
 
 def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
     """Learning curves, algorithm by algorithm, one picture a rule set."""
-    told = {folder: json.loads((folder / RUN).read_text()) for folder in folders}
-    for rules in dict.fromkeys(each["rules"]["name"] for each in told.values()):
+    abouts = {folder: _about(folder) for folder in folders}
+    for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
         runs: dict[str, list[pd.DataFrame]] = {}
-        for folder, each in told.items():
+        for folder, each in abouts.items():
             if each["rules"]["name"] == rules:
                 start = each["run"]["warm_start"]
                 name = each["run"]["agent"] + (f" from {start}" if start else "")
@@ -260,7 +261,21 @@ def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None
             "what others win of the deals compared above."
         )
     page.heading("Where the trainings come from", 3)
-    page.commands([each["command"] for each in told.values()])
+    page.commands([each["command"] for each in abouts.values()])
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """How a training was made.
+
+    Raises:
+        ValueError: if an earlier version of this project wrote it in another form.
+    """
+    about: dict[str, Any] = json.loads((folder / RUN).read_text())
+    if "name" not in about["rules"]:
+        raise ValueError(
+            f"{folder / RUN} does not name the rule set: an earlier version wrote it, train again"
+        )
+    return about
 
 
 def _runs_in(folder: Path) -> list[Path]:

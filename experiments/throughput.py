@@ -38,7 +38,7 @@ VECTOR = "vector environment"
 NEXT_DEAL = "next-deal environment, decisions"
 NEXT_DEAL_PPO = "MaskablePPO on it, end to end, decisions"
 PPO = "MaskablePPO, end to end"
-PPO_RULER = "MaskablePPO, an environment that costs nothing"
+PPO_ZERO_COST = "MaskablePPO, an environment that costs nothing"
 
 
 _MOST_DECISIONS = 1024
@@ -192,7 +192,7 @@ def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
     rollout: int = settings.games * settings.n_steps
     learners: dict[str, Callable[[], int]] = {}
     ours: Any = None
-    for name, kind in {PPO_RULER: ZeroCostVecEnv, PPO: TimedVecEnv}.items():
+    for name, kind in {PPO_ZERO_COST: ZeroCostVecEnv, PPO: TimedVecEnv}.items():
         ours = kind(
             settings.games,
             seed=0,
@@ -289,10 +289,10 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def ratios(table: pd.DataFrame) -> dict[str, float]:
-    """Our rates over those of the peers, and of the training over its ruler, of one run's table.
+    """Ratios of rates in one run's table: ours to the peers', and of the two trainings.
 
-    Ours is the single environment or the vector environment on one thread with as many games as
-    the peer (or the batch nearest to that), with mask and `tops`.
+    Ours is the single environment or the vector environment on one thread with the number of games
+    nearest to the peer's, with mask and `tops`.
     """
     found: dict[str, float] = {}
     ours = table[(table["observation"] == "tops") & (table["threads"] == 1)]
@@ -304,7 +304,7 @@ def ratios(table: pd.DataFrame) -> dict[str, float]:
     rates = table.groupby("what")["moves_per_second"].first()
     if PPO in rates:
         found["MaskablePPO's rate / its rate with an environment that costs nothing"] = (
-            rates[PPO] / rates[PPO_RULER]
+            rates[PPO] / rates[PPO_ZERO_COST]
         )
     return found
 

@@ -72,7 +72,12 @@ def _score(weights: NDArray[np.float64], rules: str, first: int, deals: int) -> 
 
 
 def tune(run: Tune) -> None:
-    """Run the search and write the mean of the last elite."""
+    """Run the search and write the mean of the last elite.
+
+    Raises:
+        ValueError: for an unknown rule set or backend.
+    """
+    get_rules(run.rules)
     rng = np.random.default_rng(run.seed)
     if run.start:
         mean = heuristic.read_weights(run.start)

@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise ValueError(f"unknown command {name!r}: {nearest(name, known)}")
         importlib.import_module(_COMMANDS[name][0]).main(rest)
     except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
         sys.exit(130)
     except (ValueError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)

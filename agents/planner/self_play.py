@@ -1,4 +1,4 @@
-"""Games that the planner plays against itself, and the targets that it learns from them.
+"""Games that the planner plays against itself, and what it is to learn from them.
 
 Each decision of a game leaves a position about to deal. Its target is the lambda-return: the
 values of the positions that followed, the later ones weighing less and less, and at the end whether
@@ -19,22 +19,18 @@ LONGEST = 64
 
 
 @jit
-def play_games(
-    deals, rule, free, network, work, search, limits, td_lambda, game, positions, targets
-):
+def play_games(deals, rule, free, network, work, search, limits, trace, game, positions, targets):
     """Play deals, and write the positions that were decided for and their targets.
 
     Args:
         free: see `reach`.
-        limits: int64 (4,): nodes and expansions of a search while cards are hidden, and once none
-            are.
-        td_lambda: float32.
-        game: GAME (1,), a buffer.
-        positions: GAME (n,) with room for `LONGEST` a deal.
-        targets: float32 (n,).
+        limits: positions and openings of a search, while cards are hidden and once none are.
+        trace: lambda, float32.
+        game: GAME array of one.
+        positions: GAME array, and ``targets``, float32, with room for `LONGEST` a deal.
 
     Returns:
-        The numbers of positions written and of games won.
+        How many positions were written, and how many games were won.
     """
     written = won_games = 0
     for deal in deals:
@@ -42,8 +38,8 @@ def play_games(
         first = written
         while True:
             over = nothing_hidden(game[0], rule)
-            nodes, expansions = (limits[2], limits[3]) if over else (limits[0], limits[1])
-            best, _ = reach(game[0], rule, free, network, work, search, nodes, expansions)
+            most, openings = (limits[2], limits[3]) if over else (limits[0], limits[1])
+            best, _ = reach(game[0], rule, free, network, work, search, most, openings)
             won = search.values[best] == WON
             over = over or won or search.turns[best] == NOT_YET
             positions[written] = game[0] if over else search.positions[best]
@@ -57,5 +53,5 @@ def play_games(
         for i in range(written - 1, first - 1, -1):
             value = targets[i]
             targets[i] = following
-            following = td_lambda * following + (np.float32(1) - td_lambda) * value
+            following = trace * following + (np.float32(1) - trace) * value
     return written, won_games

@@ -118,7 +118,7 @@ def test_a_run_that_is_told_to_stop_keeps_what_it_has(tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.005)
     busy = start("--resume", "--out", str(out))
-    assert busy.wait() == 1
+    assert busy.wait() == 2
     assert busy.stderr is not None
     assert b"is being trained by another process" in busy.stderr.read()
     process.send_signal(signal.SIGTERM)
