@@ -40,10 +40,10 @@ from four_seasons_env.rules import file_name
 from four_seasons_env.solver import shorten, solve
 
 BLOCK = 100
-"""Deals in one task and file."""
+"""Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed")
-"""Of a results file: `base` is the foundations' base rank, `moves` the length of a solution that
-was found (0: none), `allowed` the seconds that the deal was given at most, the last time."""
+"""Of a result file: `base` is the foundations' base rank, `moves` the length of the solution found
+(0: none), `allowed` the time limit of the last attempt in seconds."""
 
 
 @dataclass
@@ -51,18 +51,18 @@ class Census:
     """Solve deals, and count those that can be won."""
 
     out: Path
-    """Folder of the results; what is decided there is kept."""
+    """Folder of the results; deals that are decided there are not solved again."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
-    """Time for each deal."""
+    """Time limit for each deal."""
     only: Literal["new", "unknown"] = "new"
-    """`new`: deals that have not been tried. `unknown`: those also that were left open with less
+    """`new`: solve deals that have not been tried. `unknown`: also those that are open after less
     time than now."""
     seed: int = 0
-    """Of the solver's chance."""
+    """Seed of the solver's chance."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -78,7 +78,7 @@ class Task(Block):
         return not self.open_deals()
 
     def open_deals(self) -> list[int]:
-        """The deals that are to be solved now."""
+        """The deals to solve now."""
         if not self.part.is_file():
             return list(self.deals)
         done = _read(self.part)
@@ -109,7 +109,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def solve_block(task: Task) -> None:
-    """Solve the open deals of a block; its file is written every few seconds."""
+    """Solve the due deals of a block; its file is written every few seconds."""
     rows: dict[int, dict[Any, Any]] = {}
     if task.part.is_file():
         rows = {row["deal"]: row for row in _read(task.part).to_dict("records")}
@@ -124,10 +124,10 @@ def solve_block(task: Task) -> None:
 
 
 def take_census(run: Census) -> pd.DataFrame:
-    """Solve what is to be solved, and return all results, a row a deal.
+    """Solve the deals that are due, and return all results, a row a deal.
 
     Raises:
-        ValueError: for an unknown rule set or backend, or deals that are no range.
+        ValueError: for an unknown rule set or backend, or a text that is no range of deals.
         RuntimeError: if a block of deals could not be solved, once all others have been.
     """
     rule_sets = rule_set_names(run.rules)
@@ -141,7 +141,7 @@ def take_census(run: Census) -> pd.DataFrame:
 
 
 def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
-    """A row for each value of a column (rules, base), in the order in which they first stand there.
+    """A row for each value of a column (rules, base), in order of appearance.
 
     Columns: that column, deals, won, lost, unknown; low and high, the bounds of the share of
     winnable deals among these; all_low and all_high, bounds for all deals there are: the lower end
@@ -202,7 +202,7 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
-    """The deals that are open or took longest to decide, as cells of text."""
+    """The deals that are open, then those that took longest to decide, as cells of text."""
     order = results.assign(open=results["status"] == "unknown").sort_values(
         ["open", "seconds"], ascending=False
     )
@@ -219,7 +219,7 @@ def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
 
 
 def census(run: Census) -> None:
-    """Take the census, print the table, and keep table and plots beside the results."""
+    """Take the census, print the table, and save table and plots beside the results."""
     results = take_census(run)
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)
@@ -229,12 +229,12 @@ def census(run: Census) -> None:
         name = file_name(str(rules))
         plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
     print_table(cells, f"deals {run.deals}")
-    print(f"kept in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
+    print(f"saved in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
 
 
 def main() -> None:
     """Run the command."""
-    run_command(census, Census, __doc__, "decided deals are kept in {run.out}; resume: {command}")
+    run_command(census, Census, __doc__, "decided deals are saved in {run.out}; resume: {command}")
 
 
 if __name__ == "__main__":

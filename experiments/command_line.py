@@ -30,7 +30,7 @@ def run_command(
     function: Callable[[Flags], Result],
     flags: type[Flags],
     description: str | None,
-    interrupted: str = "nothing is kept",
+    interrupted: str = "nothing is saved",
 ) -> Result:
     """Read the flags from the command line and call a command's function with them.
 
@@ -38,8 +38,8 @@ def run_command(
         function: the command.
         flags: its dataclass of flags; flags of nested dataclasses get no prefix.
         description: the command's docstring, for `--help`.
-        interrupted: what Ctrl-C leaves and how to go on, formatted with ``run`` (the flags) and
-            ``command`` (the command line).
+        interrupted: what is saved after Ctrl-C and how to resume, formatted with ``run`` (the
+            flags) and ``command`` (the command line).
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
@@ -71,15 +71,15 @@ def command_line() -> str:
 
 
 def run_renamed(new: str, *arguments: str) -> None:
-    """Run a command under its old name, and say what it is called now.
+    """Run a command under its old name, and print the new one.
 
     Args:
         new: its name.
-        *arguments: what the old name stands for besides; put before the flags.
+        *arguments: flags that the old name implies.
     """
     from experiments.__main__ import run_by_name
 
     old = Path(sys.argv[0]).stem
-    told = " ".join([f"experiments.{new}", *arguments])
-    print(f"deprecated: experiments.{old} is now {told}", file=sys.stderr)
+    now = " ".join([f"experiments.{new}", *arguments])
+    print(f"deprecated: experiments.{old} is now {now}", file=sys.stderr)
     run_by_name(new, [*arguments, *sys.argv[1:]])

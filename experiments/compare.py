@@ -45,13 +45,13 @@ from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.rules import file_name, get_rules, nearest
 
 BLOCK = 1000
-"""Deals that are played side by side, in one task. Part of what makes a result repeatable."""
+"""Deals that one task plays side by side. Another size gives other reshuffles, and other games."""
 
 BRIEF = (
     *("rules", "agent", "made of", "play", "played", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns that are printed; table.md has them all."""
+"""Columns that are printed; table.md has all."""
 
 
 @dataclass
@@ -59,10 +59,10 @@ class Compare:
     """Play agents on the same deals and compare them."""
 
     out: Path
-    """Folder of the results; what it holds of the same comparison is kept."""
+    """Folder of the results; results of the same comparison that it holds are not played again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
-    """Agents by name; those with weights may carry a path, or a pattern that stands for several
-    training seeds, and a name for tables: ppo=maskable_ppo:runs/study/ppo-*"""
+    """Agents by name. Those with weights may have a path, or a pattern that matches several
+    training seeds; any may have a name for tables: ppo=maskable_ppo:runs/study/ppo-*"""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
@@ -70,18 +70,18 @@ class Compare:
     play: list[str] = field(default_factory=lambda: list(PLAYS))
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
-    """Of the agents' chance and of the stock's reshuffles."""
+    """Seed of the agents' chance and of the stock's reshuffles."""
     trust: bool = False
     """Open zips of Stable-Baselines3, which can run any code."""
     workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
-    """A folder of `experiments.census`: where it has all the deals, the table shows how many can be
-    won at all. That of the test deals comes with the repository."""
+    """A folder of `experiments.census`: if it has all the deals, the table shows how many can be
+    won at all. The repository has that of the test deals."""
     beside: Path | None = None
-    """A `summary.csv` with kept results of agents that are not played now."""
+    """A `summary.csv` with stored results of agents that do not play now."""
     show: list[str] = field(default_factory=list)
-    """Of which agents the table shows those results, marked as kept; NAME=LABEL where they are kept
-    under a label of their own."""
+    """Agents of that file to show in the table, marked "kept"; NAME=LABEL if the file has another
+    label for the agent."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ def play_block(task: Task) -> None:
 
 
 def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
-    """Make sure that the folder is for this comparison, and say in it who plays.
+    """Check that the folder is for this comparison, and write who plays into it.
 
-    A comparison may grow by agents, rule sets and deals. What has been compared is never dropped.
+    A comparison may grow by agents, rule sets and deals. Results are never dropped.
 
     Raises:
         ValueError: if the folder holds results of another seed, or of players or deals that this
@@ -156,7 +156,7 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
 
 
 def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
-    """Play what has not been played yet, and return all results, a row for each policy and deal.
+    """Play the blocks that are missing, and return all results, a row for each policy and deal.
 
     Args:
         run: the comparison.
@@ -190,17 +190,17 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     return results
 
 
-def _kept(run: Compare) -> pd.DataFrame | None:
-    """Kept results of agents that are to be shown beside those that play.
+def _stored(run: Compare) -> pd.DataFrame | None:
+    """Stored results to show beside those of the agents that play.
 
     Raises:
-        FileNotFoundError: if there are none.
-        ValueError: for an agent that they do not have, with the nearest one.
+        FileNotFoundError: if the file is missing.
+        ValueError: for an agent that it does not have, with the nearest one.
     """
     if run.beside is None:
         return None
     if not run.beside.is_file():
-        raise FileNotFoundError(f"no kept results at {run.beside}")
+        raise FileNotFoundError(f"no stored results at {run.beside}")
     found = pd.read_csv(run.beside)
     names = {}
     for each in run.show:
@@ -210,21 +210,21 @@ def _kept(run: Compare) -> pd.DataFrame | None:
         if label not in set(found["agent"]):
             hint = nearest(label, sorted(set(found["agent"])))
             raise ValueError(f"{run.beside} has no results of {label!r}: {hint}")
-    kept = found[found["agent"].isin(names) & found["rules"].isin(run.rules)]
-    plays_so = kept["play"].isin(run.play)
-    kept = kept[plays_so | ~plays_so.groupby(kept["agent"]).transform("any")]
-    kept = kept.assign(source=KEPT, agent=kept["agent"].map(names))
-    return kept.assign(
-        kind=[AGENTS[name].kind if name in AGENTS else "-" for name in kept["agent"]]
+    stored = found[found["agent"].isin(names) & found["rules"].isin(run.rules)]
+    plays_so = stored["play"].isin(run.play)
+    stored = stored[plays_so | ~plays_so.groupby(stored["agent"]).transform("any")]
+    stored = stored.assign(source=KEPT, agent=stored["agent"].map(names))
+    return stored.assign(
+        kind=[AGENTS[name].kind if name in AGENTS else "-" for name in stored["agent"]]
     )
 
 
 def compare(run: Compare, finish_when_stopped: bool = False) -> None:
-    """Play, print the table, and keep table and plots beside the results; see `play_all`."""
-    kept = _kept(run)
+    """Play, print the table, and save table and plots beside the results; see `play_all`."""
+    stored = _stored(run)
     results = play_all(run, finish_when_stopped)
-    if kept is not None:
-        write_csv(run.out / BESIDE, kept)
+    if stored is not None:
+        write_csv(run.out / BESIDE, stored)
     summary = summarise_folder(run.out, results, read_census(run.census))
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
@@ -238,7 +238,7 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     brief = [name for name in BRIEF if name in cells]
     print_table(cells[brief], f"deals {results['deal'].min():,}-{results['deal'].max():,}")
-    print(f"kept in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
+    print(f"saved in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 
 def main() -> None:
@@ -247,7 +247,7 @@ def main() -> None:
         compare,
         Compare,
         __doc__,
-        "finished blocks of deals are kept in {run.out}; resume: {command}",
+        "finished blocks of deals are saved in {run.out}; resume: {command}",
     )
 
 

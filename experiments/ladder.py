@@ -110,7 +110,10 @@ def ladder(run: Ladder) -> None:
 def main() -> None:
     """Run the command."""
     run_command(
-        ladder, Ladder, __doc__, "finished blocks of deals are kept in {run.out}; resume: {command}"
+        ladder,
+        Ladder,
+        __doc__,
+        "finished blocks are saved in {run.out}; resume: {command}",
     )
 
 

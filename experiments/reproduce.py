@@ -29,11 +29,11 @@ class Reproduce:
     """Train, compare, report."""
 
     out: Path | None = None
-    """Folder of all that is made; by default runs/reproduce, or runs/reproduce-quick."""
+    """Folder of the results; by default runs/reproduce, or runs/reproduce-quick."""
     learning: bool = False
     """The study of docs/learning.md, some three core-hours, instead of the README's benchmark."""
     quick: bool = False
-    """In small: two seeds, minutes of training, a tenth of the deals."""
+    """Two seeds, minutes of training, a tenth of the deals."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -53,7 +53,7 @@ def reproduce(run: Reproduce) -> None:
     jobs = STUDIES / ("quick.yaml" if run.quick else "baselines.yaml")
     failures = sweep(Sweep(jobs, out / "study", run.workers))
     if failures:
-        raise RuntimeError(f"{len(failures)} trainings failed: start again to go on with them")
+        raise RuntimeError(f"{len(failures)} trainings failed: start again to resume them")
     console.rule("2 of 4: comparison on test deals")
     agents = [
         "random",
@@ -76,7 +76,7 @@ def reproduce(run: Reproduce) -> None:
     if not run.quick:
         report(Report([compared, out / "study"], RESULTS / "report.html"))
         write_pages(Pages(compared, family))
-        console.print(f"made anew: README.md and docs in {ROOT}")
+        console.print(f"updated: README.md and docs in {ROOT}")
 
 
 def _learning(run: Reproduce, out: Path, console: Console) -> None:
@@ -90,7 +90,7 @@ def _learning(run: Reproduce, out: Path, console: Console) -> None:
         console.rule(f"{number} of 5: training, {study}.yaml")
         failures = sweep(Sweep(STUDIES / f"{study}.yaml", out / name, run.workers))
         if failures:
-            raise RuntimeError(f"{len(failures)} trainings failed: start again to go on with them")
+            raise RuntimeError(f"{len(failures)} trainings failed: start again to resume them")
     console.rule("4 of 5: comparison on test deals")
     deals = "0-999" if run.quick else "0-9999"
     compared, family = out / "compare", out / "compare-family"
@@ -112,7 +112,7 @@ FAMILY = ("czarina", "simplicity", "four-seasons-1883")
 
 def main() -> None:
     """Run the command."""
-    run_command(reproduce, Reproduce, __doc__, "finished steps are kept; resume: {command}")
+    run_command(reproduce, Reproduce, __doc__, "finished steps are saved; resume: {command}")
 
 
 if __name__ == "__main__":

@@ -322,7 +322,7 @@ def sweep(run: Sweep) -> list[Failure]:
 def main() -> None:
     """Run the command; the exit status is 1 if a job failed."""
     failures = run_command(
-        sweep, Sweep, __doc__, "checkpoints are kept in {run.out}; resume: {command}"
+        sweep, Sweep, __doc__, "checkpoints are saved in {run.out}; resume: {command}"
     )
     sys.exit(1 if failures else 0)
 

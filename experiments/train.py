@@ -43,7 +43,7 @@ from four_seasons_env.rules import Rules, get_rules, nearest
 
 
 def parse_steps(text: str) -> int:
-    """A number of steps such as "20M", "500k" or "1000".
+    """The number of steps in a text such as "20M", "500k" or "1000".
 
     Raises:
         ValueError: if it is not a positive number.
@@ -63,9 +63,9 @@ class Train:
     """Train a learning agent."""
 
     out: Path
-    """Folder of the run; must be new or empty, unless the run is resumed."""
+    """Folder of the run; new or empty, unless the run is resumed."""
     agent: str = "maskable_ppo"
-    """A learning agent of the registry."""
+    """What is trained: maskable_ppo, maskable_dqn, next_deal_ppo or planner."""
     rules: str = "four-seasons"
     """The rule set to learn."""
     seed: int = 0
@@ -117,7 +117,7 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
 
 
 def _check(run: Train, trainer: Trainer) -> None:
-    """Refuse flags that cannot be, before anything is written."""
+    """Refuse invalid flags before anything is written."""
     parse_steps(run.steps or trainer.steps)
     if run.warm_start is not None and not trainer.imitates:
         raise ValueError(f"{trainer.name} has no warm start: leave out --warm-start")
@@ -260,7 +260,7 @@ def _stopped_by_signals(monitor: Monitor) -> Iterator[None]:
 
 
 _INTERRUPTED = (
-    "the last checkpoint is kept in {run.out}; resume: python -m experiments.train --resume "
+    "the last checkpoint is saved in {run.out}; resume: python -m experiments.train --resume "
     "--out {run.out}"
 )
 

@@ -42,7 +42,7 @@ _START = {
     "tops": -0.02,
     "deal": 0.0,
 }
-"""A first guess, from the advice itself."""
+"""A first guess, from the advice of players."""
 
 
 @dataclass
@@ -55,11 +55,11 @@ class Tune:
     population: int = 64
     elite: int = 10
     deals_per_generation: int = 2000
-    """Training deals that each candidate plays, the same for a whole generation."""
+    """Training deals that each candidate plays; all of a generation play the same."""
     seed: int = 0
     workers: Workers = field(default_factory=Workers)
     start: Path | None = None
-    """Weights to go on from, with a tenth of the spread; a first guess otherwise."""
+    """Weights to start from, with a tenth of the spread; by default a first guess."""
     out: Path = heuristic.WEIGHTS
 
 
@@ -100,8 +100,8 @@ def tune(run: Tune) -> None:
             mean, spread = elite.mean(axis=0), 0.1 * spread + 0.9 * elite.std(axis=0) + 0.002
             print(f"{generation}: mean {scores[0]:.4f}, best {scores[order[0]]:.4f}", flush=True)
     table = {name: [round(float(w), 4) for w in mean[:, i]] for i, name in enumerate(FEATURES)}
-    told = {"rules": run.rules, "weights": table}
-    write_atomically(run.out, (json.dumps(told, indent=2) + "\n").encode())
+    about = {"rules": run.rules, "weights": table}
+    write_atomically(run.out, (json.dumps(about, indent=2) + "\n").encode())
 
 
 def main() -> None:

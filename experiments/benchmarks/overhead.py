@@ -1,4 +1,4 @@
-"""Environments that show what ours costs in training: one that costs nothing, two that are timed."""
+"""Environments that show what ours costs in training: one costs nothing, two are timed."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Player:
     """One of `PLAYS`."""
     train_seed: int | None
     kind: str
-    """What its play is made of; see `agents.registry.Entry`."""
+    """What its play consists of; see `agents.registry.Entry`."""
     digest: str
     """The first letters of the SHA-256 of its weights and options; empty without either."""
     trust: bool = False
@@ -64,16 +64,15 @@ def find_players(
     """The players of a comparison under one rule set.
 
     Args:
-        names: agents' names, each with an own one before it if need be, and with a path where there
-            are weights: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
+        names: agents' names, which may have a label in front and, for agents with weights, a path
+            behind: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
         rules: the rule set.
         plays: ways in which trained networks are to play.
         trust: open zips.
 
     Raises:
-        ValueError: for a name that there is not, two runs of one seed, or weights that cannot be
-            used.
+        ValueError: for an unknown name, two runs of one seed, or weights that cannot be used.
         FileNotFoundError: where there are no weights.
     """
     rules = get_rules(rules)
@@ -121,7 +120,7 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | None]:
-    """The policies that a path or pattern stands for; None are the kept weights."""
+    """The policies that a path or pattern stands for; None: the bundled weights."""
     if path is None or not glob.has_magic(str(path)):
         return [_policy_in(path) if path else None]
     matching = sorted(Path(path.anchor).glob(_within(path)))
@@ -150,7 +149,7 @@ def _policy_in(path: Path) -> Path:
 
 
 def _check_distinct(players: list[Player]) -> None:
-    """Refuse two players that could not be told apart in a table."""
+    """Refuse two players that look the same in a table."""
     seen: dict[tuple[str, str, int | None], Player] = {}
     for player in players:
         key = (player.agent, player.play, player.train_seed)

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 
 class Clock:
-    """How much of a run is over, by steps or by time spent learning, whichever is furthest.
+    """The share of a run that is done, by steps or by time of learning, whichever is larger.
 
     Args:
-        steps: of the run.
-        minutes: of learning at most.
-        core_minutes: of processor time, all threads together, spent learning at most.
+        steps: limit of learning, in steps.
+        minutes: limit of learning, by the clock.
+        core_minutes: limit of learning, in processor time of all threads together.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Clock:
         self._since: tuple[float, float] | None = None
 
     def _spent(self) -> tuple[float, float]:
-        """Seconds spent learning, and of processor time."""
+        """Seconds of learning, by the clock and of processor time."""
         if self._since is None:
             return self._before
         now = (time.monotonic(), time.process_time())
@@ -38,28 +38,28 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Time spent learning."""
+        """Seconds of learning."""
         return self._spent()[0]
 
     @property
     def core_seconds(self) -> float:
-        """Processor time spent learning."""
+        """Processor seconds of learning."""
         return self._spent()[1]
 
     @property
     def done(self) -> float:
-        """The share of the run that is over, 0 to 1."""
+        """The share of the run that is done, 0 to 1."""
         shares = [spent / limit for spent, limit in zip(self._spent(), self.limits, strict=True)]
         return min(max(self.done_steps / self.steps, *shares), 1.0)
 
     def start(self, seconds: float = 0.0, core_seconds: float = 0.0) -> None:
-        """Start, after so much of learning."""
+        """Start, after the seconds that an earlier process learned."""
         self._before = (seconds, core_seconds)
         self._since = (time.monotonic(), time.process_time())
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stand still for the length of a block."""
+        """Stop the clock within a block."""
         self._before, self._since = self._spent(), None
         yield
         self._since = (time.monotonic(), time.process_time())

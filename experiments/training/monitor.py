@@ -1,7 +1,7 @@
 """`Monitor`: logs, validates and saves a run between two updates, and ends it.
 
-None of that changes what is learned: it draws on no random state of the training, and the clock
-stands still meanwhile.
+None of that changes what is learned: it uses no random state of the training, and the clock is
+stopped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.rules import Rules
 
 RECENT = 1000
-"""Episodes over which the running win rate is taken."""
+"""Episodes of the running win rate."""
 
 
 class Monitor:

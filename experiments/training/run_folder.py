@@ -50,13 +50,13 @@ _PACKAGES = (
 )
 
 
-def write_json(path: Path, told: dict[str, Any]) -> None:
+def write_json(path: Path, values: dict[str, Any]) -> None:
     """Write a dictionary as JSON, as a whole or not at all."""
-    write_atomically(path, (json.dumps(told, indent=2) + "\n").encode())
+    write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
 
 
 def provenance() -> dict[str, Any]:
-    """Command, versions, machine and git state: where a result comes from."""
+    """Command, versions, machine and git state: the origin of a result."""
     versions = {}
     for name in _PACKAGES:
         try:
@@ -73,7 +73,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says of this clone; None outside of one."""
+    """Output of git in this clone; None outside of a clone."""
     try:
         done = subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
@@ -85,10 +85,10 @@ def _git(*arguments: str) -> str | None:
 
 @contextmanager
 def alone(out: Path) -> Iterator[None]:
-    """Keep any other process from training in a folder at the same time.
+    """Lock a folder, so that no other process trains in it within the block.
 
     Raises:
-        FileExistsError: if one does.
+        FileExistsError: if another process has the lock.
     """
     out.mkdir(parents=True, exist_ok=True)
     try:
@@ -98,21 +98,21 @@ def alone(out: Path) -> Iterator[None]:
         raise FileExistsError(f"{out} is being trained by another process") from None
 
 
-def open_run(out: Path, told: dict[str, Any]) -> None:
+def open_run(out: Path, about: dict[str, Any]) -> None:
     """Start the folder of a new run.
 
     Raises:
-        FileExistsError: if there is something in it already; nothing is ever overwritten.
+        FileExistsError: if the folder is not empty; nothing is ever overwritten.
     """
     if (out / RUN).is_file():
-        done = "has come to its end" if (out / DONE).is_file() else "is unfinished"
+        done = "is finished" if (out / DONE).is_file() else "is unfinished"
         raise FileExistsError(
-            f"{out} holds a run already, which {done}: go on with it (--resume), or choose a new "
+            f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
             "folder (--out)"
         )
     if out.exists() and any(not each.name.startswith(".") for each in out.iterdir()):
-        raise FileExistsError(f"{out} is not empty, and holds no run: choose a new folder (--out)")
-    write_json(out / RUN, told)
+        raise FileExistsError(f"{out} is not empty and holds no run: choose a new folder (--out)")
+    write_json(out / RUN, about)
     changes = _git("diff", "HEAD")
     if changes:
         write_atomically(out / "git.diff", (changes + "\n").encode())
@@ -120,36 +120,36 @@ def open_run(out: Path, told: dict[str, Any]) -> None:
 
 
 def reopen_run(out: Path) -> dict[str, Any]:
-    """What a run to be resumed has told of itself.
+    """The `run.json` of a run to resume.
 
     Raises:
         FileNotFoundError: if there is no run.
         ValueError: if its `run.json` cannot be read.
     """
     if not (out / RUN).is_file():
-        raise FileNotFoundError(f"no run to resume at {out}: {RUN} would stand there")
+        raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
     try:
-        told: dict[str, Any] = json.loads((out / RUN).read_text())
+        about: dict[str, Any] = json.loads((out / RUN).read_text())
     except ValueError as error:
         raise ValueError(f"{out / RUN} is damaged: {error}") from None
-    return told
+    return about
 
 
 def write_readme(out: Path) -> None:
     """Write the folder's README from its files."""
-    told = json.loads((out / RUN).read_text())
-    run, git = told["run"], told["git"]
-    title = f"{run['agent']} on {told['rules']['name']}, training seed {run['seed']}"
-    lines = [f"# {title}", "", f"    {told['command']}", ""]
+    about = json.loads((out / RUN).read_text())
+    run, git = about["run"], about["git"]
+    title = f"{run['agent']} on {about['rules']['name']}, training seed {run['seed']}"
+    lines = [f"# {title}", "", f"    {about['command']}", ""]
     changed = " with the changes of git.diff" if git["changed"] else ""
-    lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {told['python']}.", ""]
+    lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {about['python']}.", ""]
     if (out / DONE).is_file():
         done = json.loads((out / DONE).read_text())
         best = done["best"]
         lines += [
             f"Learned from {done['steps']:,} steps in {done['seconds']:,.0f} seconds. Its best "
             f"policy won {best['won']:.2%} of {best['deals']} (validation deals), with "
-            f"{best['cards_up']:.1f} cards up; it is of step {best['steps']:,}.",
+            f"{best['cards_up']:.1f} cards up; from step {best['steps']:,}.",
             "",
         ]
     else:
@@ -160,7 +160,7 @@ def write_readme(out: Path) -> None:
 
 
 def read_log(folder: Path) -> pd.DataFrame:
-    """The learning curve of a run, a row a log entry; without any if it has not come that far."""
+    """The learning curve of a run, a row a log entry; empty before the first."""
     path = folder / PROGRESS
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})

@@ -45,7 +45,7 @@ class StableBaselinesTrainer(Trainer):
         return self.algorithm.settings_from(values)
 
     def compile(self, settings: Settings, rules: Rules) -> None:
-        """Learn from a few steps and drop the model; the next one seeds all random states anew."""
+        """Learn from a few steps and drop the model; the next one seeds all random states."""
         small = dataclasses.replace(settings, games=2, batch_size=2)
         games = self.algorithm.make_games(small, rules, seed=0)
         self.algorithm.make_model(games, small, 0).learn(2)

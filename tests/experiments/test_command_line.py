@@ -106,7 +106,7 @@ def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsy
     monkeypatch.setattr(compare, "run_blocks", stopped)
     assert call(monkeypatch, "compare", "--agents", "random", "--out", str(tmp_path)) == 130
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"stopped: finished blocks of deals are kept in {tmp_path}; resume: ")
+    assert line.startswith(f"stopped: finished blocks of deals are saved in {tmp_path}; resume: ")
     assert line.endswith(f"python -m experiments.compare --agents random --out {tmp_path}")
 
 

@@ -238,7 +238,7 @@ def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no run to resume"):
         train(Train(out=out, resume=True))
     train(small)
-    with pytest.raises(FileExistsError, match=r"come to its end.*--resume.*--out"):
+    with pytest.raises(FileExistsError, match=r"is finished.*--resume.*--out"):
         train(small)
     before = learned(out)
     train(Train(out=out, resume=True))
