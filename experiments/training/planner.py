@@ -87,13 +87,12 @@ class PlannerLearner(Learner):
         return policy_of(self._learner.average, self._rules, training)
 
     def player(self, card: Card, weights: dict[str, torch.Tensor]) -> Agent:
-        """The planner with the search limits of training, without votes."""
+        """The planner with the search limits of training, without votes; the solver plays endings."""
         return PlannerAgent(
             self._rules,
             network_of(weights),
             positions=self._settings.nodes,
             openings=self._settings.expansions,
-            end_positions=self._settings.endgame_nodes,
             ending=0,
         )
 
