@@ -87,7 +87,7 @@ class PlannerLearner(Learner):
         return policy_of(self._learner.average, self._rules, training)
 
     def player(self, card: Card, weights: dict[str, torch.Tensor]) -> Agent:
-        """The planner with the search limits of training, without votes; the solver plays endings."""
+        """The planner with the search limits of training, and without votes."""
         return PlannerAgent(
             self._rules,
             network_of(weights),
