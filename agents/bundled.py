@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-WEIGHTS = Path(__file__).with_name("weights")
+BUNDLED = Path(__file__).with_name("weights")
 
 
 def bundled_weights(agent: str, rules: str) -> Path:
     """The folder of an agent's weights for a rule set; it need not be there."""
-    return WEIGHTS / agent / rules
+    return BUNDLED / agent / rules

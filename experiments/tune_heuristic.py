@@ -59,7 +59,7 @@ class Tune:
     jobs: int = -1
     start: Path | None = None
     """Weights to go on from, with a tenth of the spread; a first guess otherwise."""
-    out: Path = heuristic.WEIGHTS
+    out: Path = heuristic.TUNED_WEIGHTS
 
 
 def _score(weights: NDArray[np.float64], rules: str, first: int, deals: int) -> float:

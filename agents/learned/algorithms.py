@@ -17,9 +17,9 @@ from agents.learned import maskable_dqn, maskable_ppo, next_deal_ppo
 from agents.learned.candidates import player
 from agents.learned.candidates.teaching import choice_of
 from agents.learned.network_agent import NetworkAgent
+from agents.learned.sb3_zip import candidate_card, load_zip, move_card
 from agents.learned.settings import Settings, make_settings, read_settings
-from agents.learned.zips import candidate_card, load_zip, move_card
-from agents.policy_files import Card, load_policy, rules_fields
+from agents.policy_files import PolicyCard, load_policy, rules_fields
 from agents.registry import Agent, check_options
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
@@ -60,8 +60,8 @@ class Algorithm(abc.ABC):
     @abc.abstractmethod
     def policy_of(
         self, model: Any, settings: Any, rules: Rules, training: dict[str, Any]
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
-        """Card and weights of what a model plays, apart from it.
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+        """PolicyCard and weights of what a model plays, apart from it.
 
         Args:
             model: being trained, or trained.
@@ -73,8 +73,8 @@ class Algorithm(abc.ABC):
     @abc.abstractmethod
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
-        """Card and weights of a model from a zip.
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+        """PolicyCard and weights of a model from a zip.
 
         Raises:
             PolicyFileError: for a model of another shape.
@@ -83,7 +83,7 @@ class Algorithm(abc.ABC):
     @abc.abstractmethod
     def player(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -135,9 +135,9 @@ class MoveAlgorithm(Algorithm):
 
     def policy_of(
         self, model: Any, settings: Any, rules: Rules, training: dict[str, Any]
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_of`."""
-        card = Card(
+        card = PolicyCard(
             agent=self.name,
             rules=rules_fields(rules),
             observation=settings.observation,
@@ -151,7 +151,7 @@ class MoveAlgorithm(Algorithm):
 
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_in_zip`."""
         card = move_card(path, model, self.name, rules)
         return card, self.playing_weights(model, len(card.layers))
@@ -164,7 +164,7 @@ class MoveAlgorithm(Algorithm):
 
     def player(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -219,9 +219,9 @@ class NextDealAlgorithm(Algorithm):
 
     def policy_of(
         self, model: Any, settings: Any, rules: Rules, training: dict[str, Any]
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_of`."""
-        card = Card(
+        card = PolicyCard(
             agent=self.name,
             rules=rules_fields(rules),
             observation=settings.observation,
@@ -236,13 +236,13 @@ class NextDealAlgorithm(Algorithm):
 
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_in_zip`; it plays as this algorithm's own file says."""
         return candidate_card(path, model, self.read_settings(), rules), _candidate_weights(model)
 
     def player(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,

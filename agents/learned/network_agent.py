@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.policy_files import Card, PolicyFileError
+from agents.policy_files import PolicyCard, PolicyFileError
 from agents.scripted.random_agent import any_legal
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
@@ -44,7 +44,7 @@ class NetworkAgent:
 
     def __init__(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         layer_names: list[str],
         rules: Rules,
@@ -99,7 +99,7 @@ class NetworkAgent:
 
 
 def _layer(
-    weights: dict[str, torch.Tensor], name: str, fan_in: int, fan_out: int, card: Card
+    weights: dict[str, torch.Tensor], name: str, fan_in: int, fan_out: int, card: PolicyCard
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Weight and bias of a linear layer, of the shapes that the card promises."""
     shapes = {"weight": (fan_out, fan_in), "bias": (fan_out,)}

@@ -10,7 +10,7 @@ import torch
 from agents.bundled import bundled_weights
 from agents.planner.agent import PlannerAgent
 from agents.planner.value_network import Network, new_network
-from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields, save_policy
+from agents.policy_files import PolicyCard, PolicyFileError, load_policy, rules_fields, save_policy
 from agents.registry import check_options
 from four_seasons_env.rules import Rules
 
@@ -19,7 +19,7 @@ AGENT = "planner"
 
 def save_network(folder: Path, network: Network, rules: Rules, training: dict[str, Any]) -> None:
     """Write a network; a folder that is there already is replaced as a whole."""
-    card = Card(
+    card = PolicyCard(
         agent=AGENT,
         rules=rules_fields(rules),
         observation="agents.planner.features",
@@ -32,7 +32,7 @@ def save_network(folder: Path, network: Network, rules: Rules, training: dict[st
     save_policy(folder, card, weights)
 
 
-def load_network(folder: Path, rules: Rules) -> tuple[Card, Network]:
+def load_network(folder: Path, rules: Rules) -> tuple[PolicyCard, Network]:
     """Read a network and its card.
 
     Raises:

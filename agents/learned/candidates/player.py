@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agents.learned.candidates.encoders import ENCODERS
 from agents.learned.candidates.policy import CandidateHeads
-from agents.policy_files import Card, PolicyFileError
+from agents.policy_files import PolicyCard, PolicyFileError
 from agents.scripted.heuristic import HeuristicAgent
 from agents.search.plans import UNPLANNED, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
@@ -53,7 +53,7 @@ class NextDealAgent:
 
     def __init__(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -153,7 +153,7 @@ class NextDealAgent:
 
 
 def _network(
-    card: Card, weights: dict[str, torch.Tensor], batch: NextDealBatch
+    card: PolicyCard, weights: dict[str, torch.Tensor], batch: NextDealBatch
 ) -> tuple[torch.nn.Module, CandidateHeads]:
     """The encoder and the heads that a card describes, with these weights."""
     if card.network not in ENCODERS:

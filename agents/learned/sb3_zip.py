@@ -16,7 +16,7 @@ from agents.learned.candidates.encoders import ENCODERS
 from agents.learned.network_agent import ACTIVATION_MODULES
 from agents.learned.next_deal_ppo import NAME as NEXT_DEAL
 from agents.learned.next_deal_ppo import playing_arguments
-from agents.policy_files import Card, PolicyFileError, rules_fields
+from agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.next_deal.features import row_length
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
@@ -43,7 +43,7 @@ def load_zip(path: Path, model_class: str, trust: bool) -> Any:
         raise PolicyFileError(f"{path} cannot be opened as a {name}: {error}") from None
 
 
-def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
+def move_card(path: Path, model: Any, agent: str, rules: Rules) -> PolicyCard:
     """What the network of a model is whose actions are moves.
 
     A zip does not tell which rules it was trained on: that its observation is as long as one of
@@ -61,7 +61,7 @@ def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
         )
     layers = model.policy.net_arch
     names = {module: word for word, module in ACTIVATION_MODULES.items()}
-    return Card(
+    return PolicyCard(
         agent=agent,
         rules=rules_fields(rules),
         observation=known[length],
@@ -73,7 +73,7 @@ def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
     )
 
 
-def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> Card:
+def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> PolicyCard:
     """What the network of a model is whose actions are positions.
 
     Args:
@@ -99,7 +99,7 @@ def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> Card:
     if length not in slots:
         raise PolicyFileError(f"{path} reads {length} slots of a candidate, not {sorted(slots)}")
     widths = options.get("features_extractor_kwargs", {}).get("widths")
-    return Card(
+    return PolicyCard(
         agent=NEXT_DEAL,
         rules=rules_fields(rules),
         observation=slots[length],
