@@ -1,8 +1,8 @@
 """Policies on disk: weights as safetensors, all else as JSON. Loading runs no code from a file.
 
-A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON says what the
-network is (`PolicyCard`), names the weights by their SHA-256, and carries what training wants to be
-remembered. What is damaged, or made for another game, is refused by name.
+A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON (`PolicyCard`)
+describes the network, holds the SHA-256 of the weights, and records the training. Damaged files,
+and policies for another game, raise `PolicyFileError`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ CARD_FILE = "model.json"
 
 
 class PolicyFileError(ValueError):
-    """A policy that cannot be used: damaged, or for another game, or not to be trusted."""
+    """A policy that cannot be used: damaged, for another game, or a zip without trust."""
 
 
 @dataclass
 class PolicyCard:
-    """What a policy's network is, and where it comes from."""
+    """Describes a policy's network and its training."""
 
     agent: str
-    """Registered name of the agent that it belongs to."""
+    """Registered name of the agent that plays it."""
     rules: dict[str, Any]
     """The fields of the rule set that it was trained on."""
     observation: str
@@ -44,21 +44,20 @@ class PolicyCard:
     """Units of the hidden layers."""
     activation: str
     exploration: float | None = None
-    """Share of moves that a Q network plays at random to the end; None for a policy, which draws
-    its moves."""
+    """Final exploration rate of a Q network; None for a policy, which samples its moves."""
     training: dict[str, Any] = field(default_factory=dict)
-    """Seed, steps, validation results and the like; not needed for loading."""
+    """Seed, steps, validation results and the like; not used for loading."""
     sha256: str = ""
-    """Of the weights' file; `save_policy` sets it."""
+    """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
-    """What reads the observation: `mlp`, or a name of `agents.learned.candidates.encoders`."""
+    """`mlp`, or a name in `agents.learned.candidates.encoders.ENCODERS`."""
     decisions: dict[str, Any] = field(default_factory=dict)
-    """Where actions are positions: how the player finds and chooses among them; arguments of
-    `four_seasons_env.next_deal.batch.NextDealBatch`."""
+    """Where actions are positions: arguments of `four_seasons_env.next_deal.batch.NextDealBatch`,
+    by which the player finds candidates."""
 
 
 def save_policy(folder: Path, card: PolicyCard, weights: dict[str, torch.Tensor]) -> None:
-    """Write a policy; a folder that is there already is replaced as a whole."""
+    """Write a policy; an existing folder is replaced as a whole."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     data = save_tensors(tensors)
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
@@ -70,7 +69,7 @@ def save_policy(folder: Path, card: PolicyCard, weights: dict[str, torch.Tensor]
 def load_policy(
     folder: Path, agent: str, rules: Rules
 ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
-    """Read a policy and check that it is whole, and for this agent and these rules.
+    """Read a policy and check that it is undamaged, and for this agent and these rules.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -105,12 +104,12 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
 
     Args:
         folder: of the policy.
-        agent: what it is looked for, for the message if there is none.
-        rules: likewise.
+        agent: for the error message if there is none.
+        rules: name of the rule set, likewise.
 
     Raises:
         FileNotFoundError: if a file is missing.
-        PolicyFileError: if it is no card.
+        PolicyFileError: if the file is not a policy's card.
     """
     for name in (CARD_FILE, WEIGHTS_FILE):
         if not (folder / name).is_file():

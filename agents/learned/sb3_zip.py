@@ -1,7 +1,7 @@
-"""Stable-Baselines3's own zips, for those who trust where they come from.
+"""Stable-Baselines3's own zip files, for users who trust their source.
 
-Opening one unpickles it, which runs whatever code its maker put into it. Policies of this project
-are safetensors and JSON (`policy_files.py`) and need no trust.
+Opening one unpickles it, which runs any code that it contains. Policies of this project are
+safetensors and JSON (`agents.policy_files`) and need no trust.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def load_zip(path: Path, model_class: str, trust: bool) -> Any:
     """Open a model that was saved with ``model.save``.
 
     Raises:
-        FileNotFoundError: if there is no such file.
+        FileNotFoundError: if ``path`` is not a file.
         PolicyFileError: without trust, or for a damaged file.
     """
     if not path.is_file():
@@ -34,20 +34,20 @@ def load_zip(path: Path, model_class: str, trust: bool) -> Any:
     if not trust:
         raise PolicyFileError(
             f"{path} is a zip of Stable-Baselines3, and opening it can run any code: pass --trust "
-            "if you trust its maker"
+            "if you trust its source"
         )
     module, _, name = model_class.partition(":")
     try:
         return getattr(importlib.import_module(module), name).load(path, device="cpu")
-    except Exception as error:  # whatever a damaged zip raises
+    except Exception as error:  # a damaged zip can raise anything
         raise PolicyFileError(f"{path} cannot be opened as a {name}: {error}") from None
 
 
 def move_card(path: Path, model: Any, agent: str, rules: Rules) -> PolicyCard:
-    """What the network of a model is whose actions are moves.
+    """The card of a model whose actions are moves.
 
-    A zip does not tell which rules it was trained on: that its observation is as long as one of
-    these rules' is all that can be checked.
+    A zip does not say which rules it was trained on. All that can be checked is that its
+    observation is as long as one of these rules'.
 
     Raises:
         PolicyFileError: for a network of another shape.
@@ -74,23 +74,23 @@ def move_card(path: Path, model: Any, agent: str, rules: Rules) -> PolicyCard:
 
 
 def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> PolicyCard:
-    """What the network of a model is whose actions are positions.
+    """The card of a model whose actions are positions.
 
     Args:
-        path: of the zip, for the message.
-        model: with a `CandidatePolicy`.
+        path: of the zip, for error messages.
+        model: of Stable-Baselines3, with a `CandidatePolicy`.
         settings: hyperparameters that say how it plays.
         rules: the rule set to play.
 
     Raises:
-        PolicyFileError: for a network that is not of this project, or of another shape.
+        PolicyFileError: for a network of another class or shape.
     """
     options = model.policy_kwargs
     names = {kind: name for name, kind in ENCODERS.items()}
     network = names.get(options.get("features_extractor_class"))
     if network is None or not isinstance(model.observation_space, spaces.Dict):
         raise PolicyFileError(
-            f"{path} is not of a CandidatePolicy with one of {', '.join(ENCODERS)}"
+            f"{path} does not hold a CandidatePolicy with one of {', '.join(ENCODERS)}"
         )
     one = model.observation_space["observation"]
     slots = {row_length(rules.piles): "features"}

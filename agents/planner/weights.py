@@ -1,4 +1,4 @@
-"""The planner's network on disk, as all policies are: safetensors and a JSON card."""
+"""The planner's network on disk, in the format of all policies: safetensors and a JSON card."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def load_planner(
     Args:
         rules: the rule set to play.
         agent: its name.
-        path: the folder of a network; by default the weights that are kept in the repository.
+        path: the folder of a network; by default the bundled weights.
         trust: there is nothing to trust: its files hold no code.
         **options: passed to `PlannerAgent`.
 

@@ -1,13 +1,13 @@
-"""`heuristic`: the advice that players give, weighed by measurement.
+"""`heuristic`: the advice that players give, with tuned weights.
 
-Every piece of advice is a feature of the position (`FEATURES`). The player looks one move ahead: a
-move is worth the weighted sum of what it changes, and the best move is played if it is worth more
-than dealing; else the next card is dealt. As every move but dealing must improve the position, it
-never goes round in circles. When the stock is out, the least bad move that brings the waste down is
-played. It sees what a player sees: which cards are unseen, never their order.
+Every piece of advice is a feature of the position (`FEATURES`). The agent looks one move ahead: a
+move is worth the weighted sum of the changes in the features. The best move is played if it is
+worth more than dealing; otherwise the next card is dealt. Because every move but dealing must
+improve the position, play never cycles. With an empty stock, the least bad move that reduces the
+waste is played. The agent uses only what a player sees: which cards are unseen, never their order.
 
-The weights move linearly from the first card of the stock to the last. They were found on training
-deals only, by `python -m experiments.tune_heuristic`, which writes `heuristic.json`.
+The weights change linearly from a full stock to an empty one. They were found on training deals
+only, by `python -m experiments.tune_heuristic`, which writes `heuristic.json`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _bits(cards):
 
 @jit
 def _column(g, rule, place, is_waste, f):
-    """Add what one pile, or the waste, says."""
+    """Add the features of one pile, or of the waste."""
     card = g.top[place]
     above = 0
     while card != NO_CARD:
@@ -199,7 +199,7 @@ def choose_move(g, rule, mask, weights, buffers):
             gains[move] = max(w[_DEAL], 1e-9)
             continue
         if source >= FOUNDATION and stock_size(g) == 0:
-            only = move  # worrying back could go round with the last resort
+            only = move  # worrying back could cycle with the last resort
             gains[move] = -1e9
             continue
         after[0] = g
@@ -226,13 +226,13 @@ def _choose_all(games, rules, masks, weights, buffers, actions):
 
 @functools.cache
 def read_weights(path: Path = TUNED_WEIGHTS) -> NDArray[np.float64]:
-    """The tuned weights, float64 of shape (2, features): with the stock full, and out."""
+    """The tuned weights, float64 of shape (2, features): with the stock full, and empty."""
     table = json.loads(path.read_text())["weights"]
     return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
 
 
 class HeuristicAgent:
-    """Plays the move that the weighed advice likes best.
+    """Plays the move that the weighted advice values most.
 
     Args:
         rules: the rule set to play.
@@ -249,7 +249,7 @@ class HeuristicAgent:
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The best move in each game; nothing is left to chance."""
+        """The best move in each game; deterministic."""
         actions = np.zeros(len(games), np.int64)
         _choose_all(games, self._rule, masks, self._weights, self._buffers, actions)
         return actions

@@ -22,6 +22,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.files import write_atomically
 from agents.learned.algorithms import Algorithm
+from agents.learned.sb3_internals import schedule_by
 from agents.learned.settings import Settings
 from agents.policy_files import save_policy
 from experiments.evaluation.play import play_deals
@@ -192,16 +193,12 @@ class Keeper(BaseCallback):
     def _on_training_start(self) -> None:
         # Stable-Baselines3 lets learning rate and exploration fall with the steps; here they fall
         # with the clock, for runs that are given a time.
-        def follow_clock(*_: Any) -> None:
-            self.clock.done_steps = self.num_timesteps
-            self.model._current_progress_remaining = 1.0 - self.clock.done
-
+        schedule_by(self.model, lambda: 1.0 - self.clock.done)
         for name, (value, excluded) in self._recorded.items():
             self.logger.record(name, value, exclude=excluded)
-        model: Any = self.model
-        model._update_current_progress_remaining = follow_clock
 
     def _on_step(self) -> bool:
+        self.clock.done_steps = self.num_timesteps
         for i in np.flatnonzero(self.locals["dones"]):
             info = self.locals["infos"][i]
             self.games += 1
