@@ -237,7 +237,7 @@ class NextDealAlgorithm(Algorithm):
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
     ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
-        """See `Algorithm.policy_in_zip`; the way to play comes from the algorithm's own YAML file."""
+        """See `Algorithm.policy_in_zip`; how it plays is in the algorithm's own YAML file."""
         return candidate_card(path, model, self.read_settings(), rules), _candidate_weights(model)
 
     def player(

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import Limits, reach, turn
+from agents.planner.reach import Limits, reach_or_win, turn
 from agents.search.determinization import determinize
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, nothing_hidden, play
-from four_seasons_env.next_deal.enumeration import ADVICE, find_win
+from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.next_deal.enumeration import choose as choose_stops
 from four_seasons_env.next_deal.reach import NOT_YET, WON, Search, new_search
 from four_seasons_env.rules import Rules
@@ -77,14 +76,10 @@ def _play_on(player, cards, limits, buffers):
     """Play ``buffers.game`` on for this many cards, and return what it is worth then."""
     game, search = buffers.game, buffers.search
     while True:
-        if nothing_hidden(game[0], player.rule):
-            most, expansions = limits.endgame_nodes, limits.endgame_expansions
-            best = find_win(game[0], player.rule, ADVICE, most, expansions, search)
-            return 1.0 if search.values[best] == WON else 0.0
-        best, _ = reach(game[0], player, search, limits.nodes, limits.expansions)
+        best, over = reach_or_win(game[0], player, search, limits)
         if search.values[best] == WON:
             return 1.0
-        if search.turns[best] == NOT_YET:
+        if over or search.turns[best] == NOT_YET:
             return 0.0
         cards -= 1
         if cards == 0:

@@ -2,8 +2,7 @@
 
 The position that the network values most is expanded next, until all have been expanded or a limit
 is reached. Each move costs a little value, because games have a limit of moves. Once nothing is
-hidden there is nothing left to value: `four_seasons_env.next_deal.enumeration.find_win` looks for a
-win then.
+hidden, `four_seasons_env.next_deal.enumeration.find_win` looks for a win instead.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import numpy as np
 
 from agents.planner.value_network import Activations, Network, new_activations, value_of
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import compile_rules, play
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
+from four_seasons_env.next_deal.enumeration import ADVICE, find_win
 from four_seasons_env.next_deal.reach import (
     NOT_YET,
     UNTIL_HIDDEN,
@@ -99,6 +99,23 @@ def reach(g, player, search, nodes, expansions):
             ):
                 best = new
     return best, count
+
+
+@jit
+def reach_or_win(g, player, search, limits):
+    """`reach` while cards are hidden, `find_win` once none are.
+
+    Args:
+        limits: `Limits`.
+
+    Returns:
+        The row of the position to decide for, and whether nothing was hidden.
+    """
+    if nothing_hidden(g, player.rule):
+        most, expansions = limits.endgame_nodes, limits.endgame_expansions
+        return find_win(g, player.rule, ADVICE, most, expansions, search), True
+    best, _ = reach(g, player, search, limits.nodes, limits.expansions)
+    return best, False
 
 
 @jit

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import reach, turn
+from agents.planner.reach import reach_or_win, turn
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, nothing_hidden, start
-from four_seasons_env.next_deal.enumeration import ADVICE, find_win
+from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 LONGEST = 64
@@ -58,12 +57,7 @@ def play_games(deals, player, search, limits, td_lambda, experience):
         start(game[0], rule, deal)
         first = written
         while True:
-            over = nothing_hidden(game[0], rule)
-            if over:
-                most, expansions = limits.endgame_nodes, limits.endgame_expansions
-                best = find_win(game[0], rule, ADVICE, most, expansions, search)
-            else:
-                best, _ = reach(game[0], player, search, limits.nodes, limits.expansions)
+            best, over = reach_or_win(game[0], player, search, limits)
             won = search.values[best] == WON
             over = over or won or search.turns[best] == NOT_YET
             positions[written] = game[0] if over else search.positions[best]

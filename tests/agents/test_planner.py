@@ -6,7 +6,7 @@ import pytest
 from agents.planner.agent import PlannerAgent
 from agents.planner.learner import Learner, Settings
 from agents.planner.lookahead import Lookahead, look_ahead, new_lookahead_buffers
-from agents.planner.reach import Limits, new_player, reach, turn
+from agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
 from agents.planner.value_network import (
     Network,
     add_gradients,
@@ -20,7 +20,6 @@ from experiments.evaluation.play import play_deals
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.enumeration import ADVICE, find_win
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,
     PILE_ROWS,
@@ -244,10 +243,7 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
                     best = look_ahead(player, search, count, best, seed, settings, buffers)
                 after = np.zeros(1, GAME)
                 turn(search, best, rule, after)
-                if nothing_hidden(after[0], rule):
-                    best = find_win(after[0], rule, ADVICE, 1000, 1000, search)
-                else:
-                    best, _ = reach(after[0], player, search, 1000, 1000)
+                best, _ = reach_or_win(after[0], player, search, limits)
             wins[cards] += search.values[best] == WON
     assert wins[1] > wins[0] > 0
 
