@@ -1,4 +1,4 @@
-"""What an agent is (`Agent`), which there are (`AGENTS`), and how to make one (`make_agent`)."""
+"""The protocol of agents (`Agent`), their table (`AGENTS`), and `make_agent`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ AGENT = "planner"
 
 
 def save_network(folder: Path, network: Network, rules: Rules, training: dict[str, Any]) -> None:
-    """Write a network; a folder that is there already is replaced as a whole."""
+    """Write a network; an existing folder is replaced as a whole."""
     card = PolicyCard(
         agent=AGENT,
         rules=rules_fields(rules),
@@ -63,7 +63,7 @@ def load_planner(
     Raises:
         FileNotFoundError: where there are no weights.
         PolicyFileError: for damaged weights, or weights for other rules.
-        ValueError: for an option that there is not.
+        ValueError: for an unknown option.
     """
     del trust
     check_options(agent, PlannerAgent, options)

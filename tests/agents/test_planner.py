@@ -295,7 +295,7 @@ def test_games_are_played_to_the_last_card_of_the_stock(row):
     assert (results["moves"] > 40).all()
 
 
-def test_the_kept_network_wins_most_games():
+def test_the_bundled_network_wins_most_games():
     agent = make_agent("planner", nodes=100, endgame_nodes=1000)
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
     assert results["won"].mean() > 0.5
