@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from agents.registry import Agent, make_agent
-from agents.search.determinization import forget, imagine
+from agents.search.determinization import determinize, hide_unseen
 from experiments.command_line import run_command
 from experiments.evaluation.play import play_records
 from experiments.reporting.tables import print_table, write_csv
@@ -43,9 +43,9 @@ class Disagreements:
     """Folder of the results."""
     deals: str = f"{VALIDATION[0]}-{VALIDATION[0] + 399}"
     """Validation deals."""
-    planner: str = "planner@positions=400,openings=150"
+    planner: str = "planner@nodes=400,expansions=150"
     """The agent that decides."""
-    player: str = "planner@positions=100,openings=40"
+    player: str = "planner@nodes=100,expansions=40"
     """The agent that plays on from both positions."""
     seed: int = 0
 
@@ -107,8 +107,8 @@ def play_on(games: list[Game], player: Agent, seed: int) -> NDArray[np.bool_]:
     rule = compile_rules(_RULES)
     records = np.concatenate([game.record for game in games])
     for number, record in enumerate(records):
-        forget(record, rule[0])
-        imagine(record, rule[0], np.uint64(seed + number), -1)
+        hide_unseen(record, rule[0])
+        determinize(record, rule[0], np.uint64(seed + number), -1)
     turned = [Game.from_record(record, _RULES) for record in records]
     for game in turned:
         game.play("deal")

@@ -39,15 +39,15 @@ PLAYERS = [
     "rollout@worlds=8",
     "rollout@worlds=16,base=greedy",
     "rollout@worlds=64,base=greedy",
-    "rollout@worlds=8,openings=500",
-    "rollout@worlds=16,openings=500",
-    "planner@positions=40,openings=1,ending=0,end_positions=0",
-    "planner@positions=40,openings=1,ending=0",
-    "planner@positions=40,openings=15,ending=0",
-    "planner@positions=100,openings=40,ending=0",
-    "planner@positions=400,openings=150",
+    "rollout@worlds=8,expansions=500",
+    "rollout@worlds=16,expansions=500",
+    "planner@nodes=40,expansions=1,endgame=0,end_positions=0",
+    "planner@nodes=40,expansions=1,endgame=0",
+    "planner@nodes=40,expansions=15,endgame=0",
+    "planner@nodes=100,expansions=40,endgame=0",
+    "planner@nodes=400,expansions=150",
     "planner",
-    "planner@cards=1",
+    "planner@lookahead=1",
 ]
 """Each kind of player at several prices."""
 

@@ -60,7 +60,7 @@ class Tune:
     workers: Workers = field(default_factory=Workers)
     start: Path | None = None
     """Weights to start from, with a tenth of the spread; by default a first guess."""
-    out: Path = heuristic.WEIGHTS
+    out: Path = heuristic.TUNED_WEIGHTS
 
 
 def _score(weights: NDArray[np.float64], rules: str, first: int, deals: int) -> float:

@@ -10,17 +10,10 @@ from typing import Any
 import numpy as np
 
 from agents.learned.settings import between, read_settings
-from agents.planner.self_play import LONGEST, play_games
-from agents.planner.value_network import (
-    Network,
-    learn,
-    new_network,
-    new_slopes,
-    new_work,
-    zeros_like,
-)
+from agents.planner.reach import Limits, new_player
+from agents.planner.self_play import new_experience, play_games
+from agents.planner.value_network import Network, learn, new_network, new_trainer
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.kernel import GAME, compile_rules
 from four_seasons_env.next_deal.reach import new_search
 from four_seasons_env.rules import Rules
 
@@ -82,15 +75,13 @@ class Learner:
         self.average = new_network(seed)
         self.games = 0
         self._seed = seed
-        self._rule = compile_rules(rules)[0]
-        self._free = compile_rules(rules.replace(spaces="optional"))[0]
-        self._learner = tuple(zeros_like(self.network) for _ in range(3))
-        self._steps = np.zeros(1, np.int64)
-        self._work, self._slopes = new_work(), new_slopes()
+        self._player = new_player(rules, self.network)
+        self._trainer = new_trainer(self.network)
+        self._limits = Limits(
+            settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
+        )
         self._search = new_search(rules, max(settings.nodes, settings.endgame_nodes))
-        self._game = np.zeros(1, GAME)
-        self._positions = np.zeros(settings.games * LONGEST, GAME)
-        self._targets = np.zeros(len(self._positions), np.float32)
+        self._experience = new_experience(settings.games)
 
     def learning_rate(self, done: float) -> float:
         """The learning rate when this share of the run is done, 0 to 1."""
@@ -100,25 +91,13 @@ class Learner:
 
     def play(self, deals: np.ndarray) -> tuple[int, int]:
         """Play deals; returns the number of positions to learn from, and of games won."""
-        settings = self.settings
-        limits = np.array(
-            [
-                *(settings.nodes, settings.expansions),
-                *(settings.endgame_nodes, settings.endgame_expansions),
-            ]
-        )
         written, won = play_games(
             deals,
-            self._rule,
-            self._free,
-            self.network,
-            self._work,
+            self._player,
             self._search,
-            limits,
-            np.float32(settings.td_lambda),
-            self._game,
-            self._positions,
-            self._targets,
+            self._limits,
+            np.float32(self.settings.td_lambda),
+            self._experience,
         )
         return int(written), int(won)
 
@@ -139,15 +118,12 @@ class Learner:
         loss = np.nan
         for _ in range(settings.n_epochs):
             loss = learn(
-                self._positions,
-                self._targets,
+                self._experience.positions,
+                self._experience.targets,
                 rng.permutation(written),
-                self._rule,
+                self._player.rule,
                 self.network,
-                self._learner,
-                self._work,
-                self._slopes,
-                self._steps,
+                self._trainer,
                 settings.batch_size,
                 rate,
             )
@@ -159,7 +135,7 @@ class Learner:
 
     def save(self, path: Path) -> None:
         """Write what `load` needs to continue, an .npz file."""
-        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._steps}
+        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._trainer.steps}
         for name, network in self._networks().items():
             for field in Network._fields:
                 arrays[f"{name}.{field}"] = getattr(network, field)
@@ -169,11 +145,13 @@ class Learner:
         """Continue from where `save` was called; the same games follow."""
         with np.load(path, allow_pickle=False) as arrays:
             self.games = int(arrays["games"])
-            self._steps[:] = arrays["steps"]
+            self._trainer.steps[:] = arrays["steps"]
             for name, network in self._networks().items():
                 for field in Network._fields:
                     getattr(network, field)[...] = arrays[f"{name}.{field}"]
 
     def _networks(self) -> dict[str, Network]:
-        parts = ("network", "average", "gradients", "mean", "square")
-        return dict(zip(parts, (self.network, self.average, *self._learner), strict=True))
+        parts = ("gradients", "mean", "square")
+        return {"network": self.network, "average": self.average} | {
+            name: getattr(self._trainer, name) for name in parts
+        }

@@ -11,14 +11,14 @@ from agents.bundled import bundled_weights
 from agents.planner.agent import PlannerAgent
 from agents.planner.learner import AGENT
 from agents.planner.value_network import Network, new_network
-from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields
+from agents.policy_files import PolicyCard, PolicyFileError, load_policy, rules_fields
 from agents.registry import check_options
 from four_seasons_env.rules import Rules
 
 
 def policy_of(
     network: Network, rules: Rules, training: dict[str, Any]
-) -> tuple[Card, dict[str, torch.Tensor]]:
+) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
     """Card and weights of a network, for `agents.policy_files.save_policy`.
 
     Args:
@@ -26,7 +26,7 @@ def policy_of(
         rules: the rule set that it was trained on.
         training: where it comes from, for the card.
     """
-    card = Card(
+    card = PolicyCard(
         agent=AGENT,
         rules=rules_fields(rules),
         observation="agents.planner.features",
@@ -43,7 +43,7 @@ def network_of(weights: dict[str, torch.Tensor]) -> Network:
     return Network(*(weights[name].numpy().copy() for name in Network._fields))
 
 
-def load_network(folder: Path, rules: Rules) -> tuple[Card, Network]:
+def load_network(folder: Path, rules: Rules) -> tuple[PolicyCard, Network]:
     """Read a network and its card.
 
     Raises:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.bundled import bundled_weights
-from agents.policy_files import CARD, WEIGHTS, load_card, rules_fields
+from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
 from agents.registry import BOTH, Agent, make_agent, split_name
 from experiments.training.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
@@ -101,7 +101,7 @@ def find_players(
             folder = found or bundled_weights(registered, rules.name)
             agent = make_agent(full, rules, trust=trust)
             seed = getattr(agent, "train_seed", None)
-            weights = folder if folder.suffix == ".zip" else folder / WEIGHTS
+            weights = folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
             digest = _digest(weights.read_bytes() + options.encode())
             ways = [play for play in plays if play in entry.plays] or entry.plays
             players += [Player(label, full, play, seed, entry.kind, digest, trust) for play in ways]
@@ -131,7 +131,7 @@ def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | N
         each
         for each in found
         if each.suffix == ".zip"
-        or load_card(each, registered, rules.name).rules == rules_fields(rules)
+        or load_policy_card(each, registered, rules.name).rules == rules_fields(rules)
     ]
     if not fits:
         raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")
@@ -145,7 +145,7 @@ def _within(path: Path) -> str:
 
 def _policy_in(path: Path) -> Path:
     """The policy itself: of a run, its best."""
-    return path / BEST if (path / BEST / CARD).is_file() else path
+    return path / BEST if (path / BEST / CARD_FILE).is_file() else path
 
 
 def _check_distinct(players: list[Player]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
+from agents.learned.sb3_internals import schedule_by
 from experiments.training.average import WeightAverage
 from experiments.training.monitor import Monitor
 
@@ -28,16 +27,10 @@ class TrainingCallback(BaseCallback):
     def _on_training_start(self) -> None:
         # Stable-Baselines3 lets learning rate and exploration fall with the steps; here they fall
         # with the clock, for runs that are given a time.
-        clock = self._monitor.clock
-
-        def follow_clock(*_: Any) -> None:
-            clock.done_steps = self.num_timesteps
-            self.model._current_progress_remaining = 1.0 - clock.done
-
-        model: Any = self.model
-        model._update_current_progress_remaining = follow_clock
+        schedule_by(self.model, lambda: 1.0 - self._monitor.clock.done)
 
     def _on_step(self) -> bool:
+        self._monitor.clock.done_steps = self.num_timesteps
         ended = [self.locals["infos"][i] for i in np.flatnonzero(self.locals["dones"])]
         self._monitor.add_games(
             [info["is_success"] for info in ended], [info["cards_up"] for info in ended]

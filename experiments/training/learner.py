@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from agents.policy_files import Card
+from agents.policy_files import PolicyCard
 from agents.registry import Agent
 from experiments.training.clock import Clock
 from four_seasons_env.rules import Rules
@@ -31,7 +31,7 @@ class Learner(abc.ABC):
         """Its size, for the line that a run starts with."""
 
     @abc.abstractmethod
-    def policy(self, training: dict[str, Any]) -> tuple[Card, dict[str, torch.Tensor]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """Card and weights of the policy learned so far.
 
         Args:
@@ -39,7 +39,7 @@ class Learner(abc.ABC):
         """
 
     @abc.abstractmethod
-    def player(self, card: Card, weights: dict[str, torch.Tensor]) -> Agent:
+    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
         """The player of a policy, for validation."""
 
     def warm_start(self, teacher: str) -> None:

@@ -16,7 +16,7 @@ from agents.learned.settings import make_settings
 from agents.planner import learner as planner
 from agents.planner.agent import PlannerAgent
 from agents.planner.weights import network_of, policy_of
-from agents.policy_files import Card
+from agents.policy_files import PolicyCard
 from agents.registry import Agent
 from experiments.training.checkpoints import CheckpointError
 from experiments.training.clock import Clock
@@ -82,18 +82,18 @@ class PlannerLearner(Learner):
         weights = sum(each.size for each in self._learner.network)
         return f"{self._settings.games:,} games between two updates, {weights:,} weights"
 
-    def policy(self, training: dict[str, Any]) -> tuple[Card, dict[str, torch.Tensor]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """Card and weights of the mean network."""
         return policy_of(self._learner.average, self._rules, training)
 
-    def player(self, card: Card, weights: dict[str, torch.Tensor]) -> Agent:
+    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
         """The planner with the search limits of training, and without votes."""
         return PlannerAgent(
             self._rules,
             network_of(weights),
-            positions=self._settings.nodes,
-            openings=self._settings.expansions,
-            ending=0,
+            nodes=self._settings.nodes,
+            expansions=self._settings.expansions,
+            endgame=0,
         )
 
     def learn(self, monitor: Monitor) -> None:

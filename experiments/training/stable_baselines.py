@@ -12,7 +12,7 @@ import torch
 from agents.learned.algorithms import Algorithm
 from agents.learned.cloning import clone
 from agents.learned.settings import Settings
-from agents.policy_files import Card
+from agents.policy_files import PolicyCard
 from agents.registry import Agent
 from experiments.training.average import WeightAverage
 from experiments.training.callback import TrainingCallback
@@ -68,7 +68,7 @@ class StableBaselinesLearner(Learner):
         # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: most of them would be the
         # next training seed's too. Here each training seed has games of its own.
         env.seed(seed * settings.games)
-        self.average = WeightAverage(getattr(settings, "averaged", 0.0))
+        self.average = WeightAverage(getattr(settings, "averaging", 0.0))
         self._resumed = False
 
     @property
@@ -84,13 +84,13 @@ class StableBaselinesLearner(Learner):
             f"{self.model.device}"
         )
 
-    def policy(self, training: dict[str, Any]) -> tuple[Card, dict[str, torch.Tensor]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """Card and weights of the mean of the model's weights."""
         self.average.update(self.model, self.steps)
         with self.average.in_place_of(self.model):
             return self._algorithm.policy_of(self.model, self._settings, self._rules, training)
 
-    def player(self, card: Card, weights: dict[str, torch.Tensor]) -> Agent:
+    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
         """The player of a policy."""
         return self._algorithm.player(card, weights, self._rules)
 

@@ -109,13 +109,17 @@ def enumerate_positions(g, rule, free, until, order, expansions, search):
 
 
 @jit
-def find_win(g, rule, order, expansions, search):
+def find_win(g, rule, order, most, expansions, search):
     """Look for a win of a game in which nothing is hidden.
+
+    Args:
+        order: `ADVICE` or `BREADTH`.
+        most: positions to hold at most.
+        expansions: positions to expand at most.
 
     Returns:
         The row of a position that is won, else of the one with the most cards up of those met.
     """
-    most = np.int64(HELD * expansions)
     begin(g, rule, UNTIL_END, search)
     _rank(0, rule, order, search)
     best = 0

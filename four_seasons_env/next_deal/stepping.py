@@ -178,7 +178,8 @@ def _finish(g, i, buffers, settings, scratch):
     """Play a game in which nothing is hidden to a win, or as far as a search for one got."""
     rule = settings.rules[0]
     search = scratch.search
-    row = find_win(g, rule, settings.order, settings.ending_expansions, search)
+    most = np.int64(HELD * settings.ending_expansions)
+    row = find_win(g, rule, settings.order, most, settings.ending_expansions, search)
     length = write_path(row, search.parents, search.moves, scratch.path)
     for k in range(length):
         _play(g, i, rule, scratch.path[k], buffers)

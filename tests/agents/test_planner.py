@@ -5,16 +5,15 @@ import pytest
 
 from agents.planner.agent import PlannerAgent
 from agents.planner.learner import Learner, read_hyperparameters
-from agents.planner.lookahead import look_ahead, new_outlook
-from agents.planner.reach import reach, turn
+from agents.planner.lookahead import Lookahead, look_ahead, new_lookahead_buffers
+from agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
 from agents.planner.value_network import (
     Network,
     add_gradients,
+    new_activations,
     new_network,
-    new_slopes,
-    new_work,
+    new_trainer,
     value_of,
-    zeros_like,
 )
 from agents.registry import make_agent
 from experiments.evaluation.play import play_deals
@@ -41,11 +40,6 @@ SMALL = read_hyperparameters(
 )
 
 
-def compiled(rules: Rules):
-    """The rules as `reach` takes them."""
-    return compile_rules(rules)[0], compile_rules(rules.replace(spaces="optional"))[0]
-
-
 def positions(rules: Rules, count: int) -> list[Game]:
     """Positions of random play, from the opening to the end."""
     rng = np.random.default_rng(1)
@@ -64,50 +58,51 @@ def positions(rules: Rules, count: int) -> list[Game]:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_features_are_rows_of_their_tables(row):
-    rule, _ = compiled(RULES[row])
+    rule = compile_rules(RULES[row])[0]
     features = new_features()
     suits, piles, game, counts = features
     for each in positions(RULES[row], 30):
         write_features(each.record[0], rule, features)
         for suit in range(4):
-            told = suits[suit, : counts[suit]]
-            assert 0 <= told.min() <= told.max() < SUIT_ROWS
+            rows = suits[suit, : counts[suit]]
+            assert 0 <= rows.min() <= rows.max() < SUIT_ROWS
             up = len(each.foundations["CSHD"[suit]])
-            assert len(told) == 2 + 2 * (13 - up)
+            assert len(rows) == 2 + 2 * (13 - up)
         standing = sum(1 for pile in each.tableau if pile)
         assert counts[5] == standing
         if standing:
             assert 0 <= piles[:standing].min() <= piles[:standing].max() < PILE_ROWS
-        told = game[: counts[4]]
-        assert 0 <= told.min() <= told.max() < GAME_ROWS
-        assert len(set(told)) == len(told) or len(each.waste) > 1
+        rows = game[: counts[4]]
+        assert 0 <= rows.min() <= rows.max() < GAME_ROWS
+        assert len(set(rows)) == len(rows) or len(each.waste) > 1
 
 
 def test_values_do_not_hang_on_the_stocks_order_or_the_piles_names():
-    rule, _ = compiled(DEFAULT)
-    network, work = new_network(0), new_work()
+    rule = compile_rules(DEFAULT)[0]
+    network, activations = new_network(0), new_activations()
     for game in positions(DEFAULT, 20):
-        value = value_of(game.record[0], rule, network, work)
+        value = value_of(game.record[0], rule, network, activations)
         record = game.record.copy()
         reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([5], np.uint64))
         for field in ("top", "height"):
             record[field][:, :5] = record[field][:, [3, 1, 4, 0, 2]]
-        assert value_of(record[0], rule, network, work) == pytest.approx(value, rel=1e-5)
+        again = value_of(record[0], rule, network, activations)
+        assert again == pytest.approx(value, rel=1e-5)
 
 
 def test_gradients_are_those_of_small_steps():
-    rule, _ = compiled(DEFAULT)
+    rule = compile_rules(DEFAULT)[0]
     network = Network(*(each.astype(np.float32) for each in new_network(3)))
-    work, gradients, slopes = new_work(), zeros_like(network), new_slopes()
+    trainer = new_trainer(network)
     record, target = positions(DEFAULT, 5)[4].record[0], np.float32(0.3)
 
     def loss() -> float:
-        p = float(value_of(record, rule, network, work))
+        p = float(value_of(record, rule, network, trainer.activations))
         return -(target * np.log(p) + (1 - target) * np.log(1 - p))
 
-    add_gradients(record, target, rule, network, work, gradients, slopes)
+    add_gradients(record, target, rule, network, trainer)
     rng = np.random.default_rng(0)
-    for weights, slope in zip(network, gradients, strict=True):
+    for weights, slope in zip(network, trainer.gradients, strict=True):
         used = np.flatnonzero(slope)
         assert len(used)
         for i in rng.choice(used, min(6, len(used)), replace=False):
@@ -142,13 +137,13 @@ def everything(game: Game) -> set:
 
 
 def test_the_search_finds_all_that_can_be_reached_and_how():
-    rule, free = compiled(DEFAULT)
-    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    rule = compile_rules(DEFAULT)[0]
+    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(0))
     larger = 0
     for game in positions(DEFAULT, 60):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        best, count = reach(game.record[0], player, search, 1000, 1000)
         if count == 1000:
             continue
         expected = everything(game)
@@ -173,13 +168,13 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
 
 
 def test_ways_are_hardly_longer_than_they_need_be():
-    rule, free = compiled(DEFAULT)
-    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    rule = compile_rules(DEFAULT)[0]
+    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(0))
     walked = needed = 0
     for game in positions(DEFAULT, 40):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        best, count = reach(game.record[0], player, search, 1000, 1000)
         if count == 1000:
             continue
         at, moves = best, 0
@@ -211,9 +206,9 @@ def moves_to(target: Game, game: Game) -> int:
     raise AssertionError("it cannot be reached")
 
 
-@pytest.mark.parametrize("openings", [1, 50])
-def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
-    agent = make_agent(f"planner@positions=100,end_positions=1000,openings={openings}")
+@pytest.mark.parametrize("expansions", [1, 50])
+def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(expansions):
+    agent = make_agent(f"planner@nodes=100,endgame_nodes=1000,expansions={expansions}")
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 12))
     assert results["won"].mean() > 0.2
     assert (results["moves"][results["won"]] < 300).all()
@@ -221,10 +216,11 @@ def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
 
 def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
     """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
-    rule, free = compiled(DEFAULT)
-    limits = np.array([1000, 1000, 1000, 1000])
-    search, inner = new_search(DEFAULT, 1000), new_search(DEFAULT, 1000)
-    work, network = new_work(), new_network(1)
+    rule = compile_rules(DEFAULT)[0]
+    limits = Limits(1000, 1000, 1000, 1000)
+    settings = Lookahead(16, np.float32(1), worlds=2, cards=1, limits=limits)
+    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(1))
+    buffers = new_lookahead_buffers(DEFAULT, limits)
     rng = np.random.default_rng(0)
     wins = {0: 0, 1: 0}
     for deal in range(TRAIN_FROM, TRAIN_FROM + 150):
@@ -237,17 +233,14 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
         if game.is_over:
             continue
         for cards in wins:
-            best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+            best, count = reach(game.record[0], player, search, 1000, 1000)
             if search.values[best] < WON and search.turns[best] != NOT_YET:
                 if cards:
-                    plan = (16, np.float32(1), 2, 1)
-                    best = look_ahead(
-                        rule, free, network, work, search, count, best, np.uint64(1),
-                        inner, limits, new_outlook(), plan,
-                    )  # fmt: skip
+                    seed = np.uint64(1)
+                    best = look_ahead(player, search, count, best, seed, settings, buffers)
                 after = np.zeros(1, GAME)
                 turn(search, best, rule, after)
-                best, _ = reach(after[0], rule, free, network, work, search, 1000, 1000)
+                best, _ = reach_or_win(after[0], player, search, limits)
             wins[cards] += search.values[best] == WON
     assert wins[1] > wins[0] > 0
 
@@ -255,15 +248,15 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
 @pytest.mark.parametrize("row", ROWS)
 def test_decisions_turn_one_card_under_every_rule_set(row):
     rules = RULES[row]
-    rule, free = compiled(rules)
-    search, work, network = new_search(rules, 60), new_work(), new_network(0)
+    rule = compile_rules(rules)[0]
+    search, player = new_search(rules, 60), new_player(rules, new_network(0))
     record = np.zeros(1, GAME)
     record[0] = Game(rules, deal=TRAIN_FROM).record[0]
     for _ in range(60):
         if nothing_hidden(record[0], rule):
             break
         before = int(record[0]["dealt"])
-        best, _ = reach(record[0], rule, free, network, work, search, 60, 60)
+        best, _ = reach(record[0], player, search, 60, 60)
         if search.turns[best] == NOT_YET:
             break
         turn(search, best, rule, record)
@@ -293,13 +286,13 @@ def test_learning_the_same_games_again_explains_them_better():
 
 @pytest.mark.parametrize("row", ["four-seasons", "czarina", "pysolfc/florentine", "simplicity"])
 def test_games_are_played_to_the_last_card_of_the_stock(row):
-    agent = PlannerAgent(RULES[row], new_network(0), positions=30, end_positions=200)
+    agent = PlannerAgent(RULES[row], new_network(0), nodes=30, endgame_nodes=200)
     results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
     assert (results["moves"] > 40).all()
 
 
-def test_the_kept_network_wins_most_games():
-    agent = make_agent("planner", positions=100, end_positions=1000)
+def test_the_bundled_network_wins_most_games():
+    agent = make_agent("planner", nodes=100, endgame_nodes=1000)
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
     assert results["won"].mean() > 0.5
 
@@ -307,10 +300,10 @@ def test_the_kept_network_wins_most_games():
 def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
     deals = range(TRAIN_FROM + 55, TRAIN_FROM + 81)
     won = {}
-    for ending in (0, 4):
-        agent = PlannerAgent(DEFAULT, new_network(0), positions=200, candidates=8, ending=ending)
+    for endgame in (0, 4):
+        agent = PlannerAgent(DEFAULT, new_network(0), nodes=200, candidates=8, endgame=endgame)
         results = play_deals(HandOver(agent), DEFAULT, deals)
-        won[ending] = results["won"].sum()
+        won[endgame] = results["won"].sum()
     assert won[4] > won[0] > 0
 
 
@@ -335,10 +328,10 @@ def test_more_candidates_than_there_may_be_are_refused():
         make_agent("planner", candidates=17)
 
 
-@pytest.mark.parametrize(("cards", "ending"), [(0, 0), (1, 0), (3, 0), (0, 40)])
-def test_the_unseen_stock_changes_nothing(cards, ending):
+@pytest.mark.parametrize(("lookahead", "endgame"), [(0, 0), (1, 0), (3, 0), (0, 40)])
+def test_the_unseen_stock_changes_nothing(lookahead, endgame):
     agent = make_agent(
-        "planner", positions=50, end_positions=200, cards=cards, ending=ending, worlds=1
+        "planner", nodes=50, endgame_nodes=200, lookahead=lookahead, endgame=endgame, worlds=1
     )
     games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
     for game in games:

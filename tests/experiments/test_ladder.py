@@ -34,7 +34,7 @@ def test_prices_are_listed_from_the_cheapest_on():
             ("heuristic", "deterministic", 0.3, 0.2),
             ("rollout@worlds=4", "deterministic", 0.2, 0.5),
             ("planner", "deterministic", 0.7, 3.0),
-            ("planner@cards=1", "deterministic", 0.7, 30.0),
+            ("planner@lookahead=1", "deterministic", 0.7, 30.0),
             ("ceiling", "-", 1.0, np.nan),
         ],
         columns=["agent", "play", "win_rate", "ms_per_move"],
@@ -44,7 +44,7 @@ def test_prices_are_listed_from_the_cheapest_on():
         "heuristic",
         "rollout@worlds=4",
         "planner",
-        "planner@cards=1",
+        "planner@lookahead=1",
     ]
     assert [each["milliseconds"] for each in listed] == [0.2, 0.5, 3.0, 30.0]
 
@@ -122,7 +122,7 @@ def test_what_is_seen_at_a_glance():
 
 def test_decisions_that_differ_are_played_on_from_and_all_else_is_not(tmp_path):
     deals = f"{VALIDATION[-1]}-{VALIDATION[-1]}"
-    small = "planner@positions=30,openings=10,end_positions=200"
+    small = "planner@nodes=30,expansions=10,endgame_nodes=200"
     table = find_disagreements(Disagreements(tmp_path, deals, planner=small, player=small))
     assert len(table) > 25
     assert table["differs"].any()

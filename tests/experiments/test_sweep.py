@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from agents.policy_files import WEIGHTS
+from agents.policy_files import WEIGHTS_FILE
 from experiments import sweep as module
 from experiments.parallel.jobs import run_tasks
 from experiments.parallel.workers import Workers
@@ -169,7 +169,7 @@ def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch) -> None:
     (failure,) = sweep(run)
     assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
     assert pd.read_csv(run.out / "jobs.csv")["job"].tolist() != []
-    kept = run.out / "seed-0" / "best" / WEIGHTS
+    kept = run.out / "seed-0" / "best" / WEIGHTS_FILE
     before = kept.stat().st_mtime_ns
     (run.out / "fixed").touch()
     assert sweep(run) == []
@@ -205,7 +205,7 @@ def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
             if each.is_file() and "events" not in each.name and each.name != ".lock"
         }
         best = {name: json.loads(files[f"{name}/{DONE}"])["best"] for name in _NAMES}
-        found[backend] = (set(files), best, {n: files[f"{n}/last/{WEIGHTS}"] for n in _NAMES})
+        found[backend] = (set(files), best, {n: files[f"{n}/last/{WEIGHTS_FILE}"] for n in _NAMES})
     assert found["loky"] == found["dask"] == found["ray"]
 
 
