@@ -41,7 +41,7 @@ PLAYERS = [
     "rollout@worlds=64,base=greedy",
     "rollout@worlds=8,expansions=500",
     "rollout@worlds=16,expansions=500",
-    "planner@nodes=40,expansions=1,endgame=0,end_positions=0",
+    "planner@nodes=40,expansions=1,endgame=0,endgame_nodes=0",
     "planner@nodes=40,expansions=1,endgame=0",
     "planner@nodes=40,expansions=15,endgame=0",
     "planner@nodes=100,expansions=40,endgame=0",
