@@ -1,7 +1,7 @@
-"""`best`: the strongest player within a time for each move.
+"""`best`: the strongest agent within a time limit for each move.
 
-Which that is has been measured, on validation deals: `python -m experiments.prices` writes
-`best.json`. On a faster or slower machine all times change alike.
+Strength and time were measured on validation deals: `python -m experiments.prices` writes
+`best.json`. On another machine all times change by about the same factor.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ MEASURED = Path(__file__).with_name("best.json")
 
 @functools.cache
 def read_prices(path: Path = MEASURED) -> list[dict[str, Any]]:
-    """What was measured: a dict an agent, with `agent` (its name), `won` and `milliseconds`."""
+    """The measurements: a dict for each agent, with `agent` (its name), `won`, `milliseconds`."""
     prices: list[dict[str, Any]] = json.loads(path.read_text())["agents"]
     return prices
 
 
 def make_best(rules: Rules, milliseconds: float = 10.0) -> Agent:
-    """The agent that won most games of those that take no longer for a move.
+    """The agent that won most games among those within the time limit.
 
-    Under a rule set for which it has no weights, the next best.
+    Agents without weights for the rule set are passed over.
 
     Args:
         rules: the rule set to play.
-        milliseconds: for each move, on average over many games.
+        milliseconds: time for each move, on average over many games.
 
     Raises:
-        ValueError: if no agent is as fast as that.
+        ValueError: if no agent is fast enough.
     """
     prices = read_prices()
     for each in sorted(prices, key=lambda price: -float(price["won"])):

@@ -1,12 +1,13 @@
-"""The weights that come with the project: a folder for each agent and rule set."""
+"""The weights that come with the project."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-WEIGHTS = Path(__file__).with_name("weights")
+BUNDLED = Path(__file__).with_name("weights")
+"""A folder for each agent and rule set: weights/AGENT/RULES/."""
 
 
 def bundled_weights(agent: str, rules: str) -> Path:
-    """The folder of an agent's weights for a rule set; it need not be there."""
-    return WEIGHTS / agent / rules
+    """The folder of an agent's weights for a rule set, which may not exist."""
+    return BUNDLED / agent / rules

@@ -1,4 +1,4 @@
-"""Files and folders written as a whole or not at all."""
+"""Atomic writing of files and folders."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a reader, or a crash, finds the old content or the new, never a part.
+    """Write a file so that a reader, even after a crash, finds the old content or the new.
 
-    The folder is made if need be. The content is on disk (fsync) before the name points to it.
+    The folder is created if necessary. The content is on disk (fsync) before the name points to it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -31,10 +31,11 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """A new folder to write into; it takes its name, on disk, once the block has ended well.
+    """A new folder to write into, which is renamed to ``path`` when the block ends without error.
 
-    A folder of that name gives way. A crash leaves the old one or the new one, whole (between the
-    two renames under a hidden name beside it), and at most a hidden folder of what was unfinished.
+    An existing folder of that name is replaced. A crash leaves the old or the new folder complete
+    (between the two renames under a hidden name beside it), and at most one hidden folder of
+    unfinished files.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
@@ -55,7 +56,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file, or a folder's list of names, is on disk."""
+    """Wait until a file, or a folder's list of files, is on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,8 +1,8 @@
 """Policies on disk: weights as safetensors, all else as JSON. Loading runs no code from a file.
 
-A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON says what the
-network is (`Card`), names the weights by their SHA-256, and carries what training wants to be
-remembered. What is damaged, or made for another game, is refused by name.
+A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON (`PolicyCard`)
+describes the network, holds the SHA-256 of the weights, and records the training. Damaged files,
+and policies for another game, raise `PolicyFileError`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from safetensors.torch import save as save_tensors
 from agents.files import whole_folder
 from four_seasons_env.rules import Rules
 
-WEIGHTS = "model.safetensors"
-CARD = "model.json"
+WEIGHTS_FILE = "model.safetensors"
+CARD_FILE = "model.json"
 
 
 class PolicyFileError(ValueError):
-    """A policy that cannot be used: damaged, or for another game, or not to be trusted."""
+    """A policy that cannot be used: damaged, for another game, or a zip without trust."""
 
 
 @dataclass
-class Card:
-    """What a policy's network is, and where it comes from."""
+class PolicyCard:
+    """Describes a policy's network and its training."""
 
     agent: str
-    """Registered name of the agent that it belongs to."""
+    """Registered name of the agent that plays it."""
     rules: dict[str, Any]
     """The fields of the rule set that it was trained on."""
     observation: str
@@ -44,47 +44,47 @@ class Card:
     """Units of the hidden layers."""
     activation: str
     exploration: float | None = None
-    """Share of moves that a Q network plays at random to the end; None for a policy, which draws
-    its moves."""
+    """Final exploration rate of a Q network; None for a policy, which samples its moves."""
     training: dict[str, Any] = field(default_factory=dict)
-    """Seed, steps, validation results and the like; not needed for loading."""
+    """Seed, steps, validation results and the like; not used for loading."""
     sha256: str = ""
-    """Of the weights' file; `save_policy` sets it."""
+    """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
-    """What reads the observation: `mlp`, or a name of `agents.learned.candidates.encoders`."""
+    """`mlp`, or a name in `agents.learned.candidates.encoders.ENCODERS`."""
     decisions: dict[str, Any] = field(default_factory=dict)
-    """Where actions are positions: how the player finds and chooses among them; arguments of
-    `four_seasons_env.next_deal.batch.NextDealBatch`."""
+    """Where actions are positions: arguments of `four_seasons_env.next_deal.batch.NextDealBatch`,
+    by which the player finds candidates."""
 
 
-def save_policy(folder: Path, card: Card, weights: dict[str, torch.Tensor]) -> None:
-    """Write a policy; a folder that is there already is replaced as a whole."""
+def save_policy(folder: Path, card: PolicyCard, weights: dict[str, torch.Tensor]) -> None:
+    """Write a policy; an existing folder is replaced as a whole."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     data = save_tensors(tensors)
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
     with whole_folder(folder) as new:
-        (new / WEIGHTS).write_bytes(data)
-        (new / CARD).write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n")
+        (new / WEIGHTS_FILE).write_bytes(data)
+        (new / CARD_FILE).write_text(json.dumps(dataclasses.asdict(card), indent=2) + "\n")
 
 
-def load_policy(folder: Path, agent: str, rules: Rules) -> tuple[Card, dict[str, torch.Tensor]]:
-    """Read a policy and check that it is whole, and for this agent and these rules.
+def load_policy(
+    folder: Path, agent: str, rules: Rules
+) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+    """Read a policy and check that it is undamaged, and for this agent and these rules.
 
     Raises:
         FileNotFoundError: if a file is missing.
         PolicyFileError: if a file is damaged, or made for another agent or rule set.
     """
-    card = load_card(folder, agent, rules.name)
-    data = (folder / WEIGHTS).read_bytes()
+    card = load_policy_card(folder, agent, rules.name)
+    data = (folder / WEIGHTS_FILE).read_bytes()
     if hashlib.sha256(data).hexdigest() != card.sha256:
         raise PolicyFileError(
-            f"{folder / WEIGHTS} is damaged: it is not the file that {CARD} was written for (its "
-            "SHA-256 is another)"
+            f"{folder / WEIGHTS_FILE} is damaged: its SHA-256 is not the one in {CARD_FILE}"
         )
     try:
         weights = load_tensors(data)
     except SafetensorError as error:
-        raise PolicyFileError(f"{folder / WEIGHTS} is damaged: {error}") from None
+        raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
     if card.agent != agent:
         raise PolicyFileError(f"{folder} holds weights of {card.agent!r}, not of {agent!r}")
     differing = [
@@ -99,28 +99,28 @@ def load_policy(folder: Path, agent: str, rules: Rules) -> tuple[Card, dict[str,
     return card, weights
 
 
-def load_card(folder: Path, agent: str, rules: str) -> Card:
+def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
     """Read a policy's card.
 
     Args:
         folder: of the policy.
-        agent: what it is looked for, for the message if there is none.
-        rules: likewise.
+        agent: for the error message if there is none.
+        rules: name of the rule set, likewise.
 
     Raises:
         FileNotFoundError: if a file is missing.
-        PolicyFileError: if it is no card.
+        PolicyFileError: if the file is not a policy's card.
     """
-    for name in (CARD, WEIGHTS):
+    for name in (CARD_FILE, WEIGHTS_FILE):
         if not (folder / name).is_file():
             raise FileNotFoundError(
                 f"no weights at {folder}: {name} is missing (train some with "
                 f"`python -m experiments.train --agent {agent} --rules {rules}`)"
             )
     try:
-        return Card(**json.loads((folder / CARD).read_text()))
+        return PolicyCard(**json.loads((folder / CARD_FILE).read_text()))
     except (ValueError, TypeError) as error:
-        raise PolicyFileError(f"{folder / CARD} is not a policy's card: {error}") from None
+        raise PolicyFileError(f"{folder / CARD_FILE} is not a policy's card: {error}") from None
 
 
 def rules_fields(rules: Rules) -> dict[str, Any]:

@@ -1,11 +1,12 @@
-"""What an agent is (`Agent`), which there are (`AGENTS`), and how to make one (`make_agent`)."""
+"""The protocol of agents (`Agent`), their table (`AGENTS`), and `make_agent`."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ class Agent(Protocol):
     """A player of many games at once."""
 
     mask: str
-    """The masks it takes: "legal", or "distinct" (no moves that only rename spaces)."""
+    """The masks that it takes: "legal", or "distinct" (without moves that only rename spaces)."""
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -28,10 +29,10 @@ class Agent(Protocol):
         """Choose a legal move in each game.
 
         Args:
-            games: GAME array of shape (n,). The unseen part of the stock has been reshuffled, so
-                its order tells nothing; the agent may write into it.
+            games: GAME array of shape (n,), a copy that the agent may change. The unseen part of
+                the stock has been reshuffled, so its order says nothing about the real one.
             masks: int8 array of shape (n, A), 1 where a move is legal.
-            rng: the only source of chance.
+            rng: the only source of random numbers.
 
         Returns:
             Move numbers, int64 of shape (n,).
@@ -47,28 +48,32 @@ class Entry:
     """One agent of the registry."""
 
     maker: str
-    """`module:function`, called with the rules and options; one that learns also with its own name
-    as `agent` and with the `path` after the name's colon."""
+    """`module:function`, called with the rules and options. If the agent learns, also with its
+    registered name as `agent` and the path after the name's colon as `path`."""
     about: str
     """One line for tables and help."""
     kind: str
-    """What its play is made of: "chance", "rule of thumb", "search", "learned", or several."""
+    """What it plays by: "chance", "rule of thumb", "search", "learned", or several."""
     plays: tuple[str, ...] = ("deterministic",)
     """How it can play: "deterministic", "stochastic", or both."""
     learns: bool = False
-    """Has been trained, and is loaded from weights."""
+    """Whether it is trained, and loaded from weights."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Former names of options, accepted for one release, and their present names."""
 
+
+_ENDGAME = {"end_positions": "endgame_nodes"}
 
 AGENTS: dict[str, Entry] = {
     "random": Entry(
         "agents.scripted.random_agent:RandomAgent",
-        "any legal move, all alike",
+        "any legal move, all equally likely",
         "chance",
         ("stochastic",),
     ),
     "heuristic": Entry(
         "agents.scripted.heuristic:HeuristicAgent",
-        "the advice that players give, weighed",
+        "the advice that players give, weighted",
         "rule of thumb",
     ),
     "greedy": Entry(
@@ -78,25 +83,37 @@ AGENTS: dict[str, Entry] = {
         "agents.search.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
         "rule of thumb + search",
+        renamed={"openings": "expansions", "doubt": "standard_errors"},
     ),
     "finisher": Entry(
         "agents.search.finisher:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
+        renamed=_ENDGAME,
     ),
     "pimc": Entry(
         "agents.search.pimc:PimcAgent",
         "the move after which the solver wins most imagined worlds",
         "search",
+        renamed=_ENDGAME,
     ),
     "planner": Entry(
         "agents.planner.weights:load_planner",
         "plans to the next deal, by a value learned from its own games",
         "learned + search",
         learns=True,
+        renamed={
+            "positions": "nodes",
+            "openings": "expansions",
+            "cards": "lookahead",
+            "ending": "endgame",
+            **_ENDGAME,
+        },
     ),
     "best": Entry(
-        "agents.best:make_best", "the strongest within a time for each move", "learned + search"
+        "agents.best:make_best",
+        "the strongest within a time limit for each move",
+        "learned + search",
     ),
     "next_deal_ppo": Entry(
         "agents.learned.algorithms:load_agent",
@@ -124,36 +141,36 @@ AGENTS: dict[str, Entry] = {
 
 @dataclass(frozen=True)
 class Name:
-    """An agent's name, taken apart: "planner:runs/x/best@positions=400,openings=150"."""
+    """The parts of an agent's name, such as "planner:runs/x/best@nodes=400,expansions=150"."""
 
     registered: str
     """Name in `AGENTS`."""
     path: Path | None
     """Of its weights."""
     options: dict[str, Any]
-    """Keyword arguments for its maker."""
+    """As written; keyword arguments for its maker once `current_options` has renamed them."""
 
     @property
     def entry(self) -> Entry:
-        """What the registry knows of it."""
+        """Its row of the registry."""
         return AGENTS[self.registered]
 
 
 def split_name(name: str) -> Name:
-    """Take an agent's name apart: its registered name, the path to its weights, and its options.
+    """Split an agent's name into its registered name, the path to its weights, and its options.
 
     Raises:
-        ValueError: for an agent that there is not, with the nearest one, a path for an agent that
-            has no weights, or options that cannot be read.
+        ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
+            weights; or options that cannot be read.
     """
-    text, at, told = name.partition("@")
+    text, at, written = name.partition("@")
     registered, colon, path = text.partition(":")
     if registered not in AGENTS:
         raise ValueError(f"unknown agent {registered!r}: {nearest(registered, AGENTS)}")
     if colon and not AGENTS[registered].learns:
         raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
     options: dict[str, Any] = {}
-    for each in told.split(",") if at else []:
+    for each in written.split(",") if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
@@ -167,11 +184,37 @@ _NO_OPTIONS = (
 )
 
 
-def check_options(registered: str, make: Callable[..., Any], options: Iterable[str]) -> None:
-    """Refuse an option in an agent's name that its maker does not take.
+def current_options(registered: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options with former names replaced by present ones.
+
+    Warns:
+        DeprecationWarning: for each former name, with the present one.
 
     Raises:
-        ValueError: naming it, and the nearest that there is.
+        ValueError: for an option given under both names.
+    """
+    renamed = AGENTS[registered].renamed
+    current: dict[str, Any] = {}
+    for option, value in options.items():
+        name = renamed.get(option, option)
+        if name != option:
+            warnings.warn(
+                f"option {option!r} of agent {registered!r} is now {name!r}; the former name goes "
+                "with the next release",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+        if name in current:
+            raise ValueError(f"agent {registered!r} is given option {name!r} twice")
+        current[name] = value
+    return current
+
+
+def check_options(registered: str, make: Callable[..., Any], options: Iterable[str]) -> None:
+    """Check that an agent's maker takes these options.
+
+    Raises:
+        ValueError: for an unknown option, naming the nearest one.
     """
     parameters = inspect.signature(make).parameters.values()
     known = [each.name for each in parameters if each.name not in _NO_OPTIONS]
@@ -188,8 +231,8 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
     Args:
         name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
             "rollout@worlds=64".
-        rules: the rule set that it is to play.
-        **options: passed to the agent; they come before those in the name.
+        rules: the rule set to play.
+        **options: passed to the agent; they override those in the name.
 
     Raises:
         ValueError: for an unknown agent, option or rule set, or weights that cannot be used
@@ -199,8 +242,9 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
     parts = split_name(name)
     module, _, maker = parts.entry.maker.partition(":")
     make = getattr(importlib.import_module(module), maker)
-    check_options(parts.registered, make, parts.options)
-    options = parts.options | options
+    named = current_options(parts.registered, parts.options)
+    check_options(parts.registered, make, named)
+    options = named | current_options(parts.registered, options)
     if parts.entry.learns:
         options |= {"agent": parts.registered, "path": parts.path}
     agent: Agent = make(get_rules(rules), **options)

@@ -1,1 +1,1 @@
-"""Experiments: each runs from a clone with `python -m experiments.NAME`; `--help` tells flags."""
+"""Experiments, run from a clone: `python -m experiments` lists the commands."""

@@ -1,44 +1,49 @@
-"""Census: of these deals, how many can be won at all? `python -m experiments.census`.
+"""Solve deals, and count those that can be won by a player who sees every card.
 
-A player who sees every card, the solver, is given so many seconds for each deal. What is decided
-is never done again; deals that were left open can be given more time:
+The solver gets a number of seconds for each deal. Decided deals are never solved again; open deals
+can be given more time:
 
     python -m experiments.census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     python -m experiments.census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
         --out runs/z
 
-Results are kept by the deal in `results.csv`. An open deal may be won or not: the share of winnable
-deals lies between the share won and one minus the share lost.
+`results.csv` has a row a deal. An open deal may be won or lost: the share of winnable deals lies
+between the share won and one minus the share lost.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pandas as pd
-import tyro
 from scipy import stats
 
 from agents.files import write_atomically
-from experiments.parallel.jobs import check_backend, run_blocks
+from experiments.command_line import run_command
+from experiments.parallel.blocks import (
+    Block,
+    read_blocks,
+    rule_set_names,
+    run_blocks,
+    split_deals,
+)
+from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_census
 from experiments.reporting.tables import as_markdown, print_table, write_csv
 from experiments.statistics.summary import bounds_as_text
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, file_name, get_rules
+from four_seasons_env.rules import file_name
 from four_seasons_env.solver import shorten, solve
 
 BLOCK = 100
-"""Deals in one task and file."""
+"""Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed")
-"""Of a results file: `base` is the foundations' base rank, `moves` the length of a solution that
-was found (0: none), `allowed` the seconds that the deal was given at most, the last time."""
+"""Of a result file: `base` is the foundations' base rank, `moves` the length of the solution found
+(0: none), `allowed` the time limit of the last attempt in seconds."""
 
 
 @dataclass
@@ -46,42 +51,34 @@ class Census:
     """Solve deals, and count those that can be won."""
 
     out: Path
-    """Folder of the results; what is decided there is kept."""
+    """Folder of the results; deals that are decided there are not solved again."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
-    """Time for each deal."""
+    """Time limit for each deal."""
     only: Literal["new", "unknown"] = "new"
-    """`new`: deals that have not been tried. `unknown`: those also that were left open with less
+    """`new`: solve deals that have not been tried. `unknown`: also those that are open after less
     time than now."""
     seed: int = 0
-    """Of the solver's chance."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head."""
+    """Seed of the solver's chance."""
+    workers: Workers = field(default_factory=Workers)
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is solved and kept as one: a block of deals."""
+class Task(Block):
+    """A block of deals to solve."""
 
     run: Census
-    rules: str
-    deals: range
 
     @property
-    def part(self) -> Path:
-        """Its result file."""
-        folder = self.run.out / "parts" / file_name(self.rules)
-        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
+    def is_done(self) -> bool:
+        """Whether there is nothing left to solve."""
+        return not self.open_deals()
 
     def open_deals(self) -> list[int]:
-        """The deals that are to be solved now."""
+        """The deals to solve now."""
         if not self.part.is_file():
             return list(self.deals)
         done = _read(self.part)
@@ -112,7 +109,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def solve_block(task: Task) -> None:
-    """Solve the open deals of a block; its file is written every few seconds."""
+    """Solve the due deals of a block; its file is written every few seconds."""
     rows: dict[int, dict[Any, Any]] = {}
     if task.part.is_file():
         rows = {row["deal"]: row for row in _read(task.part).to_dict("records")}
@@ -127,30 +124,24 @@ def solve_block(task: Task) -> None:
 
 
 def take_census(run: Census) -> pd.DataFrame:
-    """Solve what is to be solved, and return all results, a row a deal.
+    """Solve the deals that are due, and return all results, a row a deal.
 
     Raises:
-        ValueError: for an unknown rule set or backend, or deals that are no range.
+        ValueError: for an unknown rule set or backend, or a text that is no range of deals.
         RuntimeError: if a block of deals could not be solved, once all others have been.
     """
-    rule_sets = (
-        list(RULES) if run.rules == ["all"] else [get_rules(each).name for each in run.rules]
-    )
-    check_backend(run.backend, run.cluster)
-    deals = parse_deals(run.deals)
-    blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
-    tasks = [Task(run, rules, block) for rules in rule_sets for block in blocks]
-    todo = [task for task in tasks if task.open_deals()]
-    names = [str(task.part.relative_to(run.out)) for task in todo]
-    done = len(tasks) - len(todo)
-    run_blocks(solve_block, todo, names, "solving", done, run.backend, run.n_jobs, run.cluster)
-    results = pd.concat([_read(task.part) for task in tasks], ignore_index=True)
+    rule_sets = rule_set_names(run.rules)
+    run.workers.check()
+    blocks = split_deals(run.deals, BLOCK)
+    tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
+    run_blocks(solve_block, tasks, "solving", run.workers)
+    results = read_blocks(tasks, _read)
     write_csv(run.out / "results.csv", results)
     return results
 
 
 def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
-    """A row for each value of a column (rules, base), in the order in which they first stand there.
+    """A row for each value of a column (rules, base), in order of appearance.
 
     Columns: that column, deals, won, lost, unknown; low and high, the bounds of the share of
     winnable deals among these; all_low and all_high, bounds for all deals there are: the lower end
@@ -211,7 +202,7 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
-    """The deals that are open or took longest to decide, as cells of text."""
+    """The deals that are open, then those that took longest to decide, as cells of text."""
     order = results.assign(open=results["status"] == "unknown").sort_values(
         ["open", "seconds"], ascending=False
     )
@@ -228,7 +219,7 @@ def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
 
 
 def census(run: Census) -> None:
-    """Take the census, print the table, and keep table and plots beside the results."""
+    """Take the census, print the table, and save table and plots beside the results."""
     results = take_census(run)
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)
@@ -238,15 +229,12 @@ def census(run: Census) -> None:
         name = file_name(str(rules))
         plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
     print_table(cells, f"deals {run.deals}")
-    print(f"kept in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
+    print(f"saved in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        census(tyro.cli(Annotated[Census, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(census, Census, __doc__, "decided deals are saved in {run.out}; resume: {command}")
 
 
 if __name__ == "__main__":

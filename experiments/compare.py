@@ -1,27 +1,34 @@
-"""Compare agents on the same deals: `python -m experiments.compare --agents random heuristic`.
+"""Play agents on the same deals and compare them.
 
-Every agent plays every deal, thousands side by side, and sees only what a player may see. Results
-are kept by the deal in `results.csv`; a table and plots are made from that file. What is done is
-not done again: a run that was stopped goes on where it was.
+    python -m experiments.compare --agents random heuristic maskable_ppo:runs/x --out runs/y
+
+Every agent plays every deal, many deals side by side, and sees only what a player may see.
+`results.csv` has a row a game; table and plots are made from it. Started again, a comparison plays
+only the blocks of deals that are missing.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
 import pandas as pd
-import tyro
 
 from agents.files import write_atomically
 from agents.registry import AGENTS
+from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
 from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import PLAYS, Player, find_players
-from experiments.parallel.jobs import check_backend, run_blocks
+from experiments.parallel.blocks import (
+    Block,
+    read_blocks,
+    rule_set_names,
+    run_blocks,
+    split_deals,
+)
+from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_cards_up, plot_win_rates
 from experiments.reporting.summary_page import BESIDE, summarise_folder
 from experiments.reporting.tables import as_markdown, print_table, write_csv
@@ -35,16 +42,16 @@ from experiments.statistics.summary import (
 )
 from experiments.training.run_folder import provenance, write_json
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.rules import RULES, file_name, get_rules, nearest
+from four_seasons_env.rules import file_name, get_rules, nearest
 
 BLOCK = 1000
-"""Deals that are played side by side, in one task. Part of what makes a result repeatable."""
+"""Deals that one task plays side by side. Another size gives other reshuffles, and other games."""
 
 BRIEF = (
     *("rules", "agent", "made of", "play", "played", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns that are printed; table.md has them all."""
+"""Columns that are printed; table.md has all."""
 
 
 @dataclass
@@ -52,10 +59,10 @@ class Compare:
     """Play agents on the same deals and compare them."""
 
     out: Path
-    """Folder of the results; what it holds of the same comparison is kept."""
+    """Folder of the results; results of the same comparison that it holds are not played again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
-    """Agents by name; those with weights may carry a path, or a pattern that stands for several
-    training seeds, and a name for tables: ppo=maskable_ppo:runs/study/ppo-*"""
+    """Agents by name. Those with weights may have a path, or a pattern that matches several
+    training seeds; any may have a name for tables: ppo=maskable_ppo:runs/study/ppo-*"""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
@@ -63,40 +70,31 @@ class Compare:
     play: list[str] = field(default_factory=lambda: list(PLAYS))
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
-    """Of the agents' chance and of the stock's reshuffles."""
+    """Seed of the agents' chance and of the stock's reshuffles."""
     trust: bool = False
     """Open zips of Stable-Baselines3, which can run any code."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head."""
+    workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
-    """A folder of `experiments.census`: where it has all the deals, the table shows how many can be
-    won at all. That of the test deals comes with the repository."""
+    """A folder of `experiments.census`: if it has all the deals, the table shows how many can be
+    won at all. The repository has that of the test deals."""
     beside: Path | None = None
-    """A `summary.csv` with kept results of agents that are not played now."""
+    """A `summary.csv` with stored results of agents that do not play now."""
     show: list[str] = field(default_factory=list)
-    """Of which agents the table shows those results, marked as kept; NAME=LABEL where they are kept
-    under a label of their own."""
+    """Agents of that file to show in the table, marked "kept"; NAME=LABEL if the file has another
+    label for the agent."""
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is played and kept as one: a block of deals."""
+class Task(Block):
+    """A block of deals, played by one player."""
 
-    out: Path
-    rules: str
     player: Player
-    deals: range
     seed: int
 
     @property
-    def part(self) -> Path:
-        """Its result file."""
-        folder = self.out.joinpath("parts", file_name(self.rules), self.player.folder)
-        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
+    def folder(self) -> str:
+        """Folder of the player's result files."""
+        return self.player.folder
 
 
 def play_block(task: Task) -> None:
@@ -118,9 +116,9 @@ def play_block(task: Task) -> None:
 
 
 def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
-    """Make sure that the folder is for this comparison, and say in it who plays.
+    """Check that the folder is for this comparison, and write who plays into it.
 
-    A comparison may grow by agents, rule sets and deals. What has been compared is never dropped.
+    A comparison may grow by agents, rule sets and deals. Results are never dropped.
 
     Raises:
         ValueError: if the folder holds results of another seed, or of players or deals that this
@@ -158,7 +156,7 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
 
 
 def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
-    """Play what has not been played yet, and return all results, a row for each policy and deal.
+    """Play the blocks that are missing, and return all results, a row for each policy and deal.
 
     Args:
         run: the comparison.
@@ -169,46 +167,40 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         FileNotFoundError: where there are no weights.
         RuntimeError: if a block of deals could not be played, once all others have been.
     """
-    rule_sets = (
-        list(RULES) if run.rules == ["all"] else [get_rules(name).name for name in run.rules]
-    )
+    rule_sets = rule_set_names(run.rules)
     players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
-    check_backend(run.backend, run.cluster)
-    deals = parse_deals(run.deals)
-    blocks = [deals[i : i + BLOCK] for i in range(0, len(deals), BLOCK)]
+    run.workers.check()
+    blocks = split_deals(run.deals, BLOCK)
     _claim(run, players)
     tasks = [
-        Task(run.out, rules, player, block, run.seed)
+        Task(run.out, rules, block, player, run.seed)
         for rules in rule_sets
         for player in players[rules]
         for block in blocks
     ]
-    todo = [task for task in tasks if not task.part.is_file()]
-    names = [str(task.part.relative_to(run.out)) for task in todo]
-    done = len(tasks) - len(todo)
     try:
-        run_blocks(play_block, todo, names, "playing", done, run.backend, run.n_jobs, run.cluster)
+        run_blocks(play_block, tasks, "playing", run.workers)
     except KeyboardInterrupt:
-        missing = {task.deals for task in tasks if not task.part.is_file()}
+        missing = {task.deals for task in tasks if not task.is_done}
         tasks = [task for task in tasks if task.deals not in missing]
         if not (finish_when_stopped and tasks):
             raise
-    results = pd.concat([pd.read_csv(task.part) for task in tasks], ignore_index=True)
+    results = read_blocks(tasks)
     write_csv(run.out / "results.csv", results)
     return results
 
 
-def _kept(run: Compare) -> pd.DataFrame | None:
-    """Kept results of agents that are to be shown beside those that play.
+def _stored(run: Compare) -> pd.DataFrame | None:
+    """Stored results to show beside those of the agents that play.
 
     Raises:
-        FileNotFoundError: if there are none.
-        ValueError: for an agent that they do not have, with the nearest one.
+        FileNotFoundError: if the file is missing.
+        ValueError: for an agent that it does not have, with the nearest one.
     """
     if run.beside is None:
         return None
     if not run.beside.is_file():
-        raise FileNotFoundError(f"no kept results at {run.beside}")
+        raise FileNotFoundError(f"no stored results at {run.beside}")
     found = pd.read_csv(run.beside)
     names = {}
     for each in run.show:
@@ -218,21 +210,21 @@ def _kept(run: Compare) -> pd.DataFrame | None:
         if label not in set(found["agent"]):
             hint = nearest(label, sorted(set(found["agent"])))
             raise ValueError(f"{run.beside} has no results of {label!r}: {hint}")
-    kept = found[found["agent"].isin(names) & found["rules"].isin(run.rules)]
-    plays_so = kept["play"].isin(run.play)
-    kept = kept[plays_so | ~plays_so.groupby(kept["agent"]).transform("any")]
-    kept = kept.assign(source=KEPT, agent=kept["agent"].map(names))
-    return kept.assign(
-        kind=[AGENTS[name].kind if name in AGENTS else "-" for name in kept["agent"]]
+    stored = found[found["agent"].isin(names) & found["rules"].isin(run.rules)]
+    plays_so = stored["play"].isin(run.play)
+    stored = stored[plays_so | ~plays_so.groupby(stored["agent"]).transform("any")]
+    stored = stored.assign(source=KEPT, agent=stored["agent"].map(names))
+    return stored.assign(
+        kind=[AGENTS[name].kind if name in AGENTS else "-" for name in stored["agent"]]
     )
 
 
 def compare(run: Compare, finish_when_stopped: bool = False) -> None:
-    """Play, print the table, and keep table and plots beside the results; see `play_all`."""
-    kept = _kept(run)
+    """Play, print the table, and save table and plots beside the results; see `play_all`."""
+    stored = _stored(run)
     results = play_all(run, finish_when_stopped)
-    if kept is not None:
-        write_csv(run.out / BESIDE, kept)
+    if stored is not None:
+        write_csv(run.out / BESIDE, stored)
     summary = summarise_folder(run.out, results, read_census(run.census))
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
@@ -246,15 +238,17 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     brief = [name for name in BRIEF if name in cells]
     print_table(cells[brief], f"deals {results['deal'].min():,}-{results['deal'].max():,}")
-    print(f"kept in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
+    print(f"saved in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        compare(tyro.cli(Annotated[Compare, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(
+        compare,
+        Compare,
+        __doc__,
+        "finished blocks of deals are saved in {run.out}; resume: {command}",
+    )
 
 
 if __name__ == "__main__":

@@ -1,24 +1,24 @@
-"""The main job in five minutes: `make demo`, or `python -m experiments.demo --minutes 2`.
+"""Train an agent, compare it and report, in five minutes: what `make demo` runs.
 
-Trains an agent from nothing (`next_deal_ppo`: MaskablePPO, unmodified, on the environment whose
-actions are positions), then plays it on the 10,000 test deals, beside the heuristic and a
-beginner's list, and writes a report. Other players, whose games take longer than the demo, are
-shown with their kept results. Ctrl-C ends a step early: what is there by then is compared and
-reported.
+    python -m experiments.demo --minutes 2
+
+Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
+from nothing, plays it on the 10,000 test deals beside the heuristic and a beginner's list, and
+writes a report. Agents whose games take longer than the demo are shown with stored results. Ctrl-C
+ends a step early; what there is by then is compared and reported.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-import tyro
 from rich.console import Console
 
+from experiments.command_line import run_command
 from experiments.compare import Compare, compare
 from experiments.pages import RESULTS
 from experiments.report import Report, report
@@ -29,17 +29,17 @@ from four_seasons_env.engine.deals import TEST
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
-"""What tables call it."""
+"""Its name in tables."""
 
 PLAYED = ("greedy", "heuristic")
-"""Agents that are played beside it."""
+"""Agents that play the same deals."""
 
 SHOWN = {"random": "random", "maskable_ppo": "kept", "finisher": "finisher", "planner": "planner"}
-"""Agents that are shown with their kept results, by what those call them; the second is the
-move-level network that comes with the project."""
+"""Agents that are shown with stored results, and their labels there; "kept" is the bundled
+move-level network."""
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_ending_expansions=1400")
-"""Hyperparameters by which the learner plays twice as fast, for some two points fewer."""
+"""Hyperparameters by which the agent plays twice as fast, and wins some two points less."""
 
 
 @dataclass
@@ -47,9 +47,9 @@ class Demo:
     """Train, compare, report."""
 
     minutes: float = 2.0
-    """How long to train."""
+    """Minutes of training."""
     out: Path = Path("runs/demo")
-    """Folder; each demo is a new one inside it."""
+    """Folder in which each demo makes a new folder."""
     rules: str = "four-seasons"
     deals: str = f"{TEST[0]}-{TEST[-1]}"
     """A range of deals to compare on."""
@@ -58,27 +58,28 @@ class Demo:
 
 
 def expectations(rules: str) -> str:
-    """What is known of the game before the demo starts, from the kept results."""
-    kept = pd.read_csv(RESULTS / "four-seasons.csv")
-    kept = kept[kept["rules"] == rules].drop_duplicates("agent")
-    rates = dict(zip(kept["agent"], kept["win_rate"].astype(float), strict=True))
+    """Win rates that are known before the demo starts, from the stored results."""
+    stored = pd.read_csv(RESULTS / "four-seasons.csv")
+    stored = stored[stored["rules"] == rules].drop_duplicates("agent")
+    rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
     names = {each: each for each in PLAYED} | SHOWN
     known = [f"{name} {rates[each]:.1%}" for name, each in names.items() if each in rates]
     return f"Games won of the test deals: {', '.join(known)}." if known else ""
 
 
 def demo(run: Demo) -> Path:
-    """Run the three steps one after the other, and return the folder of what they leave."""
+    """Run the three steps one after the other, and return the folder of their results."""
     console = Console()
     started = time.monotonic()
     folder = run.out / time.strftime("%Y%m%d-%H%M%S")
     learned, compared = folder / "train", folder / "compare"
 
-    console.rule(f"1 of 3: an agent learns, from nothing, for {run.minutes:g} minutes")
+    console.rule(f"1 of 3: an agent learns from nothing for {run.minutes:g} minutes")
     console.print(
         "An action is the position in which the next card is turned. Learned: which is best. "
-        "Searched: which there are, and the ending once nothing is hidden. By hand: the order of "
-        f"the search. {expectations(run.rules)} After a minute the learner is past the heuristic."
+        "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
+        f"hand: the order of the search. {expectations(run.rules)} After a minute the learner "
+        "beats the heuristic."
     )
     train(
         Train(
@@ -94,7 +95,7 @@ def demo(run: Demo) -> Path:
         finish_when_stopped=True,
     )
 
-    console.rule("2 of 3: it is compared on held-out deals")
+    console.rule("2 of 3: comparison on held-out deals")
     compare(
         Compare(
             out=compared,
@@ -103,39 +104,36 @@ def demo(run: Demo) -> Path:
             deals=run.deals,
             play=["deterministic"],
             beside=RESULTS / "four-seasons.csv",
-            show=[f"{name}={kept}" for name, kept in SHOWN.items()],
+            show=[f"{name}={label}" for name, label in SHOWN.items()],
         ),
         finish_when_stopped=True,
     )
 
-    console.rule("3 of 3: the report")
+    console.rule("3 of 3: report")
     page = report(Report([compared, learned], out=folder / "report.html"))
     deal, won = _game_to_show(compared)
     animation = save_game(f"{LEARNER}:{learned / BEST}", run.rules, deal, folder / "game.gif")
     console.print(f"table:          {compared / 'table.md'}")
     console.print(f"learning curve: {learned / 'progress.csv'}")
-    how = "which it won" if won else "which it lost, as all others"
-    console.print(f"a game of it:   {animation} (deal {deal}, {how})")
+    how = "won" if won else "lost, as all others"
+    console.print(f"one game:       {animation} (deal {deal}, {how})")
     console.print(f"report:         {page}")
-    console.print(f"all of it took {(time.monotonic() - started) / 60:.1f} minutes")
+    console.print(f"the demo took {(time.monotonic() - started) / 60:.1f} minutes")
     if run.open:
         webbrowser.open(page.resolve().as_uri())
     return folder
 
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
-    """The first deal that the learner has won, and whether there was one."""
+    """The first deal that the trained agent won (else its first deal), and whether it won one."""
     played = pd.read_csv(compared / "results.csv")
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        demo(tyro.cli(Demo, description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(demo, Demo, __doc__, "what was made is in the newest folder of {run.out}")
 
 
 if __name__ == "__main__":

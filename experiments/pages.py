@@ -1,42 +1,34 @@
-"""Write the README's results and speed, docs/family.md and docs/solver.md from result files.
+"""Write the results of experiments into README and docs.
 
-After `python -m experiments.compare --out runs/y`:
-
-    python -m experiments.pages --results runs/y             # agents on one rule set -> README
-    python -m experiments.pages --family runs/z              # agents on all rules -> docs/family.md
-    python -m experiments.pages --speed runs/speed           # experiments.throughput -> README
-
-and after `python -m experiments.census --out runs/c`, `experiments.prices` and
-`experiments.habits`:
-
-    python -m experiments.pages --census runs/c              # what can be won -> docs/solver.md
-    python -m experiments.pages --ladder runs/ladder         # strength and price -> docs/agents.md
-    python -m experiments.pages --habits runs/habits         # what was learned -> docs/agents.md
-    python -m experiments.pages --recipes runs/recipes       # other rule sets -> docs/agents.md
-
-and for docs/learning.md, after the sweeps of that study and a comparison of their policies:
-
+    python -m experiments.pages --results runs/y        # agents on one rule set -> README
+    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md
+    python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
+    python -m experiments.pages --speed runs/speed      # experiments.throughput -> README
+    python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
+    python -m experiments.pages --ladder runs/l         # experiments.ladder -> docs/agents.md
+    python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
     python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
+                                                        # the study -> docs/learning.md
 
-What the pages need of these folders is kept in docs/results; without a folder they are made anew
-from there. No figure on them is typed by hand.
+Folders without a note are of `experiments.compare`, `--curves` of `experiments.sweep`. What the
+pages show of them is stored in docs/results; without a folder the pages are written from there. No
+figure on them is typed by hand.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
-import tyro
 
 from agents.files import write_atomically
 from experiments.census import census_as_text, hardest, summarise_census
+from experiments.command_line import ROOT, run_command
+from experiments.disagreements import disagreements_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
-from experiments.habits import habits_as_text
 from experiments.reporting.family_page import family_page
-from experiments.reporting.learning_page import PAGE, keep_learning, learning_parts
+from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.plots import (
     plot_census,
     plot_speed_strength,
@@ -47,9 +39,8 @@ from experiments.reporting.tables import as_markdown, write_csv
 from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text, ranked
 from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
-from experiments.training.run_folder import ROOT
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.rules import RULES
+from four_seasons_env.rules import RULES, file_name
 
 NEXT_DEAL_PPO = "next_deal_ppo"
 
@@ -64,7 +55,7 @@ _DEFAULT = "four-seasons"
 
 @dataclass
 class Pages:
-    """Bring README and docs up to date."""
+    """Write results into README and docs."""
 
     results: Path | None = None
     """Folder of a comparison of agents on the test deals of `four-seasons`."""
@@ -75,9 +66,9 @@ class Pages:
     census: Path | None = None
     """Folder of a census of test deals, of one rule set or of more."""
     ladder: Path | None = None
-    """Folder of `experiments.prices` on test deals."""
-    habits: Path | None = None
-    """Folder of `experiments.habits`."""
+    """Folder of `experiments.ladder` on test deals."""
+    disagreements: Path | None = None
+    """Folder of `experiments.disagreements`."""
     recipes: Path | None = None
     """Folder of a comparison of heuristic and planner on other rule sets."""
     learning: list[Path] = field(default_factory=list)
@@ -86,18 +77,18 @@ class Pages:
     """Folders of the sweeps of that study."""
 
 
-def with_part(page: str, name: str, told: str) -> str:
-    """A text with what stands between the marks of a name replaced.
+def with_part(page: str, name: str, part: str) -> str:
+    """A text with the part between the marks of a name replaced.
 
     Raises:
-        ValueError: if the marks are not there.
+        ValueError: if the marks are missing.
     """
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     before, found, rest = page.partition(start)
     _, found_too, after = rest.partition(end)
     if not (found and found_too):
         raise ValueError(f"the page lacks the marks {start.strip()} and {end}")
-    return before + start + told + end + after
+    return before + start + part + end + after
 
 
 def results_part(summary: pd.DataFrame) -> str:
@@ -137,7 +128,7 @@ def results_part(summary: pd.DataFrame) -> str:
 
 
 def _rate(moves: float) -> str:
-    """Moves a second, short."""
+    """Moves a second, abbreviated."""
     return f"{moves / 1e6:.2f} M" if moves >= 1e6 else f"{moves / 1e3:.1f} k"
 
 
@@ -174,7 +165,7 @@ def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
 
 
 def up_to_date(readme: str) -> str:
-    """The README's text as the kept results have it."""
+    """The README's text with the stored results."""
     summary = pd.read_csv(RESULTS / "four-seasons.csv")
     rates, costs = (pd.read_csv(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
     readme = with_part(readme, "results", results_part(summary))
@@ -186,43 +177,43 @@ def with_census(page: str, results: pd.DataFrame) -> str:
     results = results.assign(rules=pd.Categorical(results["rules"], list(RULES)))
     by_rules = summarise_census(results.sort_values(["rules", "deal"]))
     default = results[results["rules"] == _DEFAULT]
-    told = "Test deals, each solved for itself on one core.\n\n"
-    told += as_markdown(census_as_text(by_rules)) + "\n"
+    part = "Test deals, each solved for itself on one core.\n\n"
+    part += as_markdown(census_as_text(by_rules)) + "\n"
     if len(default):
         bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
-        told += f"`{_DEFAULT}` by the rank of the base card:\n\n"
-        told += as_markdown(census_as_text(summarise_census(bases.sort_values("base"), "base")))
-        told += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
-        told += "![time and moves](results/census.png)\n\n"
-    return with_part(page, "results", told)
+        part += f"`{_DEFAULT}` by the rank of the base card:\n\n"
+        part += as_markdown(census_as_text(summarise_census(bases.sort_values("base"), "base")))
+        part += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
+        part += "![time and moves](results/census.png)\n\n"
+    return with_part(page, "results", part)
 
 
 def with_agents(page: str) -> str:
-    """The text of docs/agents.md as the kept results have it."""
+    """The text of docs/agents.md with the stored results."""
     ladder = pd.read_csv(RESULTS / "ladder.csv")
-    told = (
+    part = (
         f"Test deals 0 to {int(ladder['deals'].max()) - 1:,}, one core, by "
-        "`python -m experiments.prices`. `ms/game` is what the agent thought over a game.\n\n"
+        "`python -m experiments.ladder`. `ms/game` is the agent's own time for a game.\n\n"
         f"{as_markdown(as_text(ladder))}\n![games won against time a move](results/ladder.png)\n\n"
     )
-    page = with_part(page, "ladder", told)
+    page = with_part(page, "ladder", part)
     recipes = pd.read_csv(RESULTS / "recipes.csv")
     page = with_part(page, "recipes", as_markdown(as_text(recipes)) + "\n")
     weights = weights_table(pd.concat([ladder, recipes]))
     page = with_part(page, "weights", as_markdown(weights) + "\n")
-    habits = as_markdown(habits_as_text(pd.read_csv(RESULTS / "habits.csv")))
-    return with_part(page, "habits", habits + "\n")
+    disagreements = disagreements_as_text(pd.read_csv(RESULTS / "habits.csv"))
+    return with_part(page, "habits", as_markdown(disagreements) + "\n")
 
 
-def with_rows(kept: Path, new: pd.DataFrame) -> pd.DataFrame:
-    """Kept results with new ones in the place of the same agents', and before the ceiling.
+def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
+    """Stored results in which new ones replace those of the same agents; the ceiling comes last.
 
-    What the new results do not have is kept, if it is of as many deals.
+    Stored rows of other agents stay if they are of the same number of deals.
     """
-    if not kept.is_file():
+    if not stored.is_file():
         return new
     key = ["rules", "agent", "play"]
-    before = pd.read_csv(kept)
+    before = pd.read_csv(stored)
     before = before[before["deals"] == new["deals"].max()]
     again = pd.MultiIndex.from_frame(before[key]).isin(pd.MultiIndex.from_frame(new[key]))
     both = pd.concat([before[~again], new], ignore_index=True)
@@ -231,19 +222,19 @@ def with_rows(kept: Path, new: pd.DataFrame) -> pd.DataFrame:
     return ordered
 
 
-def keep_census(folder: Path) -> None:
-    """Take the results of a census into the repository, a file a rule set."""
+def store_census(folder: Path) -> None:
+    """Copy the results of a census into docs/results, a file a rule set."""
     results = pd.read_csv(folder / "results.csv")
     for rules in map(str, results["rules"].unique()):
         solved = results[results["rules"] == rules]
-        write_csv(CENSUS / f"{rules.replace('/', '_')}.csv", solved)
+        write_csv(CENSUS / f"{file_name(rules)}.csv", solved)
         if rules == _DEFAULT:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")
 
 
 def write_pages(run: Pages) -> None:
-    """Take in new results, if any, and write README and pages."""
+    """Copy new results, if any, into docs/results, and write README and pages."""
     if run.results:
         summary = with_rows(RESULTS / "four-seasons.csv", pd.read_csv(run.results / "summary.csv"))
         write_csv(RESULTS / "four-seasons.csv", summary)
@@ -257,7 +248,7 @@ def write_pages(run: Pages) -> None:
         write_csv(RESULTS / "costs.csv", pd.read_csv(run.speed / "costs.csv"))
         plot_throughput(rates, RESULTS / "throughput.png")
     if run.census:
-        keep_census(run.census)
+        store_census(run.census)
     if run.ladder:
         ladder = with_rows(RESULTS / "ladder.csv", pd.read_csv(run.ladder / "summary.csv"))
         write_csv(RESULTS / "ladder.csv", ladder)
@@ -266,13 +257,13 @@ def write_pages(run: Pages) -> None:
     if run.recipes:
         write_csv(RESULTS / "recipes.csv", pd.read_csv(run.recipes / "summary.csv"))
     if run.learning or run.curves:
-        keep_learning(run.learning, run.curves)
-    if run.habits:
-        write_csv(RESULTS / "habits.csv", pd.read_csv(run.habits / "habits.csv"))
+        store_learning(run.learning, run.curves)
+    if run.disagreements:
+        write_csv(RESULTS / "habits.csv", pd.read_csv(run.disagreements / "summary.csv"))
     if (RESULTS / "learning.csv").is_file():
         page = PAGE.read_text()
-        for name, told in learning_parts().items():
-            page = with_part(page, name, told)
+        for name, part in learning_parts().items():
+            page = with_part(page, name, part)
         write_atomically(PAGE, page.encode())
     write_atomically(AGENTS, with_agents(AGENTS.read_text()).encode())
     solved = read_census(CENSUS)
@@ -282,8 +273,12 @@ def write_pages(run: Pages) -> None:
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
 
 
+def main() -> None:
+    """Run the command."""
+    run_command(
+        write_pages, Pages, __doc__, "pages that were written stay as they are; resume: {command}"
+    )
+
+
 if __name__ == "__main__":
-    try:
-        write_pages(tyro.cli(Pages, description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -1,4 +1,6 @@
-"""Report: `python -m experiments.report runs/x runs/y` makes one page of what the folders hold.
+"""Make one page of comparisons, trainings and sweeps.
+
+    python -m experiments.report runs/x runs/y
 
 Folders of `experiments.compare` give tables and plots; folders of `experiments.train`, or of a
 whole sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as
@@ -11,15 +13,16 @@ from __future__ import annotations
 import base64
 import html
 import json
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import tyro
 
 from agents.files import write_atomically
+from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
 from experiments.reporting.plots import (
     plot_cards_up,
@@ -90,7 +93,7 @@ class Report:
 
 
 class Page:
-    """A page in the making, as HTML and as Markdown."""
+    """A page under construction, as HTML and as Markdown."""
 
     def __init__(self, title: str, work: Path) -> None:
         self._title = title
@@ -104,12 +107,12 @@ class Page:
         self._markdown.append(f"{'#' * level} {text}\n")
 
     def note(self, text: str) -> None:
-        """A remark."""
+        """A paragraph in small print."""
         self._html.append(f'<p class="note">{html.escape(text)}</p>')
         self._markdown.append(f"{text}\n")
 
     def commands(self, lines: list[str]) -> None:
-        """Commands that were run."""
+        """Command lines."""
         self._html.append("".join(f"<p><code>{html.escape(line)}</code></p>" for line in lines))
         self._markdown.append("".join(f"    {line}\n" for line in lines))
 
@@ -118,10 +121,10 @@ class Page:
         self._html.append(f'<div class="wide">{cells.to_html(index=False, border=0)}</div>')
         self._markdown.append(as_markdown(cells))
 
-    def picture(self, told: str) -> Path:
-        """Where the next picture is to be drawn; the Markdown goes without."""
+    def picture(self, description: str) -> Path:
+        """The path to draw the next picture to; the Markdown has no pictures."""
         path = self._work / f"{len(self._html)}.png"
-        self._html.append(f"\0{path}\0{told}")
+        self._html.append(f"\0{path}\0{description}")
         return path
 
     def as_html(self) -> str:
@@ -136,17 +139,17 @@ class Page:
         )
 
     def as_markdown(self) -> str:
-        """Its headings, remarks and tables."""
+        """The page without pictures."""
         return "\n".join(self._markdown)
 
 
 def _drawn(part: str) -> str:
-    """A part of the page; a picture is read in."""
+    """A part of the page, with the picture read from its file."""
     if not part.startswith("\0"):
         return part
-    _, path, told = part.split("\0")
+    _, path, description = part.split("\0")
     data = base64.b64encode(Path(path).read_bytes()).decode()
-    return f'<p><img alt="{html.escape(told)}" src="data:image/png;base64,{data}"></p>'
+    return f'<p><img alt="{html.escape(description)}" src="data:image/png;base64,{data}"></p>'
 
 
 def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
@@ -183,7 +186,7 @@ def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
         return
     page.heading("Deals that all, some or none of the agents won", 3)
     number = won.sum(axis=1)
-    told = {
+    deals_by = {
         "all": number == won.shape[1],
         "some": (number > 0) & (number < won.shape[1]),
         "none": number == 0,
@@ -191,7 +194,10 @@ def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
     }
     page.table(
         pd.DataFrame(
-            [[who, f"{int(deals.sum()):,}", f"{deals.mean():.1%}"] for who, deals in told.items()],
+            [
+                [who, f"{int(deals.sum()):,}", f"{deals.mean():.1%}"]
+                for who, deals in deals_by.items()
+            ],
             columns=["won by", "deals", "share"],
         )
     )
@@ -199,7 +205,7 @@ def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
 
 
 def _over_seeds(page: Page, played: pd.DataFrame) -> None:
-    """Each training seed by itself, and how surely one algorithm is better than another."""
+    """Each training seed, and the probability that one algorithm is better than another."""
     pairs = improvements(played)
     if pairs.empty:
         return
@@ -224,7 +230,7 @@ def _over_seeds(page: Page, played: pd.DataFrame) -> None:
 
 
 def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
-    """Win rates that a learning curve may be held beside: of the baseline, and of kept results."""
+    """Win rates to draw beside learning curves: of the baseline and of stored results."""
     found: dict[str, float] = {}
     for folder in comparisons:
         results = pd.read_csv(folder / "results.csv")
@@ -237,11 +243,11 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
 
 
 def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
-    """Learning curves, algorithm by algorithm, one picture a rule set."""
-    told = {folder: json.loads((folder / RUN).read_text()) for folder in folders}
-    for rules in dict.fromkeys(each["rules"]["name"] for each in told.values()):
+    """Learning curves of each rule set, a colour for each algorithm."""
+    abouts = {folder: _about(folder) for folder in folders}
+    for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
         runs: dict[str, list[pd.DataFrame]] = {}
-        for folder, each in told.items():
+        for folder, each in abouts.items():
             if each["rules"]["name"] == rules:
                 start = each["run"]["warm_start"]
                 name = each["run"]["agent"] + (f" from {start}" if start else "")
@@ -258,11 +264,25 @@ def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None
             "what others win of the deals compared above."
         )
     page.heading("Where the trainings come from", 3)
-    page.commands([each["command"] for each in told.values()])
+    page.commands([each["command"] for each in abouts.values()])
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """How a training was made.
+
+    Raises:
+        ValueError: if an earlier version of this project wrote it in another form.
+    """
+    about: dict[str, Any] = json.loads((folder / RUN).read_text())
+    if "name" not in about["rules"]:
+        raise ValueError(
+            f"{folder / RUN} does not name the rule set: an earlier version wrote it, train again"
+        )
+    return about
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """The folder itself if it is a training, else the trainings in it."""
+    """The folder itself if it is a training, else the trainings inside."""
     if (folder / RUN).is_file():
         return [folder]
     return sorted(each.parent for each in folder.glob(f"*/{RUN}"))
@@ -287,7 +307,7 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
             else:
                 raise FileNotFoundError(
                     f"{folder} holds no run: results.csv (of experiments.compare) or {RUN} (of "
-                    "experiments.train) would stand there, or folders with one (of a sweep)"
+                    "experiments.train) is expected there, or folders with one (of a sweep)"
                 )
         if trainings:
             _trainings(page, trainings, comparisons)
@@ -295,7 +315,7 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
 
 
 def report(run: Report) -> Path:
-    """Write the page and return where it is."""
+    """Write the page and return its path."""
     out = run.out or run.runs[0] / "report.html"
     as_html, as_markdown_text = make_page(run.runs, read_census(run.census))
     write_atomically(out, as_html.encode())
@@ -304,11 +324,8 @@ def report(run: Report) -> Path:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        print(f"report: {report(tyro.cli(Report, description=__doc__))}")
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    print(f"report: {run_command(report, Report, __doc__)}")
 
 
 if __name__ == "__main__":

@@ -1,27 +1,25 @@
-"""The README's benchmark from nothing: `make reproduce`, or `python -m experiments.reproduce`.
+"""Reproduce the README's benchmark from nothing: what `make reproduce` runs.
 
-Trains the algorithms with five seeds each, plays them against random play, the heuristic, the kept
-weights and the planner on the 10,000 test deals, plays random and heuristic on all rule sets,
-writes the report, and makes README and docs anew from all that. `--quick` does the same in small,
-and leaves README and docs alone. `--learning` runs the study of docs/learning.md instead. Started
-again, it goes on where it was stopped.
+Trains the algorithms with five seeds each, compares them with random play, the heuristic, the
+bundled weights and the planner on the 10,000 test deals, plays random and heuristic on all rule
+sets, writes the report, and writes README and docs from the results. `--quick` does the same in
+small and leaves README and docs alone. `--learning` runs the study of docs/learning.md instead.
+Started again, it continues where it was stopped.
 """
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import tyro
 from rich.console import Console
 
+from experiments.command_line import ROOT, run_command
 from experiments.compare import Compare, compare
 from experiments.pages import RESULTS, Pages, write_pages
+from experiments.parallel.workers import Workers
 from experiments.report import Report, report
 from experiments.sweep import Sweep, sweep
-from experiments.training.run_folder import ROOT
 
 STUDIES = Path(__file__).parent / "studies"
 
@@ -31,17 +29,12 @@ class Reproduce:
     """Train, compare, report."""
 
     out: Path | None = None
-    """Folder of all that is made; by default runs/reproduce, or runs/reproduce-quick."""
+    """Folder of the results; by default runs/reproduce, or runs/reproduce-quick."""
     learning: bool = False
     """The study of docs/learning.md, some three core-hours, instead of the README's benchmark."""
     quick: bool = False
-    """In small: two seeds, minutes of training, a tenth of the deals."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head."""
+    """Two seeds, minutes of training, a tenth of the deals."""
+    workers: Workers = field(default_factory=Workers)
 
 
 def reproduce(run: Reproduce) -> None:
@@ -52,16 +45,15 @@ def reproduce(run: Reproduce) -> None:
     """
     console = Console()
     out = run.out or Path("runs") / ("reproduce-quick" if run.quick else "reproduce")
-    workers = {"backend": run.backend, "n_jobs": run.n_jobs, "cluster": run.cluster}
     deals = "0-999" if run.quick else "0-9999"
     if run.learning:
-        _learning(run, Path("runs/learning") if run.out is None else run.out, workers, console)
+        _learning(run, Path("runs/learning") if run.out is None else run.out, console)
         return
     console.rule("1 of 4: training")
     jobs = STUDIES / ("quick.yaml" if run.quick else "baselines.yaml")
-    failures = sweep(Sweep(jobs, out / "study", **workers))  # type: ignore[arg-type]
+    failures = sweep(Sweep(jobs, out / "study", run.workers))
     if failures:
-        raise RuntimeError(f"{len(failures)} trainings failed: start again to go on with them")
+        raise RuntimeError(f"{len(failures)} trainings failed: start again to resume them")
     console.rule("2 of 4: comparison on test deals")
     agents = [
         "random",
@@ -73,20 +65,21 @@ def reproduce(run: Reproduce) -> None:
         "planner",
     ]
     compared = out / "compare"
-    compare(Compare(compared, agents, deals=deals, **workers))  # type: ignore[arg-type]
+    compare(Compare(compared, agents, deals=deals, workers=run.workers))
     console.rule("3 of 4: all rule sets")
     family = out / "family"
-    compare(Compare(family, ["random", "heuristic"], ["all"], deals=deals, **workers))  # type: ignore[arg-type]
+    baselines = ["random", "heuristic"]
+    compare(Compare(family, baselines, ["all"], deals=deals, workers=run.workers))
     console.rule("4 of 4: report")
     page = report(Report([compared, out / "study"], out / "report.html"))
     console.print(f"report: {page}")
     if not run.quick:
         report(Report([compared, out / "study"], RESULTS / "report.html"))
         write_pages(Pages(compared, family))
-        console.print(f"made anew: README.md and docs in {ROOT}")
+        console.print(f"updated: README.md and docs in {ROOT}")
 
 
-def _learning(run: Reproduce, out: Path, workers: dict[str, Any], console: Console) -> None:
+def _learning(run: Reproduce, out: Path, console: Console) -> None:
     """The study of docs/learning.md: sweeps, comparisons on test deals, and the page."""
     sweeps = {
         "next_deal": "next_deal",
@@ -95,19 +88,19 @@ def _learning(run: Reproduce, out: Path, workers: dict[str, Any], console: Conso
     }
     for number, (name, study) in enumerate(sweeps.items(), 1):
         console.rule(f"{number} of 5: training, {study}.yaml")
-        failures = sweep(Sweep(STUDIES / f"{study}.yaml", out / name, **workers))
+        failures = sweep(Sweep(STUDIES / f"{study}.yaml", out / name, run.workers))
         if failures:
-            raise RuntimeError(f"{len(failures)} trainings failed: start again to go on with them")
+            raise RuntimeError(f"{len(failures)} trainings failed: start again to resume them")
     console.rule("4 of 5: comparison on test deals")
     deals = "0-999" if run.quick else "0-9999"
     compared, family = out / "compare", out / "compare-family"
     kinds = ("2-minutes", "7-minutes", "7-minutes-policy-endings")
     agents = ["heuristic", f"30-minutes=next_deal_ppo:{out}/30-minutes/seed-*"]
     agents += [f"{kind}=next_deal_ppo:{out}/next_deal/{kind}-seed-*" for kind in kinds]
-    compare(Compare(compared, agents, deals=deals, **workers))
+    compare(Compare(compared, agents, deals=deals, workers=run.workers))
     rules = list(FAMILY)
     agents = ["heuristic", f"next_deal_ppo=next_deal_ppo:{out}/family/*"]
-    compare(Compare(family, agents, rules, deals="0-999", **workers))
+    compare(Compare(family, agents, rules, deals="0-999", workers=run.workers))
     console.rule("5 of 5: the page")
     if not run.quick:
         write_pages(Pages(learning=[compared, family], curves=[out / each for each in sweeps]))
@@ -117,8 +110,10 @@ FAMILY = ("czarina", "simplicity", "four-seasons-1883")
 """Rule sets of next_deal_family.yaml."""
 
 
+def main() -> None:
+    """Run the command."""
+    run_command(reproduce, Reproduce, __doc__, "finished steps are saved; resume: {command}")
+
+
 if __name__ == "__main__":
-    try:
-        reproduce(tyro.cli(Reproduce, description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    main()

@@ -1,19 +1,17 @@
-"""Solve one deal and print the game move by move: `python -m experiments.solve --deal 17`.
+"""Solve one deal and print the game move by move.
 
-python -m experiments.solve --rules czarina --deal 17
-python -m experiments.solve --deck "QH 3D ... 5D"
+    python -m experiments.solve --rules czarina --deal 17
+    python -m experiments.solve --deck "QH 3D ... 5D"
+
+The same as `python -m four_seasons_env solve`.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from typing import Annotated
 
-import tyro
-
-from four_seasons_env.game import Game
-from four_seasons_env.solver import shorten, solve
+from experiments.command_line import run_command
+from four_seasons_env.commands.solve import print_solution
 
 
 @dataclass
@@ -21,58 +19,25 @@ class Solve:
     """Solve one deal."""
 
     rules: str = "four-seasons"
-    """Rule set by name."""
+    """Rule set."""
     deal: int | None = None
-    """The deal's number; 0 unless a deck is given."""
+    """Number of the deal; 0 unless a deck is given."""
     deck: str | None = None
     """The cards as text, first dealt first, instead of a number."""
     seconds: float = 60.0
-    """Time at most."""
+    """Time limit."""
     seed: int = 0
-    """Of the solver's chance."""
-
-
-_VERDICTS = {
-    "won": "won in {moves} moves",
-    "lost": "lost: nobody can win it",
-    "unknown": "open: neither a win nor a proof of loss was found",
-}
+    """Seed of the solver's chance."""
 
 
 def solve_and_print(run: Solve) -> None:
     """Print the opening, each move with the card that it moves, and the verdict."""
-    game = Game(run.rules, deal=run.deal, deck=run.deck)
-    print(game)
-    solution = solve(game, seconds=run.seconds, seed=run.seed)
-    moves = shorten(game, solution.moves)
-    for number, move in enumerate(moves, 1):
-        before = game.copy()
-        game.play(move)
-        print(f"{number:4}. {move!s:7} {_moved(before, str(move)):3} {game.cards_up:3} up")
-    if moves:
-        print(game)
-    verdict = _VERDICTS[solution.status].format(moves=len(moves))
-    print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
-
-
-def _moved(game: Game, move: str) -> str:
-    """The card that a move takes off its place."""
-    source = move.partition(">")[0]
-    if source == "deal":
-        return game.stock[0]
-    if source == "redeal":
-        return ""
-    if source.startswith("F:"):
-        return game.foundations[source[2:]][-1]
-    return (game.waste if source == "W" else game.tableau[int(source[1:])])[-1]
+    print_solution(run.rules, run.deal, run.deck, run.seconds, run.seed)
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        solve_and_print(tyro.cli(Annotated[Solve, tyro.conf.arg(name="")], description=__doc__))
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(solve_and_print, Solve, __doc__)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Sweep: `python -m experiments.sweep experiments/studies/baselines.yaml --out runs/study`.
+"""Run many trainings side by side, on this machine or a cluster.
 
-A YAML file says which trainings there are; they run side by side, on this machine or a cluster. A
-job is a run of `experiments.train` in a folder and a process of its own, so that one that fails, or
-is killed, takes no other with it. What is done is not done again, and what is half done goes on:
-a sweep that was stopped is simply started once more.
+    python -m experiments.sweep experiments/studies/baselines.yaml --out runs/study
+
+A YAML file lists the trainings. Each job is a run of `experiments.train` with a folder and a
+process of its own, so that a job that fails or is killed does not stop the others. Started again,
+a sweep skips finished jobs and resumes unfinished ones.
 
     fixed:                      # flags of experiments.train, or hyperparameters, of all jobs
       rules: four-seasons
@@ -11,10 +12,10 @@ a sweep that was stopped is simply started once more.
     grid:                       # every combination of these
       agent: [maskable_ppo, maskable_dqn]
       seed: [0, 1, 2, 3, 4]
-    variants:                   # if need be: each of these by itself, with all of the grid
+    variants:                   # optional: each of these by itself, with all of the grid
       wide: {candidates: 48, layers: [128, 64, 64, 64]}
       policy-endings: {endings: policy}
-    samples:                    # if need be: so many draws of these, each with all of the grid
+    samples:                    # optional: random draws of these, each with all of the grid
       count: 20
       seed: 0
       draw:
@@ -33,9 +34,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
 import tyro
@@ -45,11 +46,13 @@ from rich.live import Live
 from rich.table import Table
 from scipy import stats
 
-from agents.learned.algorithms import get_algorithm
-from experiments.parallel.jobs import Failure, check_backend, run_tasks
+from experiments.command_line import ROOT, run_command
+from experiments.parallel.jobs import Failure, run_tasks
+from experiments.parallel.workers import Workers
 from experiments.reporting.tables import write_csv
 from experiments.train import Train, parse_steps
-from experiments.training.run_folder import DONE, ROOT, RUN, STEPS, read_log, write_json
+from experiments.training.run_folder import DONE, RUN, STEPS, read_log, write_json
+from experiments.training.trainers import get_trainer
 from four_seasons_env.rules import get_rules, nearest
 
 PARTS = ("fixed", "grid", "variants", "samples")
@@ -61,20 +64,15 @@ FLAGS = tuple(
 
 @dataclass
 class Sweep:
-    """Run many trainings."""
+    """Run many trainings side by side."""
 
     jobs: tyro.conf.Positional[Path]
-    """The YAML file."""
+    """The YAML file that lists the trainings."""
     out: Path
-    """Folder of the runs, a folder each."""
-    backend: str = "loky"
-    """What works side by side: loky (this machine), dask or ray."""
-    n_jobs: int = -1
-    """How many at once; -1: one a core, or all of the cluster's."""
-    cluster: str | None = None
-    """Address of a Dask scheduler or a Ray head; without one they start on this machine."""
+    """Folder of the runs; each has a folder of its own."""
+    workers: Workers = field(default_factory=Workers)
     threads: int = 1
-    """Of torch, in each job."""
+    """Threads of torch in each job."""
 
 
 @dataclass(frozen=True)
@@ -89,31 +87,31 @@ class Job:
 
     @property
     def is_done(self) -> bool:
-        """Whether its run has come to its end."""
+        """Whether its run is finished."""
         return (self.out / DONE).is_file()
 
 
 def read_jobs(run: Sweep) -> list[Job]:
-    """The jobs of a sweep's YAML file, checked as far as that goes without running them.
+    """The jobs of a sweep's YAML file, with their flags and hyperparameters checked.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: for an unknown key, with the nearest one, or a value that cannot be.
+        ValueError: for an unknown key, with the nearest one, or an invalid value.
     """
     if not run.jobs.is_file():
         raise FileNotFoundError(f"no sweep at {run.jobs}")
-    told = yaml.safe_load(run.jobs.read_text())
-    if not isinstance(told, dict):
+    parts = yaml.safe_load(run.jobs.read_text())
+    if not isinstance(parts, dict):
         raise ValueError(f"{run.jobs} must hold {', '.join(PARTS)}")
-    for key in told:
+    for key in parts:
         if key not in PARTS:
             raise ValueError(f"unknown part {key!r} of a sweep: {nearest(key, PARTS)}")
     grid = {
         key: each if isinstance(each, list) else [each]
-        for key, each in told.get("grid", {}).items()
+        for key, each in parts.get("grid", {}).items()
     }
-    draws = _draw(told["samples"]) if "samples" in told else [{}]
-    variants = told.get("variants") or {"": {}}
+    draws = _draw(parts["samples"]) if "samples" in parts else [{}]
+    variants = parts.get("variants") or {"": {}}
     for variant, own in variants.items():
         if not isinstance(own, dict):
             raise ValueError(f"variant {variant!r} must hold lines of the form 'key: value'")
@@ -123,9 +121,9 @@ def read_jobs(run: Sweep) -> list[Job]:
             varied = dict(zip(grid, chosen, strict=True))
             names = [variant] if variant else []
             names += [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
-            names += [f"sample-{number:03d}"] if "samples" in told else []
+            names += [f"sample-{number:03d}"] if "samples" in parts else []
             name = "-".join(names) or "run"
-            values = told.get("fixed", {}) | own | varied | drawn
+            values = parts.get("fixed", {}) | own | varied | drawn
             command = _command(values, run.out / name)
             jobs.append(Job(name, run.out / name, command, run.threads))
     doubles = {job.name for job in jobs if sum(each.name == job.name for each in jobs) > 1}
@@ -164,9 +162,9 @@ def _draw(samples: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
-    """The flags of one job; what is no flag of `experiments.train` is a hyperparameter."""
-    algorithm = get_algorithm(values.get("agent", Train(out).agent))
-    hyperparameters = [each.name for each in dataclasses.fields(algorithm.schema)]
+    """The flags of one job; keys that are no flags of `experiments.train` are hyperparameters."""
+    trainer = get_trainer(values.get("agent", Train(out).agent))
+    hyperparameters = [each.name for each in dataclasses.fields(trainer.schema)]
     flags, settings = [], []
     for key, value in values.items():
         if key in FLAGS:
@@ -177,20 +175,20 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
             known = [*FLAGS, *hyperparameters]
             raise ValueError(
                 f"{key!r} is no flag of experiments.train and no hyperparameter of "
-                f"{algorithm.name}: {nearest(key, known)}"
+                f"{trainer.name}: {nearest(key, known)}"
             )
     get_rules(values.get("rules", "four-seasons"))
-    parse_steps(str(values.get("steps", "20M")))
+    parse_steps(str(values.get("steps", trainer.steps)))
     path = values.get("hyperparameters")
-    algorithm.read_settings(Path(path) if path else None, settings)
+    trainer.read_settings(Path(path) if path else None, settings)
     return (*flags, *(["--set", *settings] if settings else []))
 
 
 def run_job(job: Job) -> None:
-    """Train, in a process of its own; what it prints goes to a file in `logs`.
+    """Train in a process of its own; its output goes to a file in `logs`.
 
     Raises:
-        RuntimeError: if it fails, with the last line that it printed.
+        RuntimeError: if it fails, with the last line of its output.
     """
     if job.is_done:
         return
@@ -199,7 +197,7 @@ def run_job(job: Job) -> None:
     threads = str(job.threads)
     out = job.out.resolve()
     if out.is_relative_to(ROOT):
-        out = out.relative_to(ROOT)  # the command that the run tells is the same in every clone
+        out = out.relative_to(ROOT)  # so that run.json has the same command in every clone
     log = job.out.parent / "logs" / f"{job.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
@@ -218,29 +216,29 @@ def run_job(job: Job) -> None:
 
 
 def _claim(run: Sweep, jobs: list[Job]) -> None:
-    """Refuse a folder whose runs were started with other flags than the sweep now has.
+    """Refuse a folder whose runs were started with other flags than those of the sweep.
 
     Raises:
         ValueError: naming the run.
     """
     path = run.out / "sweep.json"
-    told = {job.name: list(job.command) for job in jobs}
+    commands = {job.name: list(job.command) for job in jobs}
     found = json.loads(path.read_text()) if path.is_file() else {}
     for name, command in found.items():
-        if told.get(name, command) != command:
+        if commands.get(name, command) != command:
             raise ValueError(
                 f"{run.out / name} was started with {' '.join(command)}, not with "
-                f"{' '.join(told[name])}: choose a new folder (--out)"
+                f"{' '.join(commands[name])}: choose a new folder (--out)"
             )
-    write_json(path, found | told)
+    write_json(path, found | commands)
 
 
 def _view(jobs: list[Job], failures: list[Failure]) -> Table:
-    """How each job stands, from its files."""
+    """The state of each job, from its files."""
     failed = {each.name for each in failures}
     done = sum(job.is_done for job in jobs)
     table = Table(title=f"{done} of {len(jobs)} jobs done", title_justify="left")
-    for column in ("job", "state", "moves", "won % (training)", "won % (validation)"):
+    for column in ("job", "state", "steps", "won % (training)", "won % (validation)"):
         table.add_column(column, justify="left" if column in ("job", "state") else "right")
     for job in jobs:
         started = (job.out / RUN).is_file()
@@ -262,7 +260,7 @@ def _last(log: pd.DataFrame, column: str) -> str:
 
 
 def _safely(view: Callable[[], Table]) -> Callable[[], Table]:
-    """A view that keeps its last picture when a log is read while it is written."""
+    """A view that shows its last table again when a log is being written."""
     last = Table()
 
     def show() -> Table:
@@ -275,7 +273,7 @@ def _safely(view: Callable[[], Table]) -> Callable[[], Table]:
 
 
 def results_of(jobs: list[Job]) -> pd.DataFrame:
-    """A row for each job that is done, the best by validation first."""
+    """A row for each finished job, the best on validation deals first."""
     rows = []
     for job in jobs:
         if job.is_done:
@@ -297,13 +295,13 @@ def results_of(jobs: list[Job]) -> pd.DataFrame:
 
 
 def sweep(run: Sweep) -> list[Failure]:
-    """Run the jobs that are not done, and return those that failed.
+    """Run the jobs that are not finished, and return those that failed.
 
     Raises:
-        ValueError: for a sweep that cannot be run.
-        FileNotFoundError: if its file is not there.
+        ValueError: see `read_jobs`.
+        FileNotFoundError: if there is no such file.
     """
-    check_backend(run.backend, run.cluster)
+    run.workers.check()
     jobs = read_jobs(run)
     _claim(run, jobs)
     todo = [job for job in jobs if not job.is_done]
@@ -312,7 +310,7 @@ def sweep(run: Sweep) -> list[Failure]:
     view = _safely(lambda: _view(jobs, failures))
     with Live(get_renderable=view, console=console, refresh_per_second=0.5):
         names = [job.name for job in todo]
-        for failure in run_tasks(run_job, todo, names, run.backend, run.n_jobs, run.cluster):
+        for failure in run_tasks(run_job, todo, names, run.workers):
             if failure:
                 failures.append(failure)
     write_csv(run.out / "jobs.csv", results_of(jobs))
@@ -322,11 +320,10 @@ def sweep(run: Sweep) -> list[Failure]:
 
 
 def main() -> None:
-    """Read the flags and run; the exit status is 1 if a job failed."""
-    try:
-        failures = sweep(tyro.cli(Annotated[Sweep, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command; the exit status is 1 if a job failed."""
+    failures = run_command(
+        sweep, Sweep, __doc__, "checkpoints are saved in {run.out}; resume: {command}"
+    )
     sys.exit(1 if failures else 0)
 
 

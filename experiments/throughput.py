@@ -1,10 +1,9 @@
-"""Steps per second: `python -m experiments.throughput` (or `make bench`).
+"""Measure steps per second, start-up time and memory: what `make bench` runs.
 
 Random legal play, masks and observations written, episodes reset: the vector environment at
 several batch sizes, the single environment, and MaskablePPO end to end; with `--peers` other
-environments in the same run; then start-up times and memory. Each figure is the median of several
-windows; the fastest and slowest stand beside it, as machines are noisy, and the rate by CPU time,
-as others may use the machine.
+environments in the same run. Each figure is the median of several windows. The fastest and slowest
+stand beside it, as machines are noisy, and the rate by CPU time, as others may use the machine.
 
     python -m experiments.throughput --peers --out runs/speed
     python -m experiments.pages --speed runs/speed               # the README's section on speed
@@ -22,12 +21,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pandas as pd
-import tyro
 from numpy.typing import NDArray
 
 import four_seasons_env  # noqa: F401  registers the environments
 from experiments.benchmarks.peers import PEERS
 from experiments.benchmarks.startup import peak_memory, startup_seconds
+from experiments.command_line import run_command
 from experiments.reporting.plots import plot_throughput
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.kernel import new_masks
@@ -39,7 +38,7 @@ VECTOR = "vector environment"
 NEXT_DEAL = "next-deal environment, decisions"
 NEXT_DEAL_PPO = "MaskablePPO on it, end to end, decisions"
 PPO = "MaskablePPO, end to end"
-PPO_RULER = "MaskablePPO, an environment that costs nothing"
+PPO_ZERO_COST = "MaskablePPO, an environment that costs nothing"
 
 
 _MOST_DECISIONS = 1024
@@ -193,7 +192,7 @@ def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
     rollout: int = settings.games * settings.n_steps
     learners: dict[str, Callable[[], int]] = {}
     ours: Any = None
-    for name, kind in {PPO_RULER: ZeroCostVecEnv, PPO: TimedVecEnv}.items():
+    for name, kind in {PPO_ZERO_COST: ZeroCostVecEnv, PPO: TimedVecEnv}.items():
         ours = kind(
             settings.games,
             seed=0,
@@ -290,10 +289,10 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def ratios(table: pd.DataFrame) -> dict[str, float]:
-    """Our rates over those of the peers, and of the training over its ruler, of one run's table.
+    """Ratios of rates in one run's table: ours to the peers', and of the two trainings.
 
-    Ours is the single environment or the vector environment on one thread with as many games as
-    the peer (or the batch nearest to that), with mask and `tops`.
+    Ours is the single environment or the vector environment on one thread with the number of games
+    nearest to the peer's, with mask and `tops`.
     """
     found: dict[str, float] = {}
     ours = table[(table["observation"] == "tops") & (table["threads"] == 1)]
@@ -305,7 +304,7 @@ def ratios(table: pd.DataFrame) -> dict[str, float]:
     rates = table.groupby("what")["moves_per_second"].first()
     if PPO in rates:
         found["MaskablePPO's rate / its rate with an environment that costs nothing"] = (
-            rates[PPO] / rates[PPO_RULER]
+            rates[PPO] / rates[PPO_ZERO_COST]
         )
     return found
 
@@ -328,5 +327,10 @@ def cost_cells(costs: pd.DataFrame) -> pd.DataFrame:
     return cells
 
 
+def main() -> None:
+    """Run the command."""
+    run_command(throughput, Throughput, __doc__)
+
+
 if __name__ == "__main__":
-    throughput(tyro.cli(Throughput, description=__doc__))
+    main()

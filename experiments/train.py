@@ -1,31 +1,32 @@
-"""Train a learning agent: `python -m experiments.train --agent maskable_ppo --out runs/x`.
+"""Train a learning agent, or resume a training.
 
-A run that was stopped, or killed, goes on with `--resume --out runs/x` as if it never had been.
-What its folder holds is told in the folder's README, and in `experiments/training/run_folder.py`.
+    python -m experiments.train --agent maskable_ppo --out runs/x
+    python -m experiments.train --agent planner --steps 20k --out runs/p     # steps of it are games
+    python -m experiments.train --resume --out runs/x                        # after Ctrl-C, or kill
+
+A resumed run learns what it would have learned without the interruption. The README of the run's
+folder describes its files.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import torch
-import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from agents.learned.algorithms import Algorithm, get_algorithm
-from agents.learned.cloning import clone
-from agents.learned.settings import Settings
 from agents.registry import AGENTS
-from experiments.training.callback import Clock, Keeper
-from experiments.training.checkpoints import restore_checkpoint
+from experiments.command_line import run_command
+from experiments.training.clock import Clock
+from experiments.training.learner import Trainer
+from experiments.training.monitor import Monitor
 from experiments.training.progress import start_log
 from experiments.training.run_folder import (
     CHECKPOINT,
@@ -37,11 +38,12 @@ from experiments.training.run_folder import (
     write_json,
     write_readme,
 )
+from experiments.training.trainers import get_trainer
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 
 def parse_steps(text: str) -> int:
-    """A number of steps such as "20M", "500k" or "1000".
+    """The number of steps in a text such as "20M", "500k" or "1000".
 
     Raises:
         ValueError: if it is not a positive number.
@@ -58,37 +60,38 @@ def parse_steps(text: str) -> int:
 
 @dataclass
 class Train:
-    """Train a learning agent and keep what it learned."""
+    """Train a learning agent."""
 
     out: Path
-    """Folder of the run; must be new or empty, unless the run is resumed."""
+    """Folder of the run; new or empty, unless the run is resumed."""
     agent: str = "maskable_ppo"
-    """A learning agent of the registry."""
+    """What is trained: maskable_ppo, maskable_dqn, next_deal_ppo or planner."""
     rules: str = "four-seasons"
     """The rule set to learn."""
     seed: int = 0
     """Training seed: of the deals, the network and the exploration."""
-    steps: str = "20M"
-    """Moves, or decisions, to learn from, as in 500k or 20M."""
+    steps: str | None = None
+    """Steps to learn from, as in 500k or 20M: moves of maskable_ppo and maskable_dqn, decisions of
+    next_deal_ppo, games of the planner. By default 20M, or 300k games."""
     minutes: float | None = None
-    """Minutes to learn for, if the steps are not done by then; validations do not count."""
+    """Minutes of learning at most; validations do not count."""
     core_minutes: float | None = None
     """The same in minutes of processor time, all threads together: does not depend on what else
     the machine is doing."""
     hyperparameters: Path | None = None
-    """A YAML file with what is to differ from the agent's own."""
+    """A YAML file with values that replace those of the agent's own file."""
     set: list[str] = field(default_factory=list)
-    """Hyperparameters as KEY=VALUE, which go over those of the files."""
+    """Hyperparameters as KEY=VALUE, which replace those of the files."""
     warm_start: str | None = None
-    """An agent whose moves are cloned first, such as heuristic."""
+    """An agent to imitate first, such as heuristic."""
     validations: int = 10
-    """How often validation deals are played, evenly over the run; the best policy is kept."""
+    """How often validation deals are played, evenly over the run; the best policy is saved."""
     validation_deals: int = 2000
     """How many of the 10,000 validation deals."""
     checkpoint_every: float = 2.0
     """Minutes of learning between two checkpoints."""
     resume: bool = False
-    """Go on with the run in --out; its own flags hold."""
+    """Resume the run in --out, with the flags that it was started with."""
 
 
 def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
@@ -97,8 +100,8 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
     Raises:
         ValueError: if a flag is given that says something else.
     """
-    told = reopen_run(run.out)
-    values = told["run"]
+    about = reopen_run(run.out)
+    values = about["run"]
     for name in ("out", "hyperparameters"):
         values[name] = Path(values[name]) if values[name] else None
     started = Train(**values | {"out": run.out, "resume": True})
@@ -110,12 +113,14 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
                 f"{run.out} was started with {each.name} {was!r}, not {given!r}: a resumed run "
                 "keeps its flags (leave it out, or start a new run)"
             )
-    return started, told["hyperparameters"]
+    return started, about["hyperparameters"]
 
 
-def _check(run: Train) -> None:
-    """Refuse flags that cannot be, before anything is written."""
-    parse_steps(run.steps)
+def _check(run: Train, trainer: Trainer) -> None:
+    """Refuse invalid flags before anything is written."""
+    parse_steps(run.steps or trainer.steps)
+    if run.warm_start is not None and not trainer.imitates:
+        raise ValueError(f"{trainer.name} has no warm start: leave out --warm-start")
     if run.warm_start is not None:
         teachers = [name for name, entry in AGENTS.items() if not entry.learns]
         if run.warm_start not in teachers:
@@ -134,66 +139,60 @@ def _as_json(run: Train) -> dict[str, Any]:
     return values
 
 
-def _begin(run: Train) -> tuple[Train, Algorithm, Settings, Rules]:
+def _begin(run: Train) -> tuple[Train, Trainer, Any, Rules]:
     """Open or reopen the run's folder."""
     if run.resume:
         run, values = _resumed(run)
-        algorithm = get_algorithm(run.agent)
-        return run, algorithm, algorithm.settings_from(values), get_rules(run.rules)
-    algorithm, rules = get_algorithm(run.agent), get_rules(run.rules)
-    settings = algorithm.read_settings(run.hyperparameters, run.set)
-    _check(run)
-    told = {
+        trainer = get_trainer(run.agent)
+        return run, trainer, trainer.settings_from(values), get_rules(run.rules)
+    trainer, rules = get_trainer(run.agent), get_rules(run.rules)
+    settings = trainer.read_settings(run.hyperparameters, run.set)
+    _check(run, trainer)
+    run = dataclasses.replace(run, steps=run.steps or trainer.steps)
+    about = {
         "run": _as_json(run),
         "rules": dataclasses.asdict(rules),
         "hyperparameters": dataclasses.asdict(settings),
         **provenance(),
     }
-    open_run(run.out, told)
-    return run, algorithm, settings, rules
+    open_run(run.out, about)
+    return run, trainer, settings, rules
 
 
 def train(run: Train, finish_when_stopped: bool = False) -> None:
-    """Run a training to its end, or until it is told to stop (Ctrl-C, SIGTERM).
+    """Run a training to its end, or until Ctrl-C or SIGTERM stops it at a checkpoint.
 
     Args:
         run: the training.
-        finish_when_stopped: take a stop for its end, and keep what has been learned by then.
+        finish_when_stopped: end the run when it is stopped, with what it has learned by then.
 
     Raises:
-        ValueError: for an unknown agent, rule set or hyperparameter, or a run that cannot be
-            resumed so.
-        FileExistsError: if the folder holds something already and the run is not resumed.
+        ValueError: for an unknown agent, rule set or hyperparameter, or flags that a resumed run
+            was not started with.
+        FileExistsError: if the folder is not empty and the run is not resumed.
         FileNotFoundError: if there is nothing to resume.
+        KeyboardInterrupt: after the checkpoint that Ctrl-C asked for.
     """
-    run, algorithm, settings, rules = _begin(run)
+    run, trainer, settings, rules = _begin(run)
     threads = torch.get_num_threads()
-    torch.set_num_threads(algorithm.threads or threads)
+    torch.set_num_threads(trainer.threads or threads)
     try:
         with alone(run.out):
-            _train(run, algorithm, settings, rules, finish_when_stopped)
+            if (run.out / DONE).is_file():
+                print(f"{run.out} is finished already")
+                return
+            _train(run, trainer, settings, rules, finish_when_stopped)
     finally:
         torch.set_num_threads(threads)
 
 
 def _train(
-    run: Train,
-    algorithm: Algorithm,
-    settings: Settings,
-    rules: Rules,
-    finish_when_stopped: bool,
+    run: Train, trainer: Trainer, settings: Any, rules: Rules, finish_when_stopped: bool
 ) -> None:
     console = Console()
-    if (run.out / DONE).is_file():
-        console.print(f"{run.out} has come to its end already")
-        return
-    _compile(algorithm, settings, rules)
-    env = algorithm.make_games(settings, rules, threads=torch.get_num_threads())
-    model = algorithm.make_model(env, settings, run.seed)
-    # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: most of them would be the
-    # next training seed's too. Here each training seed has games of its own.
-    env.seed(run.seed * settings.games)
-    clock = Clock(parse_steps(run.steps), run.minutes, run.core_minutes)
+    trainer.compile(settings, rules)
+    clock = Clock(parse_steps(str(run.steps)), run.minutes, run.core_minutes)
+    learner = trainer.start(settings, rules, run.seed, clock)
     columns = (
         BarColumn(bar_width=24),
         TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
@@ -201,67 +200,52 @@ def _train(
         TimeRemainingColumn(),
     )
     checkpoint = run.out / CHECKPOINT
-    resumes = checkpoint.is_dir()
     with Progress(*columns, console=console) as bar:
-        keeper = Keeper(
+        monitor = Monitor(
             run.out,
-            algorithm,
-            settings,
-            rules,
-            {"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
-            clock,
-            bar,
-            run.validations,
-            run.validation_deals,
-            run.checkpoint_every,
+            trainer,
+            learner,
+            rules=rules,
+            training={"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
+            clock=clock,
+            bar=bar,
+            validations=run.validations,
+            validation_deals=run.validation_deals,
+            checkpoint_every=run.checkpoint_every,
         )
-        if resumes:
-            keeper.restore(restore_checkpoint(checkpoint, model, keeper.average))
-            model.set_logger(start_log(run.out, model.num_timesteps))
+        if checkpoint.is_dir():
+            state = learner.restore(checkpoint)
+            monitor.restore(state, start_log(run.out, learner.steps))
         else:
-            model.set_logger(start_log(run.out))
+            monitor.logger = start_log(run.out)
             clock.start()
             if run.warm_start:
-                clone(model, algorithm, settings, rules, run.seed, run.warm_start)
+                learner.warm_start(run.warm_start)
         console.print(
-            f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {settings.games:,} games side by "
-            f"side, {sum(p.numel() for p in model.policy.parameters()):,} weights, on "
-            f"{model.device}, from step {model.num_timesteps:,}; Ctrl-C stops it at a checkpoint"
+            f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {learner.describe()}, from "
+            f"{trainer.unit[:-1]} {learner.steps:,}; Ctrl-C stops it at a checkpoint"
         )
-        with _stopped_by_signals(keeper):
-            model.learn(
-                clock.steps - model.num_timesteps,
-                callback=keeper,
-                log_interval=None,
-                reset_num_timesteps=not resumes,
-            )
-            ends = finish_when_stopped or not keeper.stop_asked
-            if ends:
-                keeper.finish()
-    if not ends:
-        console.print(f"stopped: python -m experiments.train --resume --out {run.out}")
-    else:
-        write_json(run.out / DONE, keeper.result())
+        with _stopped_by_signals(monitor):
+            learner.learn(monitor)
+            stopped = monitor.stop_signal is not None and not finish_when_stopped
+            if not stopped:
+                monitor.finish()
+    if not stopped:
+        write_json(run.out / DONE, monitor.result())
         write_readme(run.out)
-        console.print(f"kept in {run.out}; its README.md says what is what")
-
-
-def _compile(algorithm: Algorithm, settings: Settings, rules: Rules) -> None:
-    """Learn from a few steps and forget them, so that no time to compile counts as learning.
-
-    The model that is made after this seeds all random states anew.
-    """
-    small = dataclasses.replace(settings, games=2, batch_size=2)
-    model = algorithm.make_model(algorithm.make_games(small, rules, seed=0), small, 0)
-    model.learn(2)
+        console.print(f"saved in {run.out}; its README.md describes the files")
+    elif monitor.stop_signal == signal.SIGINT:
+        raise KeyboardInterrupt
+    else:
+        console.print(f"stopped: {_INTERRUPTED.format(run=run)}")
 
 
 @contextmanager
-def _stopped_by_signals(keeper: Keeper) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM (of a cluster) end the run at a checkpoint; twice: at once."""
+def _stopped_by_signals(monitor: Monitor) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM (of a cluster) stop the run at a checkpoint; a second one, at once."""
 
-    def stop(*_: Any) -> None:
-        keeper.stop_asked = True
+    def stop(number: int, _: Any) -> None:
+        monitor.stop_signal = number
         restore()
 
     def restore() -> None:
@@ -275,12 +259,15 @@ def _stopped_by_signals(keeper: Keeper) -> Iterator[None]:
         restore()
 
 
+_INTERRUPTED = (
+    "the last checkpoint is saved in {run.out}; resume: python -m experiments.train --resume "
+    "--out {run.out}"
+)
+
+
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        train(tyro.cli(Annotated[Train, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileExistsError, FileNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(train, Train, __doc__, _INTERRUPTED)
 
 
 if __name__ == "__main__":

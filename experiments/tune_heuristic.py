@@ -1,18 +1,17 @@
-"""Tune the heuristic's weights on training deals: `python -m experiments.tune_heuristic`.
+"""Tune the heuristic's weights on training deals.
 
-The cross-entropy method (Rubinstein 1999): draw weights from a normal distribution, keep the best,
-fit the next distribution to them. Each generation plays deals of its own, so that no weights win by
+The cross-entropy method (Rubinstein 1999): draw weights from a normal distribution, select the
+best, fit the next distribution to them. Each generation plays new deals, so that no weights win by
 luck with a few. The result is written to `agents/scripted/heuristic.json`.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import tyro
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from rich.progress import track
@@ -20,7 +19,9 @@ from rich.progress import track
 from agents.files import write_atomically
 from agents.scripted import heuristic
 from agents.scripted.heuristic import FEATURES, HeuristicAgent
+from experiments.command_line import run_command
 from experiments.evaluation.play import play_deals
+from experiments.parallel.workers import Workers
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import get_rules
 
@@ -41,7 +42,7 @@ _START = {
     "tops": -0.02,
     "deal": 0.0,
 }
-"""A first guess, from the advice itself."""
+"""A first guess, from the advice of players."""
 
 
 @dataclass
@@ -53,13 +54,13 @@ class Tune:
     generations: int = 40
     population: int = 64
     elite: int = 10
-    deals: int = 2000
-    """Training deals that each candidate plays, the same for a whole generation."""
+    deals_per_generation: int = 2000
+    """Training deals that each candidate plays; all of a generation play the same."""
     seed: int = 0
-    jobs: int = -1
+    workers: Workers = field(default_factory=Workers)
     start: Path | None = None
-    """Weights to go on from, with a tenth of the spread; a first guess otherwise."""
-    out: Path = heuristic.WEIGHTS
+    """Weights to start from, with a tenth of the spread; by default a first guess."""
+    out: Path = heuristic.TUNED_WEIGHTS
 
 
 def _score(weights: NDArray[np.float64], rules: str, first: int, deals: int) -> float:
@@ -71,7 +72,12 @@ def _score(weights: NDArray[np.float64], rules: str, first: int, deals: int) -> 
 
 
 def tune(run: Tune) -> None:
-    """Run the search and write the mean of the last elite."""
+    """Run the search and write the mean of the last elite.
+
+    Raises:
+        ValueError: for an unknown rule set or backend.
+    """
+    get_rules(run.rules)
     rng = np.random.default_rng(run.seed)
     if run.start:
         mean = heuristic.read_weights(run.start)
@@ -80,22 +86,28 @@ def tune(run: Tune) -> None:
         mean = np.array([[_START[name] for name in FEATURES]] * 2)
         spread = np.abs(mean) * 0.5 + 0.05
     first = TRAIN_FROM + ((run.seed + 1) << 40)
-    with Parallel(n_jobs=run.jobs) as parallel:
+    with run.workers.started(), Parallel() as parallel:
         for generation in track(range(run.generations), "tuning"):
             drawn = mean + spread * rng.normal(size=(run.population, *mean.shape))
             drawn[0] = mean
             scores = parallel(
-                delayed(_score)(weights, run.rules, first, run.deals) for weights in drawn
+                delayed(_score)(weights, run.rules, first, run.deals_per_generation)
+                for weights in drawn
             )
-            first += run.deals
+            first += run.deals_per_generation
             order = np.argsort(scores)[::-1]
             elite = drawn[order[: run.elite]]
             mean, spread = elite.mean(axis=0), 0.1 * spread + 0.9 * elite.std(axis=0) + 0.002
             print(f"{generation}: mean {scores[0]:.4f}, best {scores[order[0]]:.4f}", flush=True)
     table = {name: [round(float(w), 4) for w in mean[:, i]] for i, name in enumerate(FEATURES)}
-    told = {"rules": run.rules, "weights": table}
-    write_atomically(run.out, (json.dumps(told, indent=2) + "\n").encode())
+    about = {"rules": run.rules, "weights": table}
+    write_atomically(run.out, (json.dumps(about, indent=2) + "\n").encode())
+
+
+def main() -> None:
+    """Run the command."""
+    run_command(tune, Tune, __doc__)
 
 
 if __name__ == "__main__":
-    tune(tyro.cli(Tune, description=__doc__))
+    main()

@@ -1,4 +1,4 @@
-"""Compile what the environments need, ahead of time: `python -m four_seasons_env.precompile`.
+"""Compile what the environments need, ahead of time: `python -m four_seasons_env compile`.
 
 Nothing has to be: each function is compiled at its first call, and kept. The Makefile does it while
 other packages are being installed.
@@ -6,13 +6,15 @@ other packages are being installed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
 
-def main() -> None:
+def main(_: Sequence[str] | None = None) -> None:
     """Take a step in each vector environment, the next-deal one first."""
     for kind in (FourSeasonsNextDealVectorEnv, FourSeasonsVectorEnv):
         env = kind(1)

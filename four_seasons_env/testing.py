@@ -128,10 +128,11 @@ def _check_seeds(env: AnyEnv, steps: int, seed: int) -> None:
 def _check_copies(env: AnyEnv, steps: int, seed: int) -> None:
     """Promise 4."""
     rng = np.random.default_rng(seed)
-    for name, duplicate in {
+    duplicates: dict[str, Callable[[AnyEnv], AnyEnv]] = {
         "deepcopy": copy.deepcopy,
         "pickle": lambda each: pickle.loads(pickle.dumps(each)),
-    }.items():
+    }
+    for name, duplicate in duplicates.items():
         now = env.reset(seed=seed)
         for _ in range(min(10, steps)):
             mask = np.asarray(now[1]["action_mask"])

@@ -20,18 +20,6 @@ FILES = {
 MOST = 8
 """Positional parameters of a function."""
 
-LONG_COMPILED: dict[str, str] = {
-    "agents.planner.lookahead.look_ahead": "to be bundled with the planner's other buffers",
-    "agents.planner.self_play.play_games": "likewise",
-    "agents.planner.value_network.learn": "likewise",
-    "agents.search.rollout._play_out": "likewise, with the rollouts' buffers",
-    "agents.search.rollout._best_move": "likewise",
-    "agents.search.rollout._best_moves": "likewise",
-}
-"""Compiled functions that take more, and why."""
-
-COMPILERS = {"jit", "inlined", "vectorised", "intrinsic"}
-
 
 def nodes_at_file_level(tree: ast.AST) -> Iterator[ast.AST]:
     """What runs when a file is imported: no bodies of functions, nothing for type checkers only."""
@@ -88,16 +76,12 @@ def test_imports_run_one_way(package: str) -> None:
     assert not wrong
 
 
-def is_compiled(function: ast.FunctionDef) -> bool:
-    return any(ast.unparse(each).split("(")[0] in COMPILERS for each in function.decorator_list)
-
-
-def long_functions(compiled: bool) -> set[str]:
+def long_functions() -> set[str]:
     """Functions, by module and name, that take more positional parameters than `MOST`."""
     found = set()
     for module in FILES:
         for node in ast.walk(read(module)):
-            if isinstance(node, ast.FunctionDef) and is_compiled(node) == compiled:
+            if isinstance(node, ast.FunctionDef):
                 names = [each.arg for each in node.args.posonlyargs + node.args.args]
                 if len(set(names) - {"self", "cls"}) > MOST:
                     found.add(f"{module}.{node.name}")
@@ -105,10 +89,4 @@ def long_functions(compiled: bool) -> set[str]:
 
 
 def test_signatures_are_short():
-    assert long_functions(compiled=False) == {
-        "experiments.training.callback.__init__"  # to take its settings as one
-    }
-
-
-def test_compiled_signatures_are_short_but_for_a_list():
-    assert long_functions(compiled=True) == LONG_COMPILED.keys()
+    assert not long_functions()

@@ -1,4 +1,4 @@
-"""The learning algorithms: what each brings (`Algorithm`), which there are, and their players."""
+"""The learning algorithms: their interface (`Algorithm`), their table, and their players."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from agents.learned import maskable_dqn, maskable_ppo, next_deal_ppo
 from agents.learned.candidates import player
 from agents.learned.candidates.teaching import choice_of
 from agents.learned.network_agent import NetworkAgent
+from agents.learned.sb3_zip import candidate_card, load_zip, move_card
 from agents.learned.settings import Settings, make_settings, read_settings
-from agents.learned.zips import candidate_card, load_zip, move_card
-from agents.policy_files import Card, load_policy, rules_fields
+from agents.policy_files import PolicyCard, load_policy, rules_fields
 from agents.registry import Agent, check_options
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
@@ -29,51 +29,51 @@ from four_seasons_env.rules import Rules, nearest
 
 @dataclass(frozen=True)
 class Algorithm(abc.ABC):
-    """One learning algorithm, as a row of functions."""
+    """One learning algorithm."""
 
     name: str
     """Registered name of its agent, and of its YAML file."""
     schema: type[Settings]
     make_model: Callable[..., Any]
-    """(env, settings, seed) -> a Stable-Baselines3 model."""
+    """(env, settings, seed) -> a model of Stable-Baselines3."""
     model_class: str
-    """`module:class` of what a zip of Stable-Baselines3 holds."""
+    """`module:class` of the model in a zip of Stable-Baselines3."""
     unit: str
-    """What a step is, in the plural."""
+    """What a step is, in the plural: "moves" or "decisions"."""
     threads: ClassVar[int | None] = None
-    """Of torch and of the games, when it learns; None: as many as torch has."""
+    """Threads of torch and of the games in training; None: as many as torch uses."""
 
     def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Settings:
-        """Its hyperparameters; see `agents.learned.settings.read_settings`."""
+        """The hyperparameters; see `agents.learned.settings.read_settings`."""
         return read_settings(self.schema, self.name, path, overrides)
 
     def settings_from(self, values: dict[str, Any]) -> Settings:
-        """Its hyperparameters from a dictionary that holds all of them."""
+        """The hyperparameters from a dictionary that holds all of them."""
         return make_settings(self.schema, values, self.name)
 
     @abc.abstractmethod
     def make_games(
         self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
     ) -> FourSeasonsVecEnv:
-        """The games that it learns from."""
+        """The games to learn from."""
 
     @abc.abstractmethod
     def policy_of(
         self, model: Any, settings: Any, rules: Rules, training: dict[str, Any]
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
-        """Card and weights of what a model plays, apart from it.
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+        """Card and weights of a model's policy; the weights are copies.
 
         Args:
-            model: being trained, or trained.
+            model: of Stable-Baselines3, during or after training.
             settings: its hyperparameters.
             rules: the rule set that it is trained on.
-            training: what the card is to remember.
+            training: `PolicyCard.training`.
         """
 
     @abc.abstractmethod
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """Card and weights of a model from a zip.
 
         Raises:
@@ -83,7 +83,7 @@ class Algorithm(abc.ABC):
     @abc.abstractmethod
     def player(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -95,7 +95,7 @@ class Algorithm(abc.ABC):
     def choice_of(
         self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The actions by which a teacher plays on, int64 of shape (n,); -1 where there is none."""
+        """The teacher's actions, int64 of shape (n,); -1 where it has none."""
 
     @abc.abstractmethod
     def cloning_loss(
@@ -106,12 +106,12 @@ class Algorithm(abc.ABC):
         actions: torch.Tensor,
         returns: torch.Tensor,
     ) -> torch.Tensor:
-        """What a warm start brings down."""
+        """The loss of a warm start."""
 
 
 @dataclass(frozen=True)
 class MoveAlgorithm(Algorithm):
-    """One whose actions are moves, and whose networks are plain."""
+    """An algorithm whose actions are moves, and whose networks are multilayer perceptrons."""
 
     layer_names: Callable[[int], list[str]]
     """Number of hidden layers -> names of the playing network's linear layers."""
@@ -121,7 +121,7 @@ class MoveAlgorithm(Algorithm):
     def make_games(
         self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
     ) -> FourSeasonsVecEnv:
-        """The games that it learns from, in one thread: they take a hundredth of the time."""
+        """The games to learn from, in one thread: they take a hundredth of the training time."""
         del threads
         return FourSeasonsVecEnv(
             settings.games,
@@ -135,9 +135,9 @@ class MoveAlgorithm(Algorithm):
 
     def policy_of(
         self, model: Any, settings: Any, rules: Rules, training: dict[str, Any]
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_of`."""
-        card = Card(
+        card = PolicyCard(
             agent=self.name,
             rules=rules_fields(rules),
             observation=settings.observation,
@@ -151,20 +151,20 @@ class MoveAlgorithm(Algorithm):
 
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_in_zip`."""
         card = move_card(path, model, self.name, rules)
         return card, self.playing_weights(model, len(card.layers))
 
     def playing_weights(self, model: Any, hidden: int) -> dict[str, torch.Tensor]:
-        """Copies of the tensors that a model's player needs."""
+        """Copies of the tensors that a player needs."""
         tensors = model.policy.state_dict()
         names = [f"{name}.{part}" for name in self.layer_names(hidden) for part in _PARTS]
         return {name: tensors[name].detach().cpu().clone() for name in names}
 
     def player(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -177,7 +177,7 @@ class MoveAlgorithm(Algorithm):
     def choice_of(
         self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The teacher's moves; it is shown reshuffled stocks."""
+        """The teacher's moves; it sees reshuffled stocks."""
         shown = env.venv.games.copy()
         seeds = rng.integers(0, 2**63, len(shown), np.uint64)
         reshuffle_unseen_all(shown, compile_rules(env.venv.rules), seeds)
@@ -200,10 +200,10 @@ _PARTS = ("weight", "bias")
 
 @dataclass(frozen=True)
 class NextDealAlgorithm(Algorithm):
-    """One whose actions are positions.
+    """An algorithm whose actions are positions.
 
-    Two threads learn no faster than one from batches as small as its, and cost nearly twice the
-    processor time; whoever has more cores trains more seeds.
+    It trains in one thread: with its small batches two are no faster, and take nearly twice the
+    processor time. Further cores are better used for further seeds.
     """
 
     threads: ClassVar[int | None] = 1
@@ -211,7 +211,7 @@ class NextDealAlgorithm(Algorithm):
     def make_games(
         self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
     ) -> FourSeasonsNextDealVecEnv:
-        """The games that it learns from."""
+        """The games to learn from."""
         arguments = next_deal_ppo.environment_arguments(settings)
         return FourSeasonsNextDealVecEnv(
             settings.games, seed, rules=rules, num_threads=threads, **arguments
@@ -219,9 +219,9 @@ class NextDealAlgorithm(Algorithm):
 
     def policy_of(
         self, model: Any, settings: Any, rules: Rules, training: dict[str, Any]
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """See `Algorithm.policy_of`."""
-        card = Card(
+        card = PolicyCard(
             agent=self.name,
             rules=rules_fields(rules),
             observation=settings.observation,
@@ -236,13 +236,13 @@ class NextDealAlgorithm(Algorithm):
 
     def policy_in_zip(
         self, path: Path, model: Any, rules: Rules
-    ) -> tuple[Card, dict[str, torch.Tensor]]:
-        """See `Algorithm.policy_in_zip`; it plays as this algorithm's own file says."""
+    ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+        """See `Algorithm.policy_in_zip`; how it plays is in the algorithm's own YAML file."""
         return candidate_card(path, model, self.read_settings(), rules), _candidate_weights(model)
 
     def player(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -255,7 +255,7 @@ class NextDealAlgorithm(Algorithm):
     def choice_of(
         self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The candidates that the teacher's moves lead to."""
+        """The candidates to which the teacher's moves lead."""
         assert isinstance(env.venv, FourSeasonsNextDealVectorEnv)
         return choice_of(teacher, env.venv, rng)
 
@@ -316,7 +316,7 @@ def get_algorithm(name: str) -> Algorithm:
     """A learning algorithm by its agent's name.
 
     Raises:
-        ValueError: for one that there is not, with the nearest.
+        ValueError: for an unknown one, naming the nearest.
     """
     if name not in ALGORITHMS:
         raise ValueError(f"no learning agent {name!r}: {nearest(name, ALGORITHMS)}")
@@ -336,15 +336,14 @@ def load_agent(
     Args:
         rules: the rule set to play.
         agent: name of the algorithm.
-        path: the folder of a policy, or a zip of Stable-Baselines3; by default the weights that are
-            kept beside this file.
-        deterministic: see `NetworkAgent`.
-        trust: open a zip, although that can run any code that its maker put into it.
-        **options: of the player; which there are depends on the algorithm.
+        path: the folder of a policy, or a zip of Stable-Baselines3; by default the bundled weights.
+        deterministic: see `NetworkAgent` and `NextDealAgent`.
+        trust: open a zip, although that runs any code that it contains.
+        **options: of the algorithm's player.
 
     Raises:
-        FileNotFoundError: where there are no weights.
-        ValueError: for an option that there is not.
+        FileNotFoundError: if there are no weights.
+        ValueError: for an unknown option.
         agents.policy_files.PolicyFileError: for damaged weights, weights for other rules, or a zip
             without trust.
     """

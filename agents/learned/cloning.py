@@ -1,8 +1,8 @@
 """Warm starts: behaviour cloning of a teacher, before reinforcement learning begins.
 
-The teacher plays training games of its own; the learner is fitted to its moves, and to what they
-earned, with its algorithm's `cloning_loss`. The weights are all that is left of it: the optimiser
-of the learning proper starts fresh.
+The teacher plays training games of its own. The learner is fitted to its moves and their returns
+with its algorithm's `cloning_loss`. Only the weights are carried over: the optimiser of the
+reinforcement learning starts fresh.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from four_seasons_env.rules import Rules
 
 @dataclass
 class Demonstrations:
-    """What a teacher saw, did and earned; a row an action."""
+    """A teacher's observations, actions and returns; one row for each action."""
 
-    observations: dict[str, NDArray[Any]]  # (n, ...) by name; ALONE if they have none
+    observations: dict[str, NDArray[Any]]  # (n, ...) by name; ALONE if there is one array
     masks: NDArray[np.bool_]  # (n, A)
     actions: NDArray[np.int64]  # (n,)
     returns: NDArray[np.float32]  # (n,), discounted
-    levels: int  # by which what was packed into bytes is to be divided
+    levels: int  # divisor of observations that were packed into bytes
 
     def batch(self, rows: NDArray[np.int64], device: Any) -> tuple[Any, ...]:
-        """Observations, masks, actions and returns of some rows, as a cloning loss takes them."""
+        """Observations, masks, actions and returns of some rows: arguments of a cloning loss."""
         observations: Any = {
             name: _unpacked(torch.as_tensor(each[rows], device=device), self.levels)
             for name, each in self.observations.items()
@@ -48,9 +48,10 @@ ALONE = "alone"
 
 
 def _packed(observations: NDArray[Any], levels: int) -> NDArray[Any]:
-    """A byte a slot, which keeps a million moves in less than a gigabyte; integers stay.
+    """Observations in one byte for each slot; integers are left as they are.
 
-    All slots are whole multiples of 1 / levels; see `agents.learned.replay`.
+    A million moves then take less than a gigabyte. All slots are multiples of 1 / levels; see
+    `agents.learned.replay`.
     """
     if observations.dtype != np.float32:
         return observations
@@ -66,12 +67,12 @@ def _unpacked(observations: torch.Tensor, levels: int) -> torch.Tensor:
 def demonstrate(
     teacher: Agent, algorithm: Algorithm, rules: Rules, settings: Settings, seed: int, actions: int
 ) -> Demonstrations:
-    """Let a teacher play training games, and keep the actions of those that it finished.
+    """Let a teacher play training games, and record the actions of the games that it finished.
 
-    The games are those of a learner with this seed at another offset, so that their deals are not
-    the ones that it meets next. The teacher is shown reshuffled stocks, as everywhere. Where
-    actions are positions, what it decides for may not be among the candidates: then the game goes
-    on with the first of them, and nothing is kept of that decision.
+    The deals are offset from those of the learner with this seed, so that the learner does not meet
+    the same ones next. The teacher sees reshuffled stocks, as everywhere. Where actions are
+    positions, the teacher's may not be among the candidates: then the game goes on with the first
+    candidate, and that decision is not recorded.
     """
     games = settings.games
     env = algorithm.make_games(settings, rules, seed=2**63 + seed * games)
@@ -97,13 +98,13 @@ def demonstrate(
         running = rewards[t] + settings.gamma * np.where(dones[t], 0.0, running)
         ends |= dones[t]
         returns[t], finished[t] = running, ends
-    kept = finished & (chosen >= 0)
-    seen = {name: np.stack([each[name] for each in shown])[kept] for name in shown[0]}
-    return Demonstrations(seen, masks[kept], chosen[kept], returns[kept], rules.cards)
+    recorded = finished & (chosen >= 0)
+    seen = {name: np.stack([each[name] for each in shown])[recorded] for name in shown[0]}
+    return Demonstrations(seen, masks[recorded], chosen[recorded], returns[recorded], rules.cards)
 
 
 LONGEST_GAME = 60
-"""Decisions in which most games come to an end, where actions are positions."""
+"""Decisions within which most games end, where actions are positions."""
 
 
 def clone(
@@ -117,9 +118,9 @@ def clone(
     """Fit a fresh model to a teacher.
 
     Args:
-        model: of the algorithm; its weights change.
-        algorithm: for its loss.
-        settings: hyperparameters; `cloning_*` are for this.
+        model: of the algorithm; its weights are changed.
+        algorithm: provides the loss.
+        settings: hyperparameters, of which `cloning_*` apply here.
         rules: the rule set.
         seed: of the teacher's games and of the order in which the moves are shown.
         teacher: a registered agent that needs no weights.

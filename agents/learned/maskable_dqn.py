@@ -1,10 +1,10 @@
 """`maskable_dqn`: Stable-Baselines3's DQN with masks, and its hyperparameters.
 
-A mask must be heard in three places, or the network learns from moves that nobody can play:
+The mask applies in three places, or the network learns from moves that cannot be played:
 exploration draws among the legal moves, the greedy choice is the best of them, and the bootstrap
-maximum is taken over the legal moves of the *next* position, whose mask therefore lies in the
-replay buffer. The maximum is that of double Q-learning: the network chooses, its target network
-judges.
+maximum is taken over the legal moves of the *next* position, whose mask is therefore stored in the
+replay buffer. The maximum is that of double Q-learning: the network chooses the move, its target
+network values it.
 
 Mnih et al., "Human-level control through deep reinforcement learning" (2015); van Hasselt, Guez and
 Silver, "Deep Reinforcement Learning with Double Q-learning" (2016).
@@ -26,19 +26,20 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learned.network_agent import ACTIVATION_MODULES
 from agents.learned.replay import MaskableReplayBuffer
+from agents.learned.sb3_internals import require
 from agents.learned.settings import MoveSettings, between, read_settings
 from agents.scripted.random_agent import any_legal
 
 NAME = "maskable_dqn"
 
 MARGIN = 0.05
-"""By how much, when cloning, the teacher's move must be worth more than any other: some two cards
-put up (a card is worth 1/52)."""
+"""When cloning, the teacher's move must be worth this much more than any other: about two cards up
+(a card is worth 1/52)."""
 
 
 @dataclass(kw_only=True)
 class Hyperparameters(MoveSettings):
-    """What `maskable_dqn.yaml` sets."""
+    """The hyperparameters in `maskable_dqn.yaml`."""
 
     buffer_size: int = between(1)
     learning_starts: int = between(0)
@@ -56,8 +57,11 @@ def read_hyperparameters(
     return read_settings(Hyperparameters, NAME, path, overrides)
 
 
+require(DQN, "_setup_model", "_sample_action", "_store_transition", "_update_learning_rate")
+
+
 class MaskableDQN(DQN):
-    """DQN on environments that tell the legal moves (`env_method("action_masks")`)."""
+    """DQN on environments that provide masks (`env_method("action_masks")`)."""
 
     replay_buffer: MaskableReplayBuffer
 
@@ -66,7 +70,7 @@ class MaskableDQN(DQN):
         self.exploration_rng = np.random.default_rng(self.seed)
 
     def _action_masks(self) -> NDArray[np.bool_]:
-        """The legal moves of the positions that were given out last, bool of shape (n, A)."""
+        """The legal moves of the latest positions, bool of shape (n, A)."""
         assert self.env is not None
         masks: NDArray[np.bool_] = self.env.env_method("action_masks")  # type: ignore[assignment]
         assert masks.any(axis=1).all(), "a game without a legal move is over"
@@ -85,12 +89,12 @@ class MaskableDQN(DQN):
         deterministic: bool = False,
         action_masks: NDArray[Any] | None = None,
     ) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
-        """The best legal move of each observation, or now and then any legal one.
+        """The best legal move for each observation, or at the exploration rate any legal one.
 
         Args:
             observation: float32 of shape (n, L).
-            state: not used.
-            episode_start: not used.
+            state: ignored.
+            episode_start: ignored.
             deterministic: never explore.
             action_masks: bool of shape (n, A).
 
@@ -130,8 +134,8 @@ class MaskableDQN(DQN):
         dones: NDArray[Any],
         infos: list[dict[str, Any]],
     ) -> None:
-        # A game that has ended shows the next one's mask already. Where it was only cut short, the
-        # bootstrap goes on from its last position, and needs that one's mask.
+        # A game that has ended already shows the next game's mask. If it was only truncated, the
+        # bootstrap continues from its last position and needs the mask of that one.
         next_masks = self._action_masks()
         for i in np.flatnonzero(dones):
             next_masks[i] = infos[i]["terminal_action_mask"]
@@ -139,7 +143,7 @@ class MaskableDQN(DQN):
         super()._store_transition(replay_buffer, buffer_action, new_obs, reward, dones, infos)
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
-        """Take so many gradient steps on batches of the replay buffer."""
+        """Take gradient steps, each on a batch of the replay buffer."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         losses = []
@@ -161,7 +165,7 @@ class MaskableDQN(DQN):
         self.logger.record("train/loss", np.mean(losses))
 
     def next_values(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-        """The bootstrap maximum over the legal moves, shape (n, 1); 0 where there is none (done).
+        """The bootstrap maximum over the legal moves, shape (n, 1); 0 where the game is over.
 
         Args:
             observations: float32 of shape (n, L), of the next positions.
@@ -219,10 +223,10 @@ def cloning_loss(
     moves: torch.Tensor,
     returns: torch.Tensor,
 ) -> torch.Tensor:
-    """How far the values are from what the teacher's moves earned, and from preferring them.
+    """The loss that fits the values to a teacher's moves and returns.
 
     Squared error to the returns, plus the large-margin loss of Hester et al., "Deep Q-learning from
-    Demonstrations" (2018): the teacher's move is to be worth `MARGIN` more than any other one.
+    Demonstrations" (2018): the teacher's move should be worth `MARGIN` more than any other.
     The arguments are those of `agents.learned.maskable_ppo.cloning_loss`.
     """
     values = model.masked_values(observations, masks)

@@ -24,7 +24,7 @@ NAME = "maskable_ppo"
 
 @dataclass(kw_only=True)
 class Hyperparameters(MoveSettings):
-    """What `maskable_ppo.yaml` sets."""
+    """The hyperparameters in `maskable_ppo.yaml`."""
 
     n_steps: int = between(1)
     n_epochs: int = between(1)
@@ -42,7 +42,7 @@ def read_hyperparameters(
 
 
 def algorithm_arguments(settings: Any) -> dict[str, Any]:
-    """Those hyperparameters that MaskablePPO takes under their own names."""
+    """The hyperparameters that MaskablePPO takes under the same names."""
     names = (
         *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
         *("ent_coef", "vf_coef", "max_grad_norm"),
@@ -56,13 +56,13 @@ def make_model(
     seed: int,
     learning_rate: Callable[[float], float] | None = None,
 ) -> MaskablePPO:
-    """A MaskablePPO model, on the CPU or a GPU as torch finds it.
+    """A MaskablePPO model, on a GPU if torch finds one.
 
     Args:
         env: the games, with masks.
         settings: the hyperparameters.
         seed: of the network and of exploration.
-        learning_rate: by the share of the run that remains; by default the settings' own.
+        learning_rate: a function of the share of the run that remains; by default the settings'.
     """
     from sb3_contrib import MaskablePPO
 
@@ -91,7 +91,7 @@ def cloning_loss(
     moves: torch.Tensor,
     returns: torch.Tensor,
 ) -> torch.Tensor:
-    """How far the policy is from the teacher's moves, and the values from what they earned.
+    """The loss that fits the policy to a teacher's moves, and the values to their returns.
 
     Cross-entropy over the legal moves, plus squared error of the value network.
 

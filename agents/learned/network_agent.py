@@ -1,4 +1,4 @@
-"""`NetworkAgent`: plays the network that any of the algorithms has trained."""
+"""`NetworkAgent`: plays a network whose actions are moves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.policy_files import Card, PolicyFileError
+from agents.policy_files import PolicyCard, PolicyFileError
 from agents.scripted.random_agent import any_legal
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
@@ -26,17 +26,16 @@ _FUNCTIONS = {"relu": torch.relu, "tanh": torch.tanh}
 class NetworkAgent:
     """Plays by the score that a trained network gives each move.
 
-    The scores are log-odds (a policy) or action values (a Q network). Greedy play takes the highest
-    of a legal move. Otherwise a policy draws its move, and a Q network takes any legal move with
-    the probability `exploration` that it kept to the end of its training.
+    The scores are log-odds (of a policy) or action values (of a Q network). Greedy play takes the
+    legal move with the highest score. Otherwise a policy samples its move, and a Q network takes a
+    random legal move at its final exploration rate.
 
     Args:
-        card: what the network is.
-        weights: its tensors, by the names that follow.
+        card: describes the network.
+        weights: its tensors, by name.
         layer_names: names of its linear layers, first to last.
         rules: the rule set to play.
-        deterministic: greedy play. None: as the algorithm means it to be played, that is greedy for
-            a Q network, drawn for a policy.
+        deterministic: greedy play. None: greedy for a Q network, sampled for a policy.
 
     Raises:
         PolicyFileError: if the weights do not fit the card or the rules.
@@ -44,7 +43,7 @@ class NetworkAgent:
 
     def __init__(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         layer_names: list[str],
         rules: Rules,
@@ -74,7 +73,7 @@ class NetworkAgent:
         ]
 
     def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """The score of each move, minus infinity where it is not legal; shape (n, A)."""
+        """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
         observations = np.empty((len(games), self._length), np.float32)
         encode_all(games, self._rule, self._kind, observations)
         with torch.inference_mode():
@@ -99,9 +98,9 @@ class NetworkAgent:
 
 
 def _layer(
-    weights: dict[str, torch.Tensor], name: str, fan_in: int, fan_out: int, card: Card
+    weights: dict[str, torch.Tensor], name: str, fan_in: int, fan_out: int, card: PolicyCard
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of a linear layer, of the shapes that the card promises."""
+    """Weight and bias of a linear layer, of the shapes that follow from the card."""
     shapes = {"weight": (fan_out, fan_in), "bias": (fan_out,)}
     for part, shape in shapes.items():
         tensor = weights.get(f"{name}.{part}")

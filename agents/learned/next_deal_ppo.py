@@ -1,7 +1,7 @@
 """`next_deal_ppo`: sb3-contrib's MaskablePPO on the environment whose actions are positions.
 
-The algorithm is unmodified; what is ours is the environment (`four_seasons_env.next_deal`) and the
-policy class (`agents.learned.candidates`). Hyperparameters are those of `next_deal_ppo.yaml`.
+The algorithm is unmodified. This project adds the environment (`four_seasons_env.next_deal`) and
+the policy class (`agents.learned.candidates`). Hyperparameters are those of `next_deal_ppo.yaml`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = "next_deal_ppo"
 
 @dataclass(kw_only=True)
 class Hyperparameters(Settings):
-    """What `next_deal_ppo.yaml` sets."""
+    """The hyperparameters in `next_deal_ppo.yaml`."""
 
     observation: str = one_of(OBSERVATIONS)
     network: str = one_of(ENCODERS)
@@ -41,15 +41,19 @@ class Hyperparameters(Settings):
     clip_range: float = between(0)
     ent_coef: float = between(0)
     vf_coef: float = between(0)
-    averaged: float = between(0, 1)
-    """The policy that is validated and kept is a mean of the weights over this share of the games
-    so far; 0: the latest."""
+    averaging: float = between(0, 1)
+    """The policy that is validated and saved is the mean of the weights over this last share of
+    the run so far; 0: the latest weights."""
     play_candidates: int = between(1)
     play_expansions: int = between(1)
     play_ending_expansions: int = between(1)
 
     def __post_init__(self) -> None:
-        """Refuse a network that cannot read the observation, or of another number of layers."""
+        """Check that the network can read the observation, and has the right number of layers.
+
+        Raises:
+            ValueError: if not.
+        """
         sparse = self.observation == "features"
         if sparse != (self.network == "tables"):
             needed = "features" if self.network == "tables" else "tops or cards"
@@ -64,7 +68,7 @@ class Hyperparameters(Settings):
 
 
 def environment_arguments(settings: Hyperparameters) -> dict[str, Any]:
-    """Arguments of the environment that the settings are for."""
+    """Arguments of the environment to train on."""
     names = (
         *("candidates", "expansions", "order", "endings", "ending_expansions"),
         *("observation", "reward", "max_moves"),
@@ -73,7 +77,7 @@ def environment_arguments(settings: Hyperparameters) -> dict[str, Any]:
 
 
 def playing_arguments(settings: Hyperparameters) -> dict[str, Any]:
-    """Arguments of the environment by which a trained policy decides."""
+    """Arguments of the environment in which a trained policy plays."""
     return {
         "candidates": settings.play_candidates,
         "expansions": settings.play_expansions,

@@ -1,4 +1,4 @@
-"""A replay buffer with the next positions' masks, and observations in a byte a slot."""
+"""A replay buffer with the next positions' masks, and one byte for each slot of an observation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 
 
 class MaskableReplayBuffer(ReplayBuffer):
-    """Stable-Baselines3's replay buffer, of a quarter of the size, with next-state masks.
+    """Stable-Baselines3's replay buffer at a quarter of the size, with next-state masks.
 
-    All slots of an observation are whole multiples of 1 / `levels` (see
-    `four_seasons_env.observations`), so that a byte keeps them without loss.
+    All slots of an observation are multiples of 1 / `levels` (see `four_seasons_env.observations`),
+    so a byte stores them without loss.
 
     Args:
-        levels: by what a slot is multiplied to be whole: the cards in the deck, at most 255.
+        levels: the number of cards in the deck, at most 255.
         actions: size of the action space.
-        **kwargs: of `ReplayBuffer`.
+        **kwargs: passed to `ReplayBuffer`.
 
     Attributes:
         next_masks: bool of shape (size, games, actions), the legal moves of the next positions.
-            The owner writes a row at `pos`, and then calls `add`.
+            The caller writes the row at `pos`, and then calls `add`.
     """
 
     def __init__(
@@ -53,21 +53,21 @@ class MaskableReplayBuffer(ReplayBuffer):
         done: NDArray[Any],
         infos: list[dict[str, Any]],
     ) -> None:
-        """Take in a step of all games, whose `next_masks` are there already."""
+        """Add a step of all games, whose `next_masks` have been written."""
         super().add(self._as_bytes(obs), self._as_bytes(next_obs), action, reward, done, infos)
 
     def _as_bytes(self, observations: NDArray[Any]) -> NDArray[np.uint8]:
-        kept: NDArray[np.uint8] = np.rint(observations * self.levels).astype(np.uint8)
-        return kept
+        stored: NDArray[np.uint8] = np.rint(observations * self.levels).astype(np.uint8)
+        return stored
 
-    def _as_observations(self, kept: NDArray[np.uint8]) -> torch.Tensor:
-        observations: torch.Tensor = self.to_torch(kept).float()
+    def _as_observations(self, stored: NDArray[np.uint8]) -> torch.Tensor:
+        observations: torch.Tensor = self.to_torch(stored).float()
         return observations * (1.0 / self.levels)
 
     def sample_with_masks(self, batch_size: int) -> tuple[ReplayBufferSamples, torch.Tensor]:
-        """A batch, and the masks of its next positions, bool of shape (n, actions).
+        """A random batch, and the masks of its next positions, bool of shape (n, actions).
 
-        ``dones`` are the games that have really ended: those cut short are bootstrapped.
+        ``dones`` marks terminated games only: truncated ones are bootstrapped.
         """
         # From NumPy's global stream, which Stable-Baselines3 seeds.
         rows = np.random.randint(0, self.size(), batch_size)  # noqa: NPY002
@@ -83,13 +83,13 @@ class MaskableReplayBuffer(ReplayBuffer):
         return samples, self.to_torch(self.next_masks[rows, games])
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All that is in it, for `restore`; what has not been filled is left out."""
+        """The filled part of the buffer, for `restore`."""
         filled = self.size()
         arrays = {name: getattr(self, name)[:filled] for name in _ARRAYS}
         return arrays | {"pos": np.array(self.pos), "full": np.array(self.full)}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Be as the buffer was whose `state` this is."""
+        """Restore a saved `state`."""
         for name in _ARRAYS:
             getattr(self, name)[: len(state[name])] = state[name]
         self.pos, self.full = int(state["pos"]), bool(state["full"])

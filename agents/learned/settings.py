@@ -1,8 +1,8 @@
-"""Hyperparameters: one YAML file an algorithm, checked against a dataclass before anything runs.
+"""Hyperparameters: one YAML file for each algorithm, checked against a dataclass before a run.
 
-The dataclass is the schema: it names every key, its kind and its bounds, and holds no values. The
-values are those of the algorithm's own file, under those of a file of the user's, under flags such
-as ``learning_rate=1e-3``.
+The dataclass is the schema: it names every key, its type and its bounds, and holds no values. The
+values come from the algorithm's own file; those of a user's file override them, and flags such as
+``learning_rate=1e-3`` override both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import yaml
 
@@ -20,75 +20,86 @@ from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS
 from four_seasons_env.rules import nearest
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 HERE = Path(__file__).parent
 ACTIVATIONS = ("relu", "tanh")
 
 
 def one_of(choices: Iterable[str]) -> Any:
-    """A field whose value is one of these words."""
+    """A field whose value is one of these strings."""
     return dataclasses.field(metadata={"choices": tuple(choices)})
 
 
 def between(low: float, high: float = float("inf")) -> Any:
-    """A field whose value, or each value of its list, lies between two numbers, both included."""
+    """A field whose value, or each value of its list, lies in this closed interval."""
     return dataclasses.field(metadata={"low": low, "high": high})
 
 
 @dataclass(kw_only=True)
 class Settings:
-    """What all algorithms share; the names are Stable-Baselines3's where it has them."""
+    """What all algorithms share; named as in Stable-Baselines3 where it has the same."""
 
     observation: str
     reward: str = one_of(REWARDS)
     max_moves: int = between(1)
-    """Length of a training episode at most, in moves."""
+    """Longest training episode, in moves."""
     games: int = between(1)
-    """Games side by side."""
+    """Games played in parallel."""
     batch_size: int = between(2)
     learning_rate: float = between(0)
-    """At the start; falls in a straight line to a twentieth at the end of the run."""
+    """At the start; falls linearly to a twentieth, which it reaches before the end of the run."""
     gamma: float = between(0, 1)
     max_grad_norm: float = between(0)
     layers: list[int] = between(1)
     """Units of the hidden layers."""
     cloning_moves: int = between(1)
-    """Actions of the teacher that a warm start learns from."""
+    """Actions of the teacher to clone in a warm start."""
     cloning_epochs: int = between(1)
     cloning_learning_rate: float = between(0)
 
     def falling_rate(self, remaining: float) -> float:
-        """The learning rate when this share of the run remains, 1 to 0."""
+        """The learning rate when this share of the run remains (1 to 0)."""
         return self.learning_rate * max(remaining, 0.05)
 
 
 @dataclass(kw_only=True)
 class MoveSettings(Settings):
-    """What the algorithms share whose actions are moves."""
+    """What algorithms share if their actions are moves."""
 
     observation: str = one_of(OBSERVATIONS)
     mask: str = one_of(MASKS)
     activation: str = one_of(ACTIVATIONS)
 
 
-S = TypeVar("S", bound=Settings)
+_RENAMED = {"averaged": "averaging"}
+"""Former names, accepted for one release."""
+
+S = TypeVar("S", bound="DataclassInstance")
 
 
 def read_settings(
-    schema: type[S], agent: str, path: Path | None = None, overrides: Iterable[str] = ()
+    schema: type[S],
+    agent: str,
+    path: Path | None = None,
+    overrides: Iterable[str] = (),
+    folder: Path = HERE,
 ) -> S:
     """The hyperparameters of an algorithm.
 
     Args:
         schema: the algorithm's dataclass.
-        agent: its name, also of its own file beside this one.
-        path: a YAML file with what is to differ.
-        overrides: texts such as "gamma=0.99", which go over both files.
+        agent: its name, which is also the name of its YAML file.
+        path: a YAML file with values that override those.
+        overrides: strings such as "gamma=0.99", which override both files.
+        folder: of that file.
 
     Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: for a key that there is not, with the nearest one, or a value of a wrong kind.
+        FileNotFoundError: if ``path`` is not a file.
+        ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
     """
-    values = _read_yaml(HERE / f"{agent}.yaml")
+    values = _read_yaml(folder / f"{agent}.yaml")
     if path is not None:
         values |= _read_yaml(path)
     for text in overrides:
@@ -103,9 +114,10 @@ def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:
     """Hyperparameters from a dictionary, checked.
 
     Raises:
-        ValueError: as `read_settings` does; also for a missing key.
+        ValueError: for an unknown or missing key, or a value of a wrong type or out of bounds.
     """
     known = [each.name for each in dataclasses.fields(schema)]
+    values = {_RENAMED.get(key, key): value for key, value in values.items()}
     for key in values:
         if key not in known:
             raise ValueError(f"unknown hyperparameter {key!r} of {agent}: {nearest(key, known)}")
@@ -133,12 +145,12 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _check(each: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
-    """A value of the field's kind and within its bounds; whole numbers do for fractions."""
-    name, told = each.name, getattr(kind, "__name__", str(kind))
+    """The value, if it has the field's type and is within its bounds; an int passes for a float."""
+    name, expected = each.name, getattr(kind, "__name__", str(kind))
     is_right: Any
     if kind == list[int]:
         is_right = isinstance(value, list) and all(type(item) is int for item in value) and value
-        told = "list of integers"
+        expected = "list of integers"
     elif kind is float:
         if isinstance(value, str):
             value = _as_number(value)
@@ -146,7 +158,7 @@ def _check(each: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
     else:
         is_right = type(value) is kind
     if not is_right:
-        raise ValueError(f"{name} must be a {told}, not {value!r}")
+        raise ValueError(f"{name} must be a {expected}, not {value!r}")
     choices = each.metadata.get("choices")
     if choices and value not in choices:
         raise ValueError(f"unknown {name} {value!r}: {nearest(value, choices)}")
@@ -160,7 +172,7 @@ def _check(each: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
 
 
 def _as_number(text: str) -> Any:
-    """YAML 1.1 takes "1e-3" for a text, for want of a dot; it is a number here."""
+    """The number in a string: YAML 1.1 reads "1e-3" as a string because it has no dot."""
     try:
         return float(text)
     except ValueError:

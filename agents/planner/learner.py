@@ -1,56 +1,58 @@
-"""`Learner`: the planner teaching itself, batch of games after batch of games."""
+"""`Learner`: the planner learns from games that it plays against itself, batch after batch."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agents.files import write_atomically
-from agents.planner.self_play import LONGEST, play_games
-from agents.planner.value_network import (
-    Network,
-    learn,
-    new_network,
-    new_slopes,
-    new_work,
-    zeros_like,
-)
+from agents.learned.settings import between, read_settings
+from agents.planner.reach import Limits, new_player
+from agents.planner.self_play import new_experience, play_games
+from agents.planner.value_network import Network, learn, new_network, new_trainer
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.kernel import GAME, compile_rules
 from four_seasons_env.next_deal.reach import new_search
 from four_seasons_env.rules import Rules
+
+AGENT = "planner"
 
 _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the planner learns."""
+@dataclass(kw_only=True)
+class Hyperparameters:
+    """How the planner learns; `planner.yaml` sets it."""
 
-    games: int = 300_000
-    """Games to play in all; the learning rate falls to its last value over them."""
-    games_at_a_time: int = 256
-    positions: int = 400
-    """A search holds so many positions at most, while cards are hidden."""
-    openings: int = 150
-    """Of which so many are played on from."""
-    end_positions: int = 6000
-    end_openings: int = 3000
-    trace: float = 0.7
-    """Lambda: how much of what comes later goes into a target."""
-    passes: int = 2
+    games: int = between(1)
+    """Games between two updates."""
+    nodes: int = between(1)
+    """Positions that a search holds at most, while cards are hidden."""
+    expansions: int = between(1)
+    """Positions that a search expands at most, while cards are hidden."""
+    endgame_nodes: int = between(1)
+    """The same once nothing is hidden."""
+    endgame_expansions: int = between(1)
+    td_lambda: float = between(0, 1)
+    """How much of what comes later goes into a target."""
+    n_epochs: int = between(1)
     """Times that each position is learned from."""
-    batch: int = 256
-    rate: float = 1e-3
-    """Of Adam, at first."""
-    last_rate: float = 2e-5
-    averaged: float = 0.1
-    """The weights that are kept are a mean over about this share of the games so far (Polyak and
+    batch_size: int = between(1)
+    learning_rate: float = between(0)
+    """Of Adam, at first; falls by equal factors to the final one over the run."""
+    final_learning_rate: float = between(0)
+    averaging: float = between(0, 1)
+    """The network that is kept is a mean over about this share of the games so far (Polyak and
     Juditsky 1992)."""
+
+
+def read_hyperparameters(
+    path: Path | None = None, overrides: Iterable[str] = ()
+) -> Hyperparameters:
+    """The planner's hyperparameters; see `agents.learned.settings.read_settings`."""
+    return read_settings(Hyperparameters, AGENT, path, overrides, Path(__file__).parent)
 
 
 class Learner:
@@ -58,104 +60,98 @@ class Learner:
 
     Args:
         rules: the rule set to play.
+        settings: how it learns.
         seed: of the first weights, of the deals and of the order of learning.
+
+    Attributes:
+        network: the latest weights, which play and learn.
+        average: their running mean, which is kept.
+        games: games played so far.
     """
 
-    def __init__(self, rules: Rules, settings: Settings, seed: int) -> None:
+    def __init__(self, rules: Rules, settings: Hyperparameters, seed: int) -> None:
         self.settings = settings
         self.network = new_network(seed)
         self.average = new_network(seed)
         self.games = 0
         self._seed = seed
-        self._rule = compile_rules(rules)[0]
-        self._free = compile_rules(rules.replace(spaces="optional"))[0]
-        self._learner = tuple(zeros_like(self.network) for _ in range(3))
-        self._steps = np.zeros(1, np.int64)
-        self._work, self._slopes = new_work(), new_slopes()
-        self._search = new_search(rules, max(settings.positions, settings.end_positions))
-        self._game = np.zeros(1, GAME)
-        self._positions = np.zeros(settings.games_at_a_time * LONGEST, GAME)
-        self._targets = np.zeros(len(self._positions), np.float32)
-
-    @property
-    def rate(self) -> float:
-        """The learning rate by now: it falls by equal factors."""
-        settings = self.settings
-        done = min(self.games / settings.games, 1.0)
-        return float(settings.rate * (settings.last_rate / settings.rate) ** done)
-
-    def play(self, deals: np.ndarray, network: Network) -> tuple[int, int]:
-        """Play deals; returns how many positions are there to learn from, and how many were won."""
-        settings = self.settings
-        limits = np.array(
-            [settings.positions, settings.openings, settings.end_positions, settings.end_openings]
+        self._player = new_player(rules, self.network)
+        self._trainer = new_trainer(self.network)
+        self._limits = Limits(
+            settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
         )
+        self._search = new_search(rules, max(settings.nodes, settings.endgame_nodes))
+        self._experience = new_experience(settings.games)
+
+    def learning_rate(self, done: float) -> float:
+        """The learning rate when this share of the run is done, 0 to 1."""
+        settings = self.settings
+        fall = settings.final_learning_rate / settings.learning_rate
+        return float(settings.learning_rate * fall**done)
+
+    def play(self, deals: np.ndarray) -> tuple[int, int]:
+        """Play deals; returns the number of positions to learn from, and of games won."""
         written, won = play_games(
             deals,
-            self._rule,
-            self._free,
-            network,
-            self._work,
+            self._player,
             self._search,
-            limits,
-            np.float32(settings.trace),
-            self._game,
-            self._positions,
-            self._targets,
+            self._limits,
+            np.float32(self.settings.td_lambda),
+            self._experience,
         )
         return int(written), int(won)
 
-    def go_on(self) -> tuple[float, float]:
-        """Play games and learn from them.
+    def update(self, done: float) -> tuple[int, float]:
+        """Play the next games and learn from them.
+
+        Args:
+            done: share of the run that is done, 0 to 1; the learning rate falls with it.
 
         Returns:
-            The share of them won, and the mean cross-entropy of the last pass.
+            How many of the games were won, and the mean cross-entropy of the last epoch.
         """
         settings = self.settings
+        rate = np.float32(self.learning_rate(done))
         first = TRAIN_FROM + self._seed * _DEALS_A_SEED + self.games
-        written, won = self.play(first + np.arange(settings.games_at_a_time), self.network)
+        written, won = self.play(first + np.arange(settings.games))
         rng = np.random.default_rng((self._seed, self.games))
         loss = np.nan
-        for _ in range(settings.passes):
+        for _ in range(settings.n_epochs):
             loss = learn(
-                self._positions,
-                self._targets,
+                self._experience.positions,
+                self._experience.targets,
                 rng.permutation(written),
-                self._rule,
+                self._player.rule,
                 self.network,
-                self._learner,
-                self._work,
-                self._slopes,
-                self._steps,
-                settings.batch,
-                np.float32(self.rate),
+                self._trainer,
+                settings.batch_size,
+                rate,
             )
-        self.games += settings.games_at_a_time
-        share = min(1.0, settings.games_at_a_time / (settings.averaged * self.games))
+        self.games += settings.games
+        share = settings.games / max(settings.averaging * self.games, settings.games)
         for average, now in zip(self.average, self.network, strict=True):
             average[...] += np.float32(share) * (now - average)
-        return won / settings.games_at_a_time, float(loss)
+        return won, float(loss)
 
     def save(self, path: Path) -> None:
-        """Write all that `load` needs to go on with, as a whole or not at all."""
-        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._steps}
+        """Write what `load` needs to continue, an .npz file."""
+        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._trainer.steps}
         for name, network in self._networks().items():
             for field in Network._fields:
                 arrays[f"{name}.{field}"] = getattr(network, field)
-        scratch = path.with_suffix(f".{os.getpid()}.npz")
-        np.savez(scratch, **arrays)
-        write_atomically(path, scratch.read_bytes())
-        scratch.unlink()
+        np.savez(path, **arrays)
 
     def load(self, path: Path) -> None:
-        """Go on from where `save` was called; the same games follow."""
+        """Continue from where `save` was called; the same games follow."""
         with np.load(path, allow_pickle=False) as arrays:
             self.games = int(arrays["games"])
-            self._steps[:] = arrays["steps"]
+            self._trainer.steps[:] = arrays["steps"]
             for name, network in self._networks().items():
                 for field in Network._fields:
                     getattr(network, field)[...] = arrays[f"{name}.{field}"]
 
     def _networks(self) -> dict[str, Network]:
-        parts = ("network", "average", "gradients", "mean", "square")
-        return dict(zip(parts, (self.network, self.average, *self._learner), strict=True))
+        parts = ("gradients", "mean", "square")
+        return {"network": self.network, "average": self.average} | {
+            name: getattr(self._trainer, name) for name in parts
+        }

@@ -1,10 +1,10 @@
-"""Looking over the next cards: what a decision is worth once they are seen.
+"""Looking ahead: what a decision is worth once the next cards have been turned.
 
-The value of a position about to deal is a guess by a network. It can be looked behind: turn the
-next card in imagined worlds, decide again, go on like that for a few cards, and average (with one
-card, expectimax; to the end of the stock, rollouts of the planner). All candidates face the same
-worlds. Half of them, those that do worst so far, drop out after each round (sequential halving:
-Karnin, Koren and Somekh 2013).
+The network's value of a position about to deal is an estimate. A look ahead refines it: turn the
+next card in imagined worlds, decide again, go on for some cards, and average the values reached.
+With one card this is expectimax; to the end of the stock it is rollouts of the planner. All
+candidates face the same worlds. After each round the worse half of them is dropped (sequential
+halving: Karnin, Koren and Somekh 2013).
 """
 
 from __future__ import annotations
@@ -14,28 +14,41 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import reach_or_win, turn
-from agents.search.determinization import imagine
+from agents.planner.reach import Limits, reach_or_win, turn
+from agents.search.determinization import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.next_deal.enumeration import choose as choose_stops
-from four_seasons_env.next_deal.reach import NOT_YET, WON
+from four_seasons_env.next_deal.reach import NOT_YET, WON, Search, new_search
+from four_seasons_env.rules import Rules
 
 CANDIDATES = 16
 """At most."""
 
 
-class Outlook(NamedTuple):
+class Lookahead(NamedTuple):
+    """How a look ahead is done."""
+
+    candidates: int  # at most
+    margin: np.float32  # positions worth less than the best by more than this are no candidates
+    worlds: int  # in the first round; each later round has twice as many
+    cards: int  # to turn in each world
+    limits: Limits  # of the searches in imagined worlds
+
+
+class LookaheadBuffers(NamedTuple):
     """Buffers of a look ahead."""
 
-    game: NDArray[Any]  # GAME (1,) that is played on
-    chosen: NDArray[np.int64]  # (CANDIDATES,) their numbers in the search, best first
-    totals: NDArray[np.float64]  # (CANDIDATES,) sum of what they were worth
+    search: Search  # for the decisions in imagined worlds
+    game: NDArray[Any]  # GAME (1,), the game in an imagined world
+    chosen: NDArray[np.int64]  # (CANDIDATES,) rows of the candidates, best first
+    totals: NDArray[np.float64]  # (CANDIDATES,) sums of their values over the worlds
 
 
-def new_outlook() -> Outlook:
-    """Buffers for `look_ahead`."""
-    return Outlook(
+def new_lookahead_buffers(rules: Rules, limits: Limits) -> LookaheadBuffers:
+    """Buffers for `look_ahead` with these limits."""
+    return LookaheadBuffers(
+        new_search(rules, max(limits.nodes, limits.endgame_nodes)),
         np.zeros(1, GAME),
         np.zeros(CANDIDATES, np.int64),
         np.zeros(CANDIDATES, np.float64),
@@ -44,10 +57,13 @@ def new_outlook() -> Outlook:
 
 @jit
 def choose(search, count, most, margin, chosen):
-    """Write the numbers of the positions of most worth, best first, and return how many.
+    """Write the rows of the positions of most worth, best first, and return how many.
 
     Args:
-        most: of them at most, and none worth less than the best by more than ``margin``.
+        search: of `reach`, which found ``count`` positions.
+        most: rows to write at most.
+        margin: positions worth less than the best by more than this are left out.
+        chosen: int64 with room for ``most``.
     """
     found = choose_stops(count, search, chosen, most, False)
     while found > 1 and search.worths[chosen[found - 1]] < search.worths[chosen[0]] - margin:
@@ -56,10 +72,11 @@ def choose(search, count, most, margin, chosen):
 
 
 @jit
-def _play_on(game, rule, free, network, work, search, limits, cards):
-    """Play a GAME array of one on for so many cards, and return what it is worth then."""
+def _play_on(player, cards, limits, buffers):
+    """Play ``buffers.game`` on for this many cards, and return what it is worth then."""
+    game, search = buffers.game, buffers.search
     while True:
-        best, over = reach_or_win(game[0], rule, free, network, work, search, limits)
+        best, over = reach_or_win(game[0], player, search, limits)
         if search.values[best] == WON:
             return 1.0
         if over or search.turns[best] == NOT_YET:
@@ -67,27 +84,28 @@ def _play_on(game, rule, free, network, work, search, limits, cards):
         cards -= 1
         if cards == 0:
             return np.float64(search.worths[best])
-        turn(search, best, rule, game)
+        turn(search, best, player.rule, game)
 
 
 @jit
-def look_ahead(rule, free, network, work, search, count, best, seed, inner, limits, outlook, plan):
+def look_ahead(player, search, count, best, seed, settings, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
-        search: what `reach` has found from a forgotten position (`agents.search.determinization`),
-            ``count`` positions, ``best`` of which it has decided for.
+        player: `agents.planner.reach.Player`.
+        search: of `reach`, from a position after `agents.search.determinization.hide_unseen`.
+        count: positions that it found.
+        best: row of the position that it decided for.
         seed: uint64, of the worlds.
-        inner: buffers for the searches in thought, and ``limits`` as in `self_play.play_games`.
-        plan: candidates at most; those worth so much less than the best are none; worlds in the
-            first round, of which each later one has twice as many; cards to turn in each.
+        settings: `Lookahead`.
+        buffers: `LookaheadBuffers`.
 
     Returns:
-        The number of the position to decide for.
+        The row of the position to decide for.
     """
-    most, margin, worlds, cards = plan
-    chosen, totals, game = outlook.chosen, outlook.totals, outlook.game
-    left = choose(search, count, most, margin, chosen)
+    chosen, totals, game = buffers.chosen, buffers.totals, buffers.game
+    worlds = settings.worlds
+    left = choose(search, count, settings.candidates, settings.margin, chosen)
     chosen[0] = chosen[0] if left else best
     totals[:left] = 0
     number = 0
@@ -97,9 +115,9 @@ def look_ahead(rule, free, network, work, search, count, best, seed, inner, limi
                 candidate = chosen[i]
                 move = search.turns[candidate]
                 game[0] = search.positions[search.parents[candidate] if move > 0 else candidate]
-                imagine(game[0], rule, seed + np.uint64(number), number)
-                play(game[0], rule, move)
-                totals[i] += _play_on(game, rule, free, network, work, inner, limits, cards)
+                determinize(game[0], player.rule, seed + np.uint64(number), number)
+                play(game[0], player.rule, move)
+                totals[i] += _play_on(player, settings.cards, settings.limits, buffers)
                 totals[i] += np.float64(search.worths[candidate] - search.values[candidate])
             number += 1
         for i in range(1, left):

@@ -1,17 +1,19 @@
-"""The planner's search: the positions before the next card is turned, by what they are worth to it.
+"""The planner's search: the positions before the next card is turned, by the network's values.
 
-The position that its network values most is expanded next, until all are or a limit is reached.
-Once nothing is hidden, `find_win` looks for a win instead, by the hand-made score of the
-environment. Moves have a price: games have a limit of moves.
+The position that the network values most is expanded next, until all have been expanded or a limit
+is reached. Each move costs a little value, because games have a limit of moves. Once nothing is
+hidden, `four_seasons_env.next_deal.enumeration.find_win` looks for a win instead.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from agents.planner.value_network import value_of
+from agents.planner.value_network import Activations, Network, new_activations, value_of
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import nothing_hidden, play
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.next_deal.enumeration import ADVICE, find_win
 from four_seasons_env.next_deal.reach import (
     NOT_YET,
@@ -22,69 +24,105 @@ from four_seasons_env.next_deal.reach import (
     goes_on,
     wait,
 )
+from four_seasons_env.rules import Rules
 
 _PRICE = np.float32(0.0002)
 """Of a move, in value."""
 
 
+class Player(NamedTuple):
+    """What a search plays by: the rules, and the network that values positions."""
+
+    rule: Any  # the compiled rule set
+    free: Any  # the same with spaces="optional", under which moves turn no cards
+    network: Network
+    activations: Activations  # buffers of the network
+
+
+def new_player(rules: Rules, network: Network) -> Player:
+    """A player of a rule set by a network."""
+    rule = compile_rules(rules)[0]
+    free = compile_rules(rules.replace(spaces="optional"))[0]
+    return Player(rule, free, network, new_activations())
+
+
+class Limits(NamedTuple):
+    """How far searches go."""
+
+    nodes: int  # positions that a search holds at most, while cards are hidden
+    expansions: int  # positions that it expands at most
+    endgame_nodes: int  # the same for a search for a win, once nothing is hidden
+    endgame_expansions: int
+
+
 @jit
-def _value(row, rule, network, work, search):
-    """Value a position, and price the moves that lead there."""
+def _value(row, player, search):
+    """Value a position, and subtract the price of the moves that lead there."""
     if search.values[row] != WON:
-        search.values[row] = value_of(search.positions[row], rule, network, work)
+        g = search.positions[row]
+        search.values[row] = value_of(g, player.rule, player.network, player.activations)
     search.worths[row] = search.values[row] - _PRICE * np.float32(search.depths[row])
 
 
 @jit
-def reach(g, rule, free, network, work, search, most, expansions):
-    """Search what can be reached from a position before a hidden card is turned.
+def reach(g, player, search, nodes, expansions):
+    """Search the positions that can be reached before a hidden card is turned.
 
     Args:
-        free: the rule set with `spaces="optional"`, under which moves turn no cards.
-        network: values positions about to turn a card.
-        most: positions to hold at most.
+        g: a position with hidden cards.
+        player: `Player`.
+        search: `Search`; holds the positions found, and their values and worths.
+        nodes: positions to hold at most.
         expansions: positions to expand at most.
 
     Returns:
-        The number of the position to decide for, and how many there are. Position 0 is ``g``.
+        The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
-    begin(g, rule, UNTIL_HIDDEN, most, expansions, search)
-    _value(0, rule, network, work, search)
+    begin(g, player.rule, UNTIL_HIDDEN, nodes, expansions, search)
+    _value(0, player, search)
     wait(0, search)
     best = 0
     while goes_on(search):
-        first, end = expand_best(rule, free, UNTIL_HIDDEN, search)
+        first, end = expand_best(player.rule, player.free, UNTIL_HIDDEN, search)
         for new in range(first, end):
-            _value(new, rule, network, work, search)
+            _value(new, player, search)
             if search.values[new] == WON:
                 return new, new + 1
             if search.turns[new] <= 0:
                 wait(new, search)
-            stops, stopped = search.turns[new] != NOT_YET, search.turns[best] != NOT_YET
-            if stops and (not stopped or search.worths[new] > search.worths[best]):
+            if search.turns[new] != NOT_YET and (
+                search.turns[best] == NOT_YET or search.worths[new] > search.worths[best]
+            ):
                 best = new
     return best, search.state[0].count
 
 
 @jit
-def reach_or_win(g, rule, free, network, work, search, limits):
+def reach_or_win(g, player, search, limits):
     """`reach` while cards are hidden, `find_win` once none are.
 
     Args:
-        limits: positions to hold and to expand, while cards are hidden and once none are.
+        limits: `Limits`.
 
     Returns:
-        The number of the position to decide for, and whether nothing was hidden.
+        The row of the position to decide for, and whether nothing was hidden.
     """
-    if nothing_hidden(g, rule):
-        return find_win(g, rule, ADVICE, limits[2], limits[3], search), True
-    best, _ = reach(g, rule, free, network, work, search, limits[0], limits[1])
+    if nothing_hidden(g, player.rule):
+        most, expansions = limits.endgame_nodes, limits.endgame_expansions
+        return find_win(g, player.rule, ADVICE, most, expansions, search), True
+    best, _ = reach(g, player, search, limits.nodes, limits.expansions)
     return best, False
 
 
 @jit
 def turn(search, chosen, rule, game):
-    """Play a decision in a GAME array of one, up to and with the move that turns a hidden card."""
+    """Play a decision in a GAME array of one, up to and with the move that turns a hidden card.
+
+    Args:
+        search: of `reach`.
+        chosen: row of the position that was decided for.
+        game: written.
+    """
     move = search.turns[chosen]
     game[0] = search.positions[search.parents[chosen] if move > 0 else chosen]
     play(game[0], rule, move)

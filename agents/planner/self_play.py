@@ -1,43 +1,63 @@
-"""Games that the planner plays against itself, and what it is to learn from them.
+"""Games that the planner plays to learn from, and the targets that they give.
 
-Each decision of a game leaves a position about to deal. Its target is the lambda-return: the
-values of the positions that followed, the later ones weighing less and less, and at the end whether
-the game was won.
+Each decision of a game ends in a position about to deal. Its target is the lambda-return: a mean of
+the values of the positions that followed, weighted less the later they come, and of the game's
+outcome.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.planner.reach import reach_or_win, turn
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import start
+from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.next_deal.reach import NOT_YET, WON
 
 LONGEST = 64
-"""More decisions than a game has: one a card of the stock, and the last."""
+"""At least the decisions of a game: one for each card of the stock, and the last."""
+
+
+class Experience(NamedTuple):
+    """Positions decided for, and their targets, with room for `LONGEST` of each deal."""
+
+    positions: NDArray[Any]  # GAME (n,)
+    targets: NDArray[np.float32]  # (n,)
+    game: NDArray[Any]  # GAME (1,), the game being played
+
+
+def new_experience(deals: int) -> Experience:
+    """Room for this many deals."""
+    rows = deals * LONGEST
+    return Experience(np.zeros(rows, GAME), np.zeros(rows, np.float32), np.zeros(1, GAME))
 
 
 @jit
-def play_games(deals, rule, free, network, work, search, limits, trace, game, positions, targets):
+def play_games(deals, player, search, limits, td_lambda, experience):
     """Play deals, and write the positions that were decided for and their targets.
 
     Args:
-        free: see `reach`.
-        limits: positions and openings of a search, while cards are hidden and once none are.
-        trace: lambda, float32.
-        game: GAME array of one.
-        positions: GAME array, and ``targets``, float32, with room for `LONGEST` a deal.
+        deals: their numbers, int64 of shape (n,).
+        player: `agents.planner.reach.Player`.
+        search: buffers with room for the largest search of the limits.
+        limits: `agents.planner.reach.Limits`.
+        td_lambda: weight of later values in a target, float32.
+        experience: `Experience`; written from its first row on.
 
     Returns:
         How many positions were written, and how many games were won.
     """
+    rule, game = player.rule, experience.game
+    positions, targets = experience.positions, experience.targets
     written = won_games = 0
     for deal in deals:
         start(game[0], rule, deal)
         first = written
         while True:
-            best, over = reach_or_win(game[0], rule, free, network, work, search, limits)
+            best, over = reach_or_win(game[0], player, search, limits)
             won = search.values[best] == WON
             over = over or won or search.turns[best] == NOT_YET
             positions[written] = game[0] if over else search.positions[best]
@@ -51,5 +71,5 @@ def play_games(deals, rule, free, network, work, search, limits, trace, game, po
         for i in range(written - 1, first - 1, -1):
             value = targets[i]
             targets[i] = following
-            following = trace * following + (np.float32(1) - trace) * value
+            following = td_lambda * following + (np.float32(1) - td_lambda) * value
     return written, won_games

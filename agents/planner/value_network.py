@@ -1,9 +1,9 @@
-"""The value network: how likely a position is to be won, from the rows of its sparse features.
+"""The value network: the probability that a position is won, from its sparse features.
 
-The rows of a suit are summed to 128 numbers, those of a pile to 64, of the game to 64; below zero
-they become zero; the suits' are added up and so are the piles'. Two dense layers make a probability
-of that. One position costs a few microseconds, and learning from one (Adam on the cross-entropy)
-some ten.
+The table rows of each suit are summed to 128 numbers, those of each pile to 64, those of the game
+to 64. After a ReLU, the suits' sums are added up, and so are the piles'. Two dense layers turn the
+256 numbers into a probability. Valuing a position takes a few microseconds, and a training step on
+it (Adam on the cross-entropy) about ten.
 """
 
 from __future__ import annotations
@@ -59,19 +59,68 @@ def new_network(seed: int) -> Network:
 
 
 def zeros_like(network: Network) -> Network:
-    """Weights of zero, to sum gradients and their moments in."""
+    """A network of zeros: sums of gradients, or their moments."""
     return Network(*(np.zeros_like(each) for each in network))
 
 
-def new_work() -> Any:
-    """Buffers for one position: features, and what the layers make of them."""
-    return (
+class Activations(NamedTuple):
+    """Features of one position, and the outputs of the layers."""
+
+    features: Any  # see `new_features`
+    suits: NDArray[np.float32]  # (4, 128) sums of rows
+    piles: NDArray[np.float32]  # (12, 64) sums of rows; as many are used as the game has piles
+    pooled: NDArray[np.float32]  # (256,) after the ReLU: all suits, all piles, the game
+    hidden: NDArray[np.float32]  # (32,) before the ReLU
+
+
+def new_activations() -> Activations:
+    """Buffers for one position."""
+    return Activations(
         new_features(),
         np.zeros((4, _SUIT), np.float32),
         np.zeros((12, _PILE), np.float32),
         np.zeros(_POOLED, np.float32),
         np.zeros(_HIDDEN, np.float32),
     )
+
+
+class Slopes(NamedTuple):
+    """Gradients of the loss by the outputs of layers."""
+
+    pooled: NDArray[np.float32]  # (256,)
+    hidden: NDArray[np.float32]  # (32,)
+
+
+class Trainer(NamedTuple):
+    """State of Adam, and the buffers of a training step."""
+
+    gradients: Network
+    mean: Network  # of the gradients
+    square: Network  # mean of the gradients' squares
+    steps: NDArray[np.int64]  # (1,) of Adam so far
+    activations: Activations
+    slopes: Slopes
+
+
+def new_trainer(network: Network) -> Trainer:
+    """A trainer at its first step."""
+    return Trainer(
+        zeros_like(network),
+        zeros_like(network),
+        zeros_like(network),
+        np.zeros(1, np.int64),
+        new_activations(),
+        Slopes(np.zeros(_POOLED, np.float32), np.zeros(_HIDDEN, np.float32)),
+    )
+
+
+class _AdamStep(NamedTuple):
+    """Factors of one step of Adam, all float32."""
+
+    rate: np.float32
+    share: np.float32  # of one position in the batch
+    correct_mean: np.float32  # for the zeros that the means started from
+    correct_square: np.float32
 
 
 @vectorised
@@ -84,10 +133,12 @@ def _sum_rows(table, rows, count, into):
 
 
 @vectorised
-def _forward(network, work):
-    """The probability of winning, from the features in ``work``; what it took stays there."""
-    (suit_rows, pile_rows, game_rows, counted), suits, piles, pooled, hidden = work
+def _forward(network, activations):
+    """The probability of a win, from ``activations.features``; writes the layers' outputs."""
+    (suit_rows, pile_rows, game_rows, counted) = activations.features
     counts = counted[0]
+    suits, piles = activations.suits, activations.piles
+    pooled, hidden = activations.pooled, activations.hidden
     pooled[:] = 0
     for suit in range(4):
         _sum_rows(network.suits, suit_rows[suit], counts.suits[suit], suits[suit])
@@ -115,10 +166,18 @@ def _forward(network, work):
 
 
 @vectorised
-def _backward(error, network, work, gradients, slope, pooled_slope):
-    """Add the gradients of the cross-entropy; ``error`` is probability less target."""
-    (suit_rows, pile_rows, game_rows, counted), suits, piles, pooled, hidden = work
+def _backward(error, network, trainer):
+    """Add the gradients of the cross-entropy to ``trainer.gradients``.
+
+    Args:
+        error: probability less target.
+        trainer: its activations are those of `_forward`; the sums of rows are overwritten.
+    """
+    (suit_rows, pile_rows, game_rows, counted) = trainer.activations.features
     counts = counted[0]
+    suits, piles = trainer.activations.suits, trainer.activations.piles
+    pooled, hidden = trainer.activations.pooled, trainer.activations.hidden
+    gradients, slope, pooled_slope = trainer.gradients, trainer.slopes.hidden, trainer.slopes.pooled
     gradients.out_bias[0] += error
     for k in range(_HIDDEN):
         on = hidden[k] > 0
@@ -157,73 +216,80 @@ def _add_to_rows(table, rows, count, what):
 
 
 @vectorised
-def _adam(weights, gradients, mean, square, rate, share, correct_1, correct_2):
-    """One step of Adam (Kingma and Ba 2015) on one array; the gradients are zero after it."""
+def _adam(weights, gradients, mean, square, step):
+    """One step of Adam (Kingma and Ba 2015) on one array; sets the gradients to zero."""
     w, d, m, v = weights.ravel(), gradients.ravel(), mean.ravel(), square.ravel()
     b1, b2 = np.float32(0.9), np.float32(0.999)
     for i in range(len(w)):
-        slope = d[i] * share
+        slope = d[i] * step.share
         m[i] = b1 * m[i] + (_F1 - b1) * slope
         v[i] = b2 * v[i] + (_F1 - b2) * slope * slope
-        w[i] -= rate * m[i] * correct_1 / (np.sqrt(v[i] * correct_2) + np.float32(1e-8))
+        w[i] -= (
+            step.rate
+            * m[i]
+            * step.correct_mean
+            / (np.sqrt(v[i] * step.correct_square) + np.float32(1e-8))
+        )
         d[i] = 0
 
 
 @jit
-def _step(network, learner, rate, share, correct_1, correct_2):
+def _update(network, trainer, step):
     """One step of Adam on all weights."""
-    d, m, v = learner
-    rates = (rate, share, correct_1, correct_2)
-    _adam(network.suits, d.suits, m.suits, v.suits, *rates)
-    _adam(network.piles, d.piles, m.piles, v.piles, *rates)
-    _adam(network.game, d.game, m.game, v.game, *rates)
-    _adam(network.hidden, d.hidden, m.hidden, v.hidden, *rates)
-    _adam(network.hidden_bias, d.hidden_bias, m.hidden_bias, v.hidden_bias, *rates)
-    _adam(network.out, d.out, m.out, v.out, *rates)
-    _adam(network.out_bias, d.out_bias, m.out_bias, v.out_bias, *rates)
+    d, m, v = trainer.gradients, trainer.mean, trainer.square
+    _adam(network.suits, d.suits, m.suits, v.suits, step)
+    _adam(network.piles, d.piles, m.piles, v.piles, step)
+    _adam(network.game, d.game, m.game, v.game, step)
+    _adam(network.hidden, d.hidden, m.hidden, v.hidden, step)
+    _adam(network.hidden_bias, d.hidden_bias, m.hidden_bias, v.hidden_bias, step)
+    _adam(network.out, d.out, m.out, v.out, step)
+    _adam(network.out_bias, d.out_bias, m.out_bias, v.out_bias, step)
 
 
 @jit
-def value_of(g, rule, network, work):
-    """How likely a position is to be won, float32."""
-    write_features(g, rule, work[0])
-    return _forward(network, work)
+def value_of(g, rule, network, activations):
+    """The probability that a position is won, float32."""
+    write_features(g, rule, activations.features)
+    return _forward(network, activations)
 
 
 @jit
-def add_gradients(g, target, rule, network, work, gradients, slopes):
+def add_gradients(g, target, rule, network, trainer):
     """Add the gradients of one position's cross-entropy, and return that, in nats."""
-    p = value_of(g, rule, network, work)
-    _backward(p - target, network, work, gradients, slopes[0], slopes[1])
+    p = value_of(g, rule, network, trainer.activations)
+    _backward(p - target, network, trainer)
     return -target * np.log(p + 1e-9) - (1 - target) * np.log(1 - p + 1e-9)
 
 
 @jit
-def learn(games, targets, order, rule, network, learner, work, slopes, steps, batch, rate):
+def learn(games, targets, order, rule, network, trainer, batch_size, learning_rate):
     """Learn from positions in batches, once each.
 
     Args:
-        targets: how likely each is to be won, float32 of shape (n,).
-        order: the order to take them in, int64; what does not fill a batch is left out.
-        learner: gradients and their first and second moments, a `Network` each.
-        steps: int64 array of one, the steps of Adam so far.
+        games: GAME array of shape (n,).
+        targets: the probability that each is won, float32 of shape (n,).
+        order: int64, the positions in the order to learn from them; an incomplete last batch is
+            left out.
+        rule: the compiled rule set.
+        network: `Network`; changed.
+        trainer: `Trainer`; changed.
+        batch_size: positions in a step of Adam.
+        learning_rate: float32.
 
     Returns:
         Mean cross-entropy, in nats.
     """
     loss = 0.0
-    batches = len(order) // batch
-    for start in range(0, batches * batch, batch):
-        for i in order[start : start + batch]:
-            loss += add_gradients(games[i], targets[i], rule, network, work, learner[0], slopes)
-        steps[0] += 1
-        share = np.float32(1.0 / batch)
-        correct_1 = np.float32(1.0 / (1.0 - 0.9 ** steps[0]))
-        correct_2 = np.float32(1.0 / (1.0 - 0.999 ** steps[0]))
-        _step(network, learner, rate, share, correct_1, correct_2)
-    return loss / max(batches * batch, 1)
-
-
-def new_slopes() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Buffers for `learn`."""
-    return np.zeros(_HIDDEN, np.float32), np.zeros(_POOLED, np.float32)
+    batches = len(order) // batch_size
+    for start in range(0, batches * batch_size, batch_size):
+        for i in order[start : start + batch_size]:
+            loss += add_gradients(games[i], targets[i], rule, network, trainer)
+        trainer.steps[0] += 1
+        step = _AdamStep(
+            learning_rate,
+            np.float32(1.0 / batch_size),
+            np.float32(1.0 / (1.0 - 0.9 ** trainer.steps[0])),
+            np.float32(1.0 / (1.0 - 0.999 ** trainer.steps[0])),
+        )
+        _update(network, trainer, step)
+    return loss / max(batches * batch_size, 1)

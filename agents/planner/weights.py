@@ -1,4 +1,4 @@
-"""The planner's network on disk, as all policies are: safetensors and a JSON card."""
+"""The planner's network as a policy: its card and weights, and the player made of them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ import torch
 
 from agents.bundled import bundled_weights
 from agents.planner.agent import PlannerAgent
+from agents.planner.learner import AGENT
 from agents.planner.value_network import Network, new_network
-from agents.policy_files import Card, PolicyFileError, load_policy, rules_fields, save_policy
+from agents.policy_files import PolicyCard, PolicyFileError, load_policy, rules_fields
 from agents.registry import check_options
 from four_seasons_env.rules import Rules
 
-AGENT = "planner"
 
+def policy_of(
+    network: Network, rules: Rules, training: dict[str, Any]
+) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+    """Card and weights of a network, for `agents.policy_files.save_policy`.
 
-def save_network(folder: Path, network: Network, rules: Rules, training: dict[str, Any]) -> None:
-    """Write a network; a folder that is there already is replaced as a whole."""
-    card = Card(
+    Args:
+        network: is copied.
+        rules: the rule set that it was trained on.
+        training: where it comes from, for the card.
+    """
+    card = PolicyCard(
         agent=AGENT,
         rules=rules_fields(rules),
         observation="agents.planner.features",
@@ -28,11 +35,15 @@ def save_network(folder: Path, network: Network, rules: Rules, training: dict[st
         activation="relu",
         training=training,
     )
-    weights = {name: torch.from_numpy(getattr(network, name)) for name in Network._fields}
-    save_policy(folder, card, weights)
+    return card, {name: torch.tensor(getattr(network, name)) for name in Network._fields}
 
 
-def load_network(folder: Path, rules: Rules) -> tuple[Card, Network]:
+def network_of(weights: dict[str, torch.Tensor]) -> Network:
+    """A network with these weights."""
+    return Network(*(weights[name].numpy().copy() for name in Network._fields))
+
+
+def load_network(folder: Path, rules: Rules) -> tuple[PolicyCard, Network]:
     """Read a network and its card.
 
     Raises:
@@ -45,7 +56,7 @@ def load_network(folder: Path, rules: Rules) -> tuple[Card, Network]:
         shape = getattr(expected, name).shape
         if name not in weights or tuple(weights[name].shape) != shape:
             raise PolicyFileError(f"{folder} has no {name!r} of shape {shape}")
-    return card, Network(*(weights[name].numpy().copy() for name in Network._fields))
+    return card, network_of(weights)
 
 
 def load_planner(
@@ -56,14 +67,14 @@ def load_planner(
     Args:
         rules: the rule set to play.
         agent: its name.
-        path: the folder of a network; by default the weights that are kept in the repository.
-        trust: there is nothing to trust: its files hold no code.
+        path: the folder of a policy; by default the weights in the repository.
+        trust: has no effect; the files hold no code.
         **options: passed to `PlannerAgent`.
 
     Raises:
         FileNotFoundError: where there are no weights.
         PolicyFileError: for damaged weights, or weights for other rules.
-        ValueError: for an option that there is not.
+        ValueError: for an unknown option.
     """
     del trust
     check_options(agent, PlannerAgent, options)

@@ -1,1 +1,1 @@
-"""Players that follow rules written by hand."""
+"""Agents that follow rules written by hand."""

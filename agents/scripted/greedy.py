@@ -1,8 +1,7 @@
-"""`greedy`: a fixed list, as one would tell a beginner.
+"""`greedy`: a fixed order of preference, as for a beginner.
 
 To a foundation; a lone card to another pile, which makes a space; from the waste to a pile; from
-the waste to a space; else the next card. It is what the rollouts of `agents.search.rollout` are
-made of when they are to cost little.
+the waste to a space; else the next card. `agents.search.rollout` uses it for cheap playouts.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _NEVER = 9
 
 @inlined
 def _place_in_list(g, rule, move):
-    """How late the list has a move: 0 comes first, `_NEVER` is not in it."""
+    """The place of a move in the list: 0 comes first, `_NEVER` is not in it."""
     source, target = rule.source[move], rule.target[move]
     if STOCK in (source, target):
         return 4
@@ -39,7 +38,7 @@ def _place_in_list(g, rule, move):
 
 @jit
 def greedy_move(g, rule, mask):
-    """The legal move that comes first in the list; mask has a byte a move. -1 if there is none."""
+    """The legal move that comes first in the list, -1 if there is none; mask has a byte a move."""
     best, place = -1, _NEVER + 1
     for move in range(rule.actions):
         if mask[move]:
@@ -70,7 +69,7 @@ class GreedyAgent:
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The first legal move of the list in each game; nothing is left to chance."""
+        """The first legal move of the list in each game; deterministic."""
         moves = np.zeros(len(games), np.int64)
         _greedy_moves(games, self._rule, masks, moves)
         return moves

@@ -1,13 +1,13 @@
-"""`heuristic`: the advice that players give, weighed by measurement.
+"""`heuristic`: the advice that players give, with tuned weights.
 
-Every piece of advice is a feature of the position (`FEATURES`). The player looks one move ahead: a
-move is worth the weighted sum of what it changes, and the best move is played if it is worth more
-than dealing; else the next card is dealt. As every move but dealing must improve the position, it
-never goes round in circles. When the stock is out, the least bad move that brings the waste down is
-played. It sees what a player sees: which cards are unseen, never their order.
+Every piece of advice is a feature of the position (`FEATURES`). The agent looks one move ahead: a
+move is worth the weighted sum of the changes in the features. The best move is played if it is
+worth more than dealing; otherwise the next card is dealt. Because every move but dealing must
+improve the position, play never cycles. With an empty stock, the least bad move that reduces the
+waste is played. The agent uses only what a player sees: which cards are unseen, never their order.
 
-The weights move linearly from the first card of the stock to the last. They were found on training
-deals only, by `python -m experiments.tune_heuristic`, which writes `heuristic.json`.
+The weights change linearly from a full stock to an empty one. They were found on training deals
+only, by `python -m experiments.tune_heuristic`, which writes `heuristic.json`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ FEATURES = {
     _DEAL,
 ) = range(len(FEATURES))
 _ONE = np.uint64(1)
-WEIGHTS = Path(__file__).with_name("heuristic.json")
+TUNED_WEIGHTS = Path(__file__).with_name("heuristic.json")
 
 
 @jit
@@ -83,7 +83,7 @@ def _wanted_in(g, rule, card):
 
 @jit
 def _column(g, rule, place, is_waste, f):
-    """Add what one pile, or the waste, says."""
+    """Add the features of one pile, or of the waste."""
     card = g.top[place]
     above = 0
     while card != NO_CARD:
@@ -146,16 +146,35 @@ def _value(g, rule, unseen, weights, f):
     return value
 
 
+class HeuristicBuffers(NamedTuple):
+    """Buffers of `choose_move`."""
+
+    game: NDArray[Any]  # GAME (1,), the position after a move
+    weights: NDArray[np.float64]  # (features,) at this stage of the stock
+    features: NDArray[np.float64]  # (features,)
+    gains: NDArray[np.float64]  # (actions,) what each legal move is worth; written for the caller
+
+
+def new_buffers(rules: Rules) -> HeuristicBuffers:
+    """Buffers for `choose_move`."""
+    return HeuristicBuffers(
+        np.zeros(1, GAME),
+        np.zeros(len(FEATURES)),
+        np.zeros(len(FEATURES)),
+        np.zeros(len(all_moves(rules))),
+    )
+
+
 @jit
-def choose_move(g, rule, mask, weights, scratch, w, f, gains):
-    """The move to play.
+def choose_move(g, rule, mask, weights, buffers):
+    """The move to play; -1 if there is none.
 
     Args:
         mask: a byte a move, not 0 where it may be played.
-        weights: float64 of shape (2, features): with the stock full, and out.
-        scratch: GAME array of one; ``w`` and ``f``, float64 with room for a feature each.
-        gains: float64 with room for a move each: what each legal move is worth is written there.
+        weights: float64 of shape (2, features): with the stock full, and empty.
+        buffers: `HeuristicBuffers`; the legal moves' ``gains`` are left in it.
     """
+    after, w, f, gains = buffers.game, buffers.weights, buffers.features, buffers.gains
     unseen = stock_cards(g)
     left = stock_size(g) / rule.cards
     for i in range(_DEAL + 1):
@@ -176,12 +195,12 @@ def choose_move(g, rule, mask, weights, scratch, w, f, gains):
             gains[move] = max(w[_DEAL], 1e-9)
             continue
         if source >= FOUNDATION and stock_size(g) == 0:
-            only = move  # worrying back could go round with the last resort
+            only = move  # worrying back could cycle with the last resort
             gains[move] = -1e9
             continue
-        scratch[0] = g
-        play(scratch[0], rule, move)
-        gain = _value(scratch[0], rule, unseen, w, f) - here
+        after[0] = g
+        play(after[0], rule, move)
+        gain = _value(after[0], rule, unseen, w, f) - here
         gains[move] = gain
         if gain > best_gain:
             best, best_gain = move, gain
@@ -195,27 +214,21 @@ def choose_move(g, rule, mask, weights, scratch, w, f, gains):
 
 
 @jit
-def _choose_all(games, rules, masks, weights, work, actions):
+def _choose_all(games, rules, masks, weights, buffers, actions):
     """`choose_move` for each game."""
     for i in range(len(games)):
-        actions[i] = choose_move(games[i], rules[0], masks[i], weights, *work)
+        actions[i] = choose_move(games[i], rules[0], masks[i], weights, buffers)
 
 
 @functools.cache
-def read_weights(path: Path = WEIGHTS) -> NDArray[np.float64]:
-    """The tuned weights, float64 of shape (2, features): with the stock full, and out."""
+def read_weights(path: Path = TUNED_WEIGHTS) -> NDArray[np.float64]:
+    """The tuned weights, float64 of shape (2, features): with the stock full, and empty."""
     table = json.loads(path.read_text())["weights"]
     return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
 
 
-def new_work(rules: Rules) -> tuple[NDArray[Any], ...]:
-    """Buffers for `choose_move`, in the order that it takes them."""
-    features = np.zeros((2, len(FEATURES)))
-    return np.zeros(1, GAME), features[0], features[1], np.zeros(len(all_moves(rules)))
-
-
 class HeuristicAgent:
-    """Plays the move that the weighed advice likes best.
+    """Plays the move that the weighted advice values most.
 
     Args:
         rules: the rule set to play.
@@ -227,12 +240,12 @@ class HeuristicAgent:
     def __init__(self, rules: Rules, weights: NDArray[np.float64] | None = None) -> None:
         self._rule = compile_rules(rules)
         self._weights = read_weights() if weights is None else weights
-        self._work = new_work(rules)
+        self._buffers = new_buffers(rules)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The best move in each game; nothing is left to chance."""
+        """The best move in each game; deterministic."""
         actions = np.zeros(len(games), np.int64)
-        _choose_all(games, self._rule, masks, self._weights, self._work, actions)
+        _choose_all(games, self._rule, masks, self._weights, self._buffers, actions)
         return actions

@@ -1,4 +1,4 @@
-"""`random`: any legal move, all alike. The floor that every agent must clear."""
+"""`random`: any legal move, all equally likely. The baseline that every agent must beat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from four_seasons_env.rules import Rules
 
 
 def any_legal(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """A legal move of each row, all alike: each gets a random number, and the highest is taken."""
+    """A legal move of each row, all equally likely; int64 of shape (n,)."""
     drawn = np.where(masks, rng.random(masks.shape, np.float32), -1.0)
     moves: NDArray[np.int64] = drawn.argmax(axis=1)
     return moves
@@ -23,7 +23,7 @@ class RandomAgent:
     mask = "legal"
 
     def __init__(self, rules: Rules) -> None:
-        del rules  # any rule set is played alike
+        del rules  # it plays every rule set the same way
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator

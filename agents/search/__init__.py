@@ -1,1 +1,1 @@
-"""Players that search: they imagine the hidden cards, or solve what is no longer hidden."""
+"""Players that search: over imagined orders of the hidden cards, or with the solver."""

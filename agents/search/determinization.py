@@ -1,8 +1,8 @@
-"""Worlds: what the hidden part of the stock may look like, drawn without a glance at it.
+"""Determinization: orders of the unseen cards, drawn without using their true order.
 
-A search that imagines the unseen cards in another order first forgets the true one (`forget`): two
-positions that look the same to the player are then the same to the byte, so all that follows from
-one random state is too.
+A search that imagines the unseen cards in another order first hides the true one (`hide_unseen`).
+Two positions that look the same to the player are then equal to the byte, so they lead to the same
+result for the same random state.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _ONE = np.uint64(1)
 
 
 @jit
-def forget(g, rule):
-    """Put the cards of the stock that the player has not seen in the order of the cards."""
+def hide_unseen(g, rule):
+    """Sort the cards of the stock that the player has not seen by their numbers."""
     if stock_is_known(g, rule):
         return
     unseen = stock_cards(g)
@@ -30,19 +30,21 @@ def forget(g, rule):
 
 
 @jit
-def imagine(g, rule, seed, first):
-    """Shuffle the unseen cards of a forgotten stock by a uint64 seed.
+def determinize(g, rule, seed, world):
+    """Put the unseen cards in a random order.
 
     Args:
-        first: counts worlds; the card that is dealt next is each unseen one in turn, so that luck
-            weighs less. -1: any.
+        g: a position after `hide_unseen`; changed in place.
+        seed: uint64.
+        world: number of the world. World k deals the k-th unseen card next (modulo their number),
+            so that a sample covers the next card evenly. -1: any card may come next.
     """
     left = np.int64(g.deck_size) - np.int64(g.dealt)
     if left <= 0 or stock_is_known(g, rule):
         return
-    card = g.deck[g.dealt + first % left]
+    card = g.deck[g.dealt + world % left]
     reshuffle_unseen(g, rule, seed)
-    if first >= 0:
+    if world >= 0:
         for i in range(g.dealt, g.deck_size):
             if g.deck[i] == card:
                 g.deck[i] = g.deck[g.dealt]

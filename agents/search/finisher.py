@@ -1,4 +1,4 @@
-"""`finisher`: any agent until nothing is hidden, then the solver: what are endings worth?"""
+"""`finisher`: any agent until nothing is hidden, then the solver."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.registry import make_agent
-from agents.search.plans import NONE, Plans
+from agents.search.plans import ENDGAME_NODES, NONE, Plans
 from four_seasons_env.rules import Rules
 
 
 class FinisherAgent:
-    """Lets another agent play, and wins what can still be won once the last card is known.
+    """Lets another agent play, and the solver once the last card is known.
 
     Args:
         rules: the rule set to play.
-        base: name of the other agent, which plays on where there is no win.
-        end_positions: positions that the solver may look at.
+        base: name of the other agent; it plays on where the solver finds no win.
+        endgame_nodes: positions that the solver may visit.
     """
 
     def __init__(
-        self, rules: Rules, base: str = "heuristic", end_positions: int = 1_000_000
+        self, rules: Rules, base: str = "heuristic", endgame_nodes: int = ENDGAME_NODES
     ) -> None:
         self._base = make_agent(base, rules)
         self.mask = self._base.mask
-        self._plans = Plans(rules, end_positions)
+        self._plans = Plans(rules, endgame_nodes)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator

@@ -1,8 +1,8 @@
-"""`pimc`: plays the move after which most imagined worlds can be won by one who sees every card.
+"""`pimc`: plays the move after which the solver, who sees every card, wins most imagined worlds.
 
-Perfect-information Monte Carlo (see `agents.search.votes`). With most cards still hidden nearly
-every world can be won after nearly every move, so the votes tell little: where they are equal, the
-heuristic's liking decides.
+Perfect-information Monte Carlo (see `agents.search.votes`). While most cards are hidden, nearly
+every world can be won after nearly every move, so the votes are often equal: then the heuristic's
+preference decides.
 """
 
 from __future__ import annotations
@@ -12,24 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.scripted.heuristic import HeuristicAgent, choose_move, new_work, read_weights
-from agents.search.determinization import forget
-from agents.search.plans import NONE, Plans
-from agents.search.votes import Jury
+from agents.scripted.heuristic import HeuristicAgent, choose_move, new_buffers, read_weights
+from agents.search.determinization import hide_unseen
+from agents.search.plans import ENDGAME_NODES, NONE, Plans
+from agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.rules import Rules
 
 
 class PimcAgent:
-    """Asks the solver which move leaves most worlds winnable.
+    """Plays the move that leaves most worlds winnable for the solver.
 
     Args:
         rules: the rule set to play.
         worlds: imagined for each decision.
-        width: of the solver's beam in each.
-        candidates: moves to ask about at most, those that the heuristic likes best.
-        end_positions: positions that the solver may look at once nothing is hidden; with 0 the
+        width: of the solver's beam in each world.
+        candidates: moves to compare at most: those that the heuristic likes best.
+        endgame_nodes: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
+
+    Raises:
+        ValueError: for ``worlds``, ``width`` or ``candidates`` below 1.
     """
 
     mask = "distinct"
@@ -40,21 +43,21 @@ class PimcAgent:
         worlds: int = 8,
         width: int = 20,
         candidates: int = 3,
-        end_positions: int = 1_000_000,
+        endgame_nodes: int = ENDGAME_NODES,
     ) -> None:
         if candidates < 1:
             raise ValueError(f"candidates must be at least 1, not {candidates}")
         self._rule = compile_rules(rules)[0]
         self._candidates = candidates
-        self._weights, self._work = read_weights(), new_work(rules)
+        self._weights, self._buffers = read_weights(), new_buffers(rules)
         self._heuristic = HeuristicAgent(rules)
-        self._jury = Jury(rules, worlds, width)
-        self._plans = Plans(rules, end_positions)
+        self._votes = SolverVotes(rules, worlds, width)
+        self._plans = Plans(rules, endgame_nodes)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The move with most votes in each game; the worlds are drawn from rng."""
+        """The move that wins most worlds in each game; the worlds are drawn from rng."""
         moves = self._plans.endings(games)
         rest = np.flatnonzero(moves == NONE)
         seeds = rng.integers(0, 2**63, len(games), np.uint64)
@@ -66,12 +69,12 @@ class PimcAgent:
         return moves
 
     def _most_votes(self, games: NDArray[Any], mask: NDArray[np.int8], seed: np.uint64) -> int:
-        """The decision in a GAME array of one."""
-        forget(games[0], self._rule)
-        own = choose_move(games[0], self._rule, mask, self._weights, *self._work)
-        likes = np.where(mask, self._work[-1], -np.inf)
+        """The decision in a GAME array of one; its stock is sorted in place."""
+        hide_unseen(games[0], self._rule)
+        own = choose_move(games[0], self._rule, mask, self._weights, self._buffers)
+        likes = np.where(mask, self._buffers.gains, -np.inf)
         likes[own] = np.inf
         count = min(self._candidates, int(mask.sum()))
         candidates = np.argsort(-likes, kind="stable")[:count]
-        share = self._jury.share_won(np.repeat(games, count), candidates, seed)
+        share = self._votes.share_won(np.repeat(games, count), candidates, seed)
         return int(candidates[np.argmax(share)])

@@ -1,4 +1,4 @@
-"""`Plans`: moves that an agent means to play, and what it plays once nothing is hidden."""
+"""`Plans`: the moves that an agent means to play, up to the end once nothing is hidden."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 NONE = -1
-"""In place of a move: there is none to be preferred."""
+"""Instead of a move: the plan has no preference."""
 
 UNPLANNED = -2
-"""In place of a move: nothing has been planned for the position."""
+"""Instead of a move: there is no plan for the position."""
 
-_KEPT = 1_000_000
+ENDGAME_NODES = 1_000_000
+"""Positions that the solver may visit by default once nothing is hidden."""
+
+_MOST_PLANS = 1_000_000
 
 
 @jit
@@ -49,16 +52,16 @@ def _keys_along(games, rule, moves, keys):
 
 
 class Plans:
-    """A move for each position, told by what the player sees of it.
+    """A table of planned moves, by what the player sees of a position.
 
     Args:
         rules: the rule set that is played.
-        positions: that the solver may look at when nothing is hidden; 0 to leave it out.
+        nodes: positions that the solver may visit once nothing is hidden; 0 for no solver.
     """
 
-    def __init__(self, rules: Rules, positions: int) -> None:
+    def __init__(self, rules: Rules, nodes: int) -> None:
         self._rules, self._rule = rules, compile_rules(rules)[0]
-        self._positions = positions
+        self._nodes = nodes
         self._heuristic = HeuristicAgent(rules)
         self._words, self._mask = new_masks(1, rules)
         self._moves: dict[int, int] = {}
@@ -81,16 +84,16 @@ class Plans:
         return np.array([get(key, UNPLANNED) for key in keys.tolist()], np.int64)
 
     def clear(self) -> None:
-        """Forget all plans."""
+        """Remove all plans."""
         self._moves.clear()
 
     def tidy(self) -> None:
-        """Forget all plans once they are many."""
-        if len(self._moves) > _KEPT:
+        """Remove all plans once there are more than a million."""
+        if len(self._moves) > _MOST_PLANS:
             self.clear()
 
     def follow(self, game: Any, moves: Sequence[int]) -> None:
-        """Plan to play these moves one after the other; with none of them, plan NONE."""
+        """Plan to play these moves in turn from a position; an empty sequence plans NONE there."""
         if not moves:
             self[game] = NONE
             return
@@ -101,7 +104,7 @@ class Plans:
         self._moves.update(zip(keys.tolist(), moves, strict=True))
 
     def endings(self, games: NDArray[Any]) -> NDArray[np.int64]:
-        """The moves of those games in which nothing is hidden, int64 of shape (n,); else NONE."""
+        """The planned moves where nothing is hidden, NONE elsewhere; int64 of shape (n,)."""
         self.tidy()
         moves = np.full(len(games), NONE)
         for i, game in enumerate(games):
@@ -112,22 +115,23 @@ class Plans:
         return moves
 
     def finish(self, game: Any) -> None:
-        """Plan to the end of a game in which nothing is hidden.
+        """Plan a game in which nothing is hidden to its end.
 
-        The solver's win, or NONE all along the way that the heuristic goes where it finds none.
+        The plan is the solver's win. Where the solver finds none, it is NONE for every position
+        that the heuristic will pass through, so that the solver is not asked again.
         """
         games = np.zeros(1, GAME)
         games[0] = game
-        moves = self._solve(games[0]) if self._positions else []
+        moves = self._solve(games[0]) if self._nodes else []
         if moves:
             self.follow(game, [int(move) for move in moves])
             return
-        nobody = np.random.default_rng(0)  # the heuristic leaves nothing to chance
+        unused = np.random.default_rng(0)  # the heuristic draws no random numbers
         while legal(games[0], self._rule, True, self._words[0]) and games[0] not in self:
             self[games[0]] = NONE
-            move = self._heuristic.act(games.copy(), self._mask, nobody)[0]
+            move = self._heuristic.act(games.copy(), self._mask, unused)[0]
             play(games[0], self._rule, move)
 
     def _solve(self, record: Any) -> list[Move]:
         game = Game.from_record(record, self._rules)
-        return solve(game, max_positions=self._positions).moves
+        return solve(game, max_positions=self._nodes).moves

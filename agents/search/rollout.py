@@ -1,25 +1,26 @@
 """`rollout`: tries each move in imagined worlds, and plays the one that ends best.
 
-A world is an order of the unseen cards. In each, every candidate is played and a simple player, the
-list of `agents.scripted.greedy` or the advice of `agents.scripted.heuristic`, plays on; candidates
-face the same worlds. It plays to the end, or until nothing is hidden, and a search for a win
-follows: what simple players lose, they lose most often there. Half way, what does no better than
-the heuristic's own move drops out. One step of policy improvement by rollouts: Tesauro and Galperin
-1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern and Tadepalli
-2009.
+A world is an order of the unseen cards. In each world, every candidate move is played, and then a
+simple player plays on: the list of `agents.scripted.greedy` or the advice of
+`agents.scripted.heuristic`. All candidates face the same worlds. A playout goes to the end of the
+game, or until nothing is hidden; then a search for a win can follow, because simple players lose
+most of their games there. After half of the worlds, candidates that do no better than the
+heuristic's own move are dropped. This is one step of policy improvement by rollouts: Tesauro and
+Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern and
+Tadepalli 2009.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.scripted.greedy import greedy_move
-from agents.scripted.heuristic import choose_move, new_work, read_weights
-from agents.search.determinization import forget, imagine
-from agents.search.plans import NONE, Plans
+from agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers, read_weights
+from agents.search.determinization import determinize, hide_unseen
+from agents.search.plans import ENDGAME_NODES, NONE, Plans
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -32,47 +33,85 @@ from four_seasons_env.engine.kernel import (
 )
 from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.next_deal.enumeration import ADVICE, find_win
-from four_seasons_env.next_deal.reach import WON, new_search
+from four_seasons_env.next_deal.reach import WON, Search, new_search
 from four_seasons_env.rules import Rules, nearest
 
 BASES = ("heuristic", "greedy")
 _GREEDY = BASES.index("greedy")
 _LONGEST = 400
-"""Moves of a playout at most; only players that go round need it."""
-_END_POSITIONS = 1_000_000
-"""That the solver may look at, where it plays the rest of the game."""
+"""Moves of a playout at most; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
-"""What all cards up are worth beside a win: it tells lost games apart."""
+"""What a result with all cards up adds to a win (1): it tells lost games apart."""
+
+
+class _Settings(NamedTuple):
+    """How moves are tried; see `RolloutAgent`."""
+
+    candidates: int
+    worlds: int
+    standard_errors: float
+    base: int  # in `BASES`
+    expansions: int
+    weights: NDArray[np.float64]  # (2, features) of the heuristic
+
+
+class _Buffers(NamedTuple):
+    """Buffers of `_best_move`, whose candidates stand in ``moves``, ``sums`` and ``squares``."""
+
+    world: NDArray[Any]  # GAME (1,), the position with the unseen cards in another order
+    game: NDArray[Any]  # GAME (1,), played out from there
+    heuristic: HeuristicBuffers
+    words: NDArray[np.uint64]  # (1, words) legal moves of the playout, a bit each ...
+    mask: NDArray[np.int8]  # (1, actions) ... and as bytes, in the same memory
+    moves: NDArray[np.int64]  # (actions,)
+    sums: NDArray[np.float64]  # (actions,) of results, less those of the heuristic's own move
+    squares: NDArray[np.float64]  # (actions,) of the same differences
+    search: Search  # for a win
+
+
+def _new_buffers(rules: Rules, expansions: int) -> _Buffers:
+    words, mask = new_masks(1, rules)
+    actions = mask.shape[1]
+    return _Buffers(
+        np.zeros(1, GAME),
+        np.zeros(1, GAME),
+        new_buffers(rules),
+        words,
+        mask,
+        np.zeros(actions, np.int64),
+        np.zeros(actions),
+        np.zeros(actions),
+        new_search(rules, max(1, 2 * expansions)),
+    )
 
 
 @jit
-def _play_out(game, rule, base, weights, work, words, mask, openings, search):
-    """Play a GAME array of one to its end; returns 1 for a win, and a little for cards up.
-
-    Args:
-        openings: positions that a search for a win may play on from once nothing is hidden; with 0
-            there is none.
-        search: buffers for that.
-    """
+def _play_out(rule, settings, buffers):
+    """Play ``buffers.game`` to its end; returns 1 for a win, and a little for cards up."""
+    game, search, expansions = buffers.game, buffers.search, settings.expansions
     for _ in range(_LONGEST):
-        if not legal(game[0], rule, True, words[0]):
+        if not legal(game[0], rule, True, buffers.words[0]):
             break
-        if openings and nothing_hidden(game[0], rule):
-            best = find_win(game[0], rule, ADVICE, 2 * openings, openings, search)
+        if expansions and nothing_hidden(game[0], rule):
+            best = find_win(game[0], rule, ADVICE, 2 * expansions, expansions, search)
             return (search.values[best] == WON) + _CARDS_UP * game[0].cards_up / rule.cards
-        if base == _GREEDY:
-            move = greedy_move(game[0], rule, mask[0])
+        if settings.base == _GREEDY:
+            move = greedy_move(game[0], rule, buffers.mask[0])
         else:
-            move = choose_move(game[0], rule, mask[0], weights, *work)
+            move = choose_move(game[0], rule, buffers.mask[0], settings.weights, buffers.heuristic)
         play(game[0], rule, move)
     return is_won(game[0], rule) + _CARDS_UP * game[0].cards_up / rule.cards
 
 
 @jit
-def _candidates(g, rule, mask, most, weights, work, moves):
-    """Write so many moves at most, those that the heuristic likes best; the first is its choice."""
-    moves[0] = choose_move(g, rule, mask, weights, *work)
-    gains = work[3]
+def _candidates(g, rule, mask, settings, buffers):
+    """Write the candidates to ``buffers.moves``; returns their number.
+
+    The first is the heuristic's own move, the others are those that it gives the highest gains.
+    """
+    moves, most = buffers.moves, settings.candidates
+    moves[0] = choose_move(g, rule, mask, settings.weights, buffers.heuristic)
+    gains = buffers.heuristic.gains
     found = 1
     for move in range(rule.actions):
         if mask[move] and move != moves[0]:
@@ -81,35 +120,42 @@ def _candidates(g, rule, mask, most, weights, work, moves):
 
 
 @jit
-def _best_move(g, rule, mask, most, worlds, doubt, seed, base, openings, weights, buffers):
-    """The move of a forgotten position that does best in playouts.
+def _best_move(g, rule, mask, seed, settings, buffers):
+    """The move that does best in playouts from a position after `hide_unseen`.
 
-    The heuristic's own stays unless another beats it by so many standard errors of their
-    difference. Half way, all that do not do better drop out.
+    The heuristic's own move stays unless another one beats it by `standard_errors` of their
+    difference. After half of the worlds, candidates that do no better than it are dropped.
+
+    Args:
+        mask: a byte a move, not 0 where it may be played.
+        seed: uint64, of the worlds.
+        settings: `_Settings`.
+        buffers: `_Buffers`.
     """
-    game, world, work, words, rollout_mask, moves, sums, squares, search = buffers
-    left = _candidates(g, rule, mask, most, weights, work, moves)
+    world, game = buffers.world, buffers.game
+    moves, sums, squares = buffers.moves, buffers.sums, buffers.squares
+    worlds = settings.worlds
+    left = _candidates(g, rule, mask, settings, buffers)
     sums[:left] = 0
     squares[:left] = 0
     for number in range(worlds):
         if number == (worlds + 1) // 2:
-            kept = 1
+            staying = 1
             for i in range(1, left):
                 if sums[i] > 0:
-                    moves[kept], sums[kept], squares[kept] = moves[i], sums[i], squares[i]
-                    kept += 1
-            left = kept
+                    moves[staying], sums[staying] = moves[i], sums[i]
+                    squares[staying] = squares[i]
+                    staying += 1
+            left = staying
         if left == 1:
             return moves[0]
         world[0] = g
-        imagine(world[0], rule, seed + np.uint64(number), number)
+        determinize(world[0], rule, seed + np.uint64(number), number)
         own = 0.0
         for i in range(left):
             game[0] = world[0]
             play(game[0], rule, moves[i])
-            result = _play_out(
-                game, rule, base, weights, work, words, rollout_mask, openings, search
-            )
+            result = _play_out(rule, settings, buffers)
             own = result if i == 0 else own
             sums[i] += result - own
             squares[i] += (result - own) ** 2
@@ -117,22 +163,17 @@ def _best_move(g, rule, mask, most, worlds, doubt, seed, base, openings, weights
     for i in range(1, left):
         mean = sums[i] / worlds
         error = np.sqrt(max(squares[i] / worlds - mean * mean, 0.0) / worlds)
-        if mean > doubt * error and sums[i] > sums[best]:
+        if mean > settings.standard_errors * error and sums[i] > sums[best]:
             best = i
     return moves[best]
 
 
 @jit
-def _best_moves(
-    games, rules, masks, most, worlds, doubt, seeds, base, openings, weights, buffers, actions
-):
-    """`_best_move` for each game, which may be written to."""
+def _best_moves(games, rules, masks, seeds, settings, buffers, moves):
+    """`_best_move` for each game; their stocks are sorted in place. Writes to ``moves``."""
     for i in range(len(games)):
-        forget(games[i], rules[0])
-        actions[i] = _best_move(
-            games[i], rules[0], masks[i], most, worlds, doubt, seeds[i], base, openings, weights,
-            buffers,
-        )  # fmt: skip
+        hide_unseen(games[i], rules[0])
+        moves[i] = _best_move(games[i], rules[0], masks[i], seeds[i], settings, buffers)
 
 
 class RolloutAgent:
@@ -140,16 +181,16 @@ class RolloutAgent:
 
     Args:
         rules: the rule set to play.
-        worlds: in which each candidate is played out.
-        candidates: moves to try at most, those that the heuristic likes best.
-        doubt: standard errors by which another move must be better than the heuristic's own.
-        base: who plays them out: "heuristic", or "greedy", which is worse and much faster.
-        openings: positions that a search for a win may play on from once nothing is hidden in a
-            playout, and the solver then plays the game itself; with 0 the base plays to the
-            end, and the game is played as if something were hidden.
+        worlds: imagined for each decision; each candidate is played out in all of them.
+        candidates: moves to try at most: the heuristic's own and those that it likes best.
+        standard_errors: by which another move must be better than the heuristic's own.
+        base: who plays the games out: "heuristic", or "greedy", which is weaker and much faster.
+        expansions: positions that the search for a win expands at most once nothing is hidden in a
+            playout; the solver then also plays the end of the game itself. With 0 neither happens:
+            the base plays to the end.
 
     Raises:
-        ValueError: for a base that there is not, no worlds, or no candidates.
+        ValueError: for an unknown base, or ``worlds`` or ``candidates`` below 1.
     """
 
     mask = "distinct"
@@ -159,9 +200,9 @@ class RolloutAgent:
         rules: Rules,
         worlds: int = 16,
         candidates: int = 3,
-        doubt: float = 1.0,
+        standard_errors: float = 1.0,
         base: Literal["heuristic", "greedy"] = "heuristic",
-        openings: int = 0,
+        expansions: int = 0,
     ) -> None:
         if base not in BASES:
             raise ValueError(f"unknown base {base!r}: {nearest(base, BASES)}")
@@ -170,22 +211,16 @@ class RolloutAgent:
         if candidates < 1:
             raise ValueError(f"candidates must be at least 1, not {candidates}")
         self._rule = compile_rules(rules)
-        self._candidates, self._worlds, self._base = candidates, worlds, BASES.index(base)
-        self._weights = read_weights()
-        self._doubt, self._openings = doubt, openings
-        self._plans = Plans(rules, _END_POSITIONS) if openings else None
-        words, mask = new_masks(1, rules)
-        self._buffers = (
-            np.zeros(1, GAME),
-            np.zeros(1, GAME),
-            new_work(rules),
-            words,
-            mask,
-            np.zeros(mask.shape[1], np.int64),
-            np.zeros(mask.shape[1]),
-            np.zeros(mask.shape[1]),
-            new_search(rules, max(1, 2 * openings)),
+        self._settings = _Settings(
+            candidates,
+            worlds,
+            float(standard_errors),
+            BASES.index(base),
+            expansions,
+            read_weights(),
         )
+        self._plans = Plans(rules, ENDGAME_NODES) if expansions else None
+        self._buffers = _new_buffers(rules, expansions)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -202,13 +237,8 @@ class RolloutAgent:
             games[rest],
             self._rule,
             masks[rest],
-            self._candidates,
-            self._worlds,
-            self._doubt,
             seeds[rest],
-            self._base,
-            self._openings,
-            self._weights,
+            self._settings,
             self._buffers,
             chosen,
         )

@@ -1,9 +1,9 @@
-"""`Jury`: in how many imagined worlds can a game still be won after a move? The solver votes.
+"""`SolverVotes`: in how many imagined worlds can a game still be won after a move?
 
-That is perfect-information Monte Carlo (Levy 1989, for Bridge). It is too hopeful: in each world
-the solver knows the stock, as if the player would find out in time which world this is (strategy
-fusion: Frank and Basin 1998). The fewer cards are hidden, the less that matters; with two it is
-exact.
+This is perfect-information Monte Carlo (Levy 1989, for Bridge). It overestimates: in each world the
+solver knows the stock, as if the player would find out in time which world this is (strategy
+fusion: Frank and Basin 1998). The fewer cards are hidden, the smaller the error; with two hidden
+cards there is none.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.search.determinization import imagine
+from agents.search.determinization import determinize
 from four_seasons_env.engine.kernel import compile_rules, play
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 
-class Jury:
-    """Asks the solver about moves that turn a card, all in the same worlds.
+class SolverVotes:
+    """Compares moves that turn a card, by the solver's answers in the same worlds.
 
     Args:
         rules: the rule set that is played.
-        worlds: to imagine; where the hidden cards have no more orders than that, each is taken
-            once.
-        width: of the solver's beam. What it does not find counts as lost.
+        worlds: to imagine. Where the hidden cards have no more orders than that, each order is
+            taken once.
+        width: of the solver's beam. A win that it does not find counts as a loss.
 
     Raises:
-        ValueError: for no worlds, or a width below 1.
+        ValueError: for ``worlds`` or ``width`` below 1.
     """
 
     def __init__(self, rules: Rules, worlds: int, width: int) -> None:
@@ -48,17 +48,17 @@ class Jury:
     def share_won(
         self, positions: NDArray[Any], moves: NDArray[np.integer[Any]], seed: np.uint64
     ) -> NDArray[np.float64]:
-        """The share of worlds that can be won after each move.
+        """The share of worlds that can be won after each move; float64 of shape (n,).
 
         Args:
-            positions: GAME array of shape (n,): positions with the same cards hidden, put in order
-                by `agents.search.determinization.forget`.
-            moves: what is played there, integers of shape (n,).
+            positions: GAME array of shape (n,): positions with the same cards hidden, after
+                `agents.search.determinization.hide_unseen`.
+            moves: the move to play in each position, integers of shape (n,).
             seed: of the worlds.
         """
         won = np.zeros(len(positions))
         count = 0
-        for world in self._imagine(positions, seed):
+        for world in self._worlds_of(positions, seed):
             for i, move in enumerate(moves):
                 game = self._game
                 game.record[0] = world[i]
@@ -67,8 +67,8 @@ class Jury:
             count += 1
         return won / count
 
-    def _imagine(self, positions: NDArray[Any], seed: np.uint64) -> Iterator[NDArray[Any]]:
-        """The positions in one world after the other."""
+    def _worlds_of(self, positions: NDArray[Any], seed: np.uint64) -> Iterator[NDArray[Any]]:
+        """The positions with the hidden cards of one world after the other."""
         first = positions[0]
         hidden = first["deck"][first["dealt"] : first["deck_size"]].copy()
         if math.factorial(len(hidden)) <= self._worlds:
@@ -80,5 +80,5 @@ class Jury:
         for number in range(self._worlds):
             worlds = positions.copy()
             for world in worlds:
-                imagine(world, self._rule, seed + np.uint64(number), number)
+                determinize(world, self._rule, seed + np.uint64(number), number)
             yield worlds

@@ -1,4 +1,4 @@
-"""What our environment costs in training: beside one that costs nothing, and by a stopwatch."""
+"""Environments that show what ours costs in training: one costs nothing, two are timed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasons
 
 
 class ZeroCostVecEnv(FourSeasonsVecEnv):
-    """Gives out the first observations and masks again and again; no episode ever ends."""
+    """Returns the first observations and masks at every step; no episode ever ends."""
 
     def reset(self) -> Any:
-        """Reset the games once, and keep what they show."""
+        """Reset the games, and store their observations and masks."""
         self._observations = super().reset()
         self._masks = super().action_masks()
         self._rewards = np.zeros(self.num_envs, np.float32)
@@ -23,7 +23,7 @@ class ZeroCostVecEnv(FourSeasonsVecEnv):
         return self._observations
 
     def step_wait(self) -> VecEnvStepReturn:
-        """The same as before; nothing is played."""
+        """Return the stored observations; nothing is played."""
         return self._observations, self._rewards, self._dones, self._no_infos
 
     def env_method(
@@ -38,7 +38,7 @@ class ZeroCostVecEnv(FourSeasonsVecEnv):
 
 
 class _Timed(FourSeasonsVecEnv):
-    """Counts the seconds spent in an environment (`seconds`)."""
+    """Adds up the seconds spent in an environment (`seconds`)."""
 
     seconds = 0.0
 

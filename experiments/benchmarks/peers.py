@@ -85,8 +85,8 @@ def pgx_leduc(games: int = 4096, moves: int = 64) -> Stepper:
 
     def steps() -> int:
         running["key"], key = jax.random.split(running["key"])
-        running["state"], told = many(running["state"], key)
-        jax.block_until_ready(told)
+        running["state"], sums = many(running["state"], key)
+        jax.block_until_ready(sums)
         return games * moves
 
     return steps

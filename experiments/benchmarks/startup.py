@@ -1,4 +1,4 @@
-"""What a process pays before its first move, and what many games weigh, in fresh processes.
+"""Start-up time of a process, and memory of many games, measured in fresh processes.
 
 Part of `python -m experiments.throughput`.
 """
@@ -58,5 +58,5 @@ def startup_seconds(windows: int) -> dict[str, float]:
 
 
 def peak_memory(games: int) -> int:
-    """Most bytes that a process has held that played so many games at once, `copy=False`."""
+    """Peak memory in bytes of a process that plays a number of games at once, `copy=False`."""
     return int(_run(_FILL.format(games=games))[1])

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.training.run_folder import ROOT
+from experiments.command_line import ROOT
 
 CEILING = "ceiling"
 """Stands in an agent's place in the row of the ceiling."""
 
 CENSUS = ROOT / "docs" / "results" / "census"
-"""Where the repository keeps the census of the test deals, a file a rule set."""
+"""The census of the test deals in the repository, a file a rule set."""
 
 
 def read_census(path: Path) -> pd.DataFrame | None:

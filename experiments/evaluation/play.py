@@ -38,7 +38,7 @@ def play_deals(
         seed: of the agent's chance and of the reshuffles; the same seed and deals give the same
             games.
         max_moves: moves until a game is given up.
-        forbid_repeats: keep the agent from going round; see `experiments.evaluation.repeats`.
+        forbid_repeats: forbid moves back to earlier positions (`experiments.evaluation.repeats`).
 
     Returns:
         A row a deal: deal, won, cards_up, moves, seconds (the agent's share of time for it).

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.bundled import bundled_weights
-from agents.policy_files import CARD, WEIGHTS, load_card, rules_fields
+from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
 from agents.registry import BOTH, Agent, make_agent, split_name
 from experiments.training.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
@@ -30,7 +30,7 @@ class Player:
     """One of `PLAYS`."""
     train_seed: int | None
     kind: str
-    """What its play is made of; see `agents.registry.Entry`."""
+    """What its play consists of; see `agents.registry.Entry`."""
     digest: str
     """The first letters of the SHA-256 of its weights and options; empty without either."""
     trust: bool = False
@@ -64,16 +64,15 @@ def find_players(
     """The players of a comparison under one rule set.
 
     Args:
-        names: agents' names, each with an own one before it if need be, and with a path where there
-            are weights: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
+        names: agents' names, which may have a label in front and, for agents with weights, a path
+            behind: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
         rules: the rule set.
         plays: ways in which trained networks are to play.
         trust: open zips.
 
     Raises:
-        ValueError: for a name that there is not, two runs of one seed, or weights that cannot be
-            used.
+        ValueError: for an unknown name, two runs of one seed, or weights that cannot be used.
         FileNotFoundError: where there are no weights.
     """
     rules = get_rules(rules)
@@ -102,7 +101,7 @@ def find_players(
             folder = found or bundled_weights(registered, rules.name)
             agent = make_agent(full, rules, trust=trust)
             seed = getattr(agent, "train_seed", None)
-            weights = folder if folder.suffix == ".zip" else folder / WEIGHTS
+            weights = folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
             digest = _digest(weights.read_bytes() + options.encode())
             ways = [play for play in plays if play in entry.plays] or entry.plays
             players += [Player(label, full, play, seed, entry.kind, digest, trust) for play in ways]
@@ -121,7 +120,7 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | None]:
-    """The policies that a path or pattern stands for; None are the kept weights."""
+    """The policies that a path or pattern stands for; None: the bundled weights."""
     if path is None or not glob.has_magic(str(path)):
         return [_policy_in(path) if path else None]
     matching = sorted(Path(path.anchor).glob(_within(path)))
@@ -132,7 +131,7 @@ def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | N
         each
         for each in found
         if each.suffix == ".zip"
-        or load_card(each, registered, rules.name).rules == rules_fields(rules)
+        or load_policy_card(each, registered, rules.name).rules == rules_fields(rules)
     ]
     if not fits:
         raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")
@@ -146,11 +145,11 @@ def _within(path: Path) -> str:
 
 def _policy_in(path: Path) -> Path:
     """The policy itself: of a run, its best."""
-    return path / BEST if (path / BEST / CARD).is_file() else path
+    return path / BEST if (path / BEST / CARD_FILE).is_file() else path
 
 
 def _check_distinct(players: list[Player]) -> None:
-    """Refuse two players that could not be told apart in a table."""
+    """Refuse two players that look the same in a table."""
     seen: dict[tuple[str, str, int | None], Player] = {}
     for player in players:
         key = (player.agent, player.play, player.train_seed)

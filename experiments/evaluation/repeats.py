@@ -89,7 +89,7 @@ def _forbid(games, rows, rules, masks, seen, counts, scratch):
 
 @jit
 def _forget(moves, rows, rules, counts):
-    """Start anew where a move that cannot be taken back is played."""
+    """Forget the run after a move that cannot be taken back."""
     for i in range(len(moves)):
         if not _is_reversible(rules[0], moves[i]):
             counts[rows[i]] = 0

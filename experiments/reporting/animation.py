@@ -41,7 +41,7 @@ def save_game(agent: str, rules: str, deal: int, path: Path) -> Path:
     """Play a deal and write its animation.
 
     Args:
-        agent: its name, with the path to its weights if need be.
+        agent: its name, which may have the path to its weights.
         rules: name of the rule set.
         deal: the deal's number.
         path: of the GIF.

@@ -49,8 +49,8 @@ def _row(rules: Rules) -> list[str]:
 
 def family_page(summary: pd.DataFrame) -> str:
     """The page on the family, from the table of rule sets and a summary over all of them."""
-    played = summary.assign(who=labels(summary), told=win_rates(summary))
-    rates = played.pivot(index="rules", columns="who", values="told").reindex(list(RULES))
+    played = summary.assign(who=labels(summary), won=win_rates(summary))
+    rates = played.pivot(index="rules", columns="who", values="won").reindex(list(RULES))
     who = list(dict.fromkeys(played["who"]))
     agents = [name for name in who if name != CEILING]
     header = ["rules", "differs from the default in", "actions", "`tops` / `cards`"]
@@ -81,9 +81,10 @@ def family_page(summary: pd.DataFrame) -> str:
     for name, rules in RULES.items():
         made = f" (`gym.make({ids[name]!r})`)" if name in ids else ""
         lines += [f"**`{name}`**{made}: {rules.about}", ""]
-    told = ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items())
+    aliases = ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items())
     lines += [
-        f"Other names: {told}. A game in full of each rule set stands in tests/reference/golden.",
+        f"Other names: {aliases}. A game in full of each rule set stands in "
+        "tests/reference/golden.",
         "",
         "## Layouts",
         "",

@@ -1,7 +1,7 @@
-"""docs/learning.md: what makes the game learnable, from the results of the study.
+"""Tables and plot of docs/learning.md, from the results of the study in docs/results.
 
-The text is written by hand; its tables and the plot come from docs/results: `learning.csv` (what
-each study won of the test deals) and `learning_curves.csv` (validation deals on the way there).
+`learning.csv` has the results on test deals, `learning_curves.csv` those on validation deals during
+training. The text of the page is written by hand.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.command_line import ROOT
 from experiments.reporting.plots import plot_curves
 from experiments.reporting.tables import as_markdown, write_csv
 from experiments.statistics.summary import BASELINE, as_text, ranked
-from experiments.training.run_folder import DONE, ROOT, RUN, read_log
+from experiments.training.run_folder import DONE, RUN, read_log
 
 PAGE = ROOT / "docs" / "learning.md"
 RESULTS = ROOT / "docs" / "results"
@@ -25,7 +26,7 @@ _LOGGED = {
     "play/games": "games",
     "validation/win_rate": "win_rate",
 }
-"""Columns of a run's log that curves are made of."""
+"""Columns of a run's log, and their names in the table of curves."""
 
 _DEFAULT = "four-seasons"
 
@@ -46,8 +47,8 @@ def curves_of(sweep: Path) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
-def keep_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
-    """Take the results of a study into the repository: tables of summaries, and curves."""
+def store_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
+    """Copy the results of a study into docs/results: summaries and learning curves."""
     if comparisons:
         summaries = [pd.read_csv(each / "summary.csv") for each in comparisons]
         write_csv(RESULTS / "learning.csv", pd.concat(summaries, ignore_index=True))
@@ -58,11 +59,11 @@ def keep_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
 
 
 def draw_learning() -> None:
-    """Draw the learning curves of the default rule set beside what others win of the test deals."""
+    """Draw the learning curves of the default rule set, and what other agents win of test deals."""
     curves = pd.read_csv(RESULTS / "learning_curves.csv")
-    kept = pd.read_csv(RESULTS / "four-seasons.csv")
-    kept = kept[kept["play"] == "deterministic"]
-    rates = dict(zip(kept["agent"], kept["win_rate"].astype(float), strict=True))
+    stored = pd.read_csv(RESULTS / "four-seasons.csv")
+    stored = stored[stored["play"] == "deterministic"]
+    rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
     beside = {name: rates[name] for name in (BASELINE, "finisher", "planner") if name in rates}
     plot_curves(
         curves[curves["rules"] == _DEFAULT],
@@ -83,7 +84,7 @@ def learning_parts() -> dict[str, str]:
         "study": f"Test deals 0 to {deals - 1:,}.\n\n{as_markdown(as_text(ranked(own)))}\n{plot}"
     }
     if len(others):
-        told = pd.concat([ranked(rows) for _, rows in others.groupby("rules", sort=False)])
+        summary = pd.concat([ranked(rows) for _, rows in others.groupby("rules", sort=False)])
         count = int(others["deals"].max())
-        parts["family"] = f"Test deals 0 to {count - 1:,}.\n\n{as_markdown(as_text(told))}\n"
+        parts["family"] = f"Test deals 0 to {count - 1:,}.\n\n{as_markdown(as_text(summary))}\n"
     return parts

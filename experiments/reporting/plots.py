@@ -35,7 +35,7 @@ _FEW = 5
 
 
 def _panels(height: float, count: int) -> tuple[Figure, list[Axes]]:
-    """A figure with so many plots below each other."""
+    """A figure with a number of plots below each other."""
     figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
     panels = [figure.add_subplot(count, 1, i + 1) for i in range(count)]
     for axes in panels:
@@ -68,15 +68,15 @@ def _named(names: Sequence[str], room: int = 23) -> list[str]:
 def _legend(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None = None) -> None:
     """Name the colours, or other handles, in the plot or, where they are many, below it."""
     handles = handles or [Line2D([], [], color=colour) for colour in _colours(names).values()]
-    told = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)), room=34)]
-    if len(told) <= _FEW:
-        axes.legend(handles, told, frameon=False, fontsize=8)
+    shown = [name.replace("\n", ", ") for name in _named(list(dict.fromkeys(names)), room=34)]
+    if len(shown) <= _FEW:
+        axes.legend(handles, shown, frameon=False, fontsize=8)
         return
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
-    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(told) // 2))
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(shown) // 2))
     figure.legend(
-        handles, told, frameon=False, fontsize=7, loc="outside lower center", ncols=2, borderpad=0
+        handles, shown, frameon=False, fontsize=7, loc="outside lower center", ncols=2, borderpad=0
     )
 
 
@@ -98,11 +98,11 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     for y, (_, row) in enumerate(rows.iterrows()):
         axes.barh(y, row["win_rate"], color=colours[row["who"]], height=0.6)
         axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
-        told = f"{row['win_rate']:.1%}"
+        text = f"{row['win_rate']:.1%}"
         if row["who"] == CEILING:
-            told = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+            text = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
         axes.annotate(
-            told,
+            text,
             (max(row["win_high"], row["win_rate"]), y),
             xytext=(5, 0),
             textcoords="offset points",
@@ -130,7 +130,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
-    """How many games get how far: the share of games with at least so many cards up.
+    """The share of games with at least a number of cards up.
 
     Where a line ends, at all cards, is the agent's win rate.
     """

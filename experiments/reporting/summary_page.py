@@ -1,6 +1,6 @@
 """The summary of a comparison's folder, as tables and reports show it.
 
-That is the statistics of its results, what each agent is made of, the ceiling, and kept results of
+It has the statistics of the results, the kind of each agent, the ceiling, and stored results of
 agents that did not play.
 """
 
@@ -16,7 +16,7 @@ from experiments.evaluation.ceiling import CEILING, with_ceiling
 from experiments.statistics.summary import KEPT, NOW, summarise
 
 BESIDE = "beside.csv"
-"""Of a comparison's folder: kept results that are shown with it."""
+"""File of a comparison's folder: stored results that are shown with it."""
 
 
 def summarise_folder(
@@ -35,9 +35,9 @@ def summarise_folder(
     summary = with_ceiling(summary, results, census)
     if not (folder / BESIDE).is_file():
         return summary
-    kept = pd.read_csv(folder / BESIDE)
-    kept = kept[kept["rules"].isin(results["rules"])]
+    stored = pd.read_csv(folder / BESIDE)
+    stored = stored[stored["rules"].isin(results["rules"])]
     is_ceiling = summary["agent"] == CEILING
     summary["source"] = np.where(is_ceiling, KEPT, NOW)
-    parts = [summary[~is_ceiling], kept.assign(source=KEPT), summary[is_ceiling]]
+    parts = [summary[~is_ceiling], stored.assign(source=KEPT), summary[is_ceiling]]
     return pd.concat(parts, ignore_index=True)

@@ -1,4 +1,4 @@
-"""Tables: kept as CSV, shown on the terminal, and told as Markdown."""
+"""Tables as CSV files, on the terminal, and as Markdown."""
 
 from __future__ import annotations
 

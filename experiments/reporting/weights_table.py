@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from agents.bundled import WEIGHTS
-from agents.policy_files import CARD, load_card
+from agents.bundled import BUNDLED
+from agents.policy_files import CARD_FILE, load_policy_card
 from experiments.statistics.summary import as_text
 
 _UNITS = ("games", "steps")
@@ -24,12 +24,12 @@ def weights_table(summary: pd.DataFrame) -> pd.DataFrame:
     told = as_text(played).assign(agent=played["agent"], rules=played["rules"])
     won = told.set_index(["agent", "rules"])["won % [95%]"].to_dict()
     rows = []
-    for folder in sorted(path.parent for path in WEIGHTS.rglob(CARD)):
-        agent, rules = folder.relative_to(WEIGHTS).parts
-        card = load_card(folder, agent, rules).training
+    for folder in sorted(path.parent for path in BUNDLED.rglob(CARD_FILE)):
+        agent, rules = folder.relative_to(BUNDLED).parts
+        card = load_policy_card(folder, agent, rules).training
         rows.append(
             {
-                "weights": f"[{agent}/{rules}](../agents/weights/{agent}/{rules}/{CARD})",
+                "weights": f"[{agent}/{rules}](../agents/weights/{agent}/{rules}/{CARD_FILE})",
                 "trained on": _amount(card),
                 "minutes": f"{card.get('core_seconds', card['seconds']) / 60:.0f}",
                 "seed": str(card["seed"]),

@@ -16,7 +16,7 @@ BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
 
 NOW, KEPT = "now", "kept"
-"""Where a row of a table comes from, where it has both: played now, or kept results."""
+"""Origin of a row, in tables that have both: played now, or stored results."""
 
 RESULT_COLUMNS = (
     "agent",
@@ -55,7 +55,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
 
 
 def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
-    """The same, with a row for each training run; `train_seed` tells which."""
+    """The same, with a row for each training run, `train_seed`."""
     groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     return pd.DataFrame(
         {"train_seed": seed} | _row(results, played, (rules, agent, play), baseline)
@@ -165,11 +165,13 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "of winnable %": (
             _numbers(summary, "of_winnable", "{:.2f}", 100) if "of_winnable" in summary else None
         ),
-        "IQM % [95%]": _told(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
-        f"vs {BASELINE} [95%]": _told(summary, "win_difference", "win_difference", "{:+.2f}", 100),
+        "IQM % [95%]": _interval_text(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
+        f"vs {BASELINE} [95%]": _interval_text(
+            summary, "win_difference", "win_difference", "{:+.2f}", 100
+        ),
         "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
-        "cards up [95%]": _told(summary, "cards_up", "cards", "{:.1f}"),
-        f"cards vs {BASELINE} [95%]": _told(
+        "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
+        f"cards vs {BASELINE} [95%]": _interval_text(
             summary, "cards_difference", "cards_difference", "{:+.1f}"
         ),
         "ms/move": _numbers(summary, "ms_per_move", "{:.3f}"),
@@ -185,11 +187,11 @@ def ranked(summary: pd.DataFrame) -> pd.DataFrame:
 
 def win_rates(summary: pd.DataFrame) -> list[str]:
     """Win rates in percent with their intervals; of the ceiling the bounds, as text."""
-    told = _told(summary, "win_rate", "win", "{:.2f}", 100)
+    texts = _interval_text(summary, "win_rate", "win", "{:.2f}", 100)
     ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
     return [
         bounds_as_text(low, high) if agent == CEILING else text
-        for text, (agent, low, high) in zip(told, ends, strict=True)
+        for text, (agent, low, high) in zip(texts, ends, strict=True)
     ]
 
 
@@ -203,15 +205,17 @@ def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0)
     return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
 
 
-def _told(
+def _interval_text(
     summary: pd.DataFrame, value: str, ends: str, form: str, factor: float = 1.0
 ) -> list[str]:
     """A column of values with their intervals, as text; a dash where there is none."""
     texts = []
     for _, row in summary.iterrows():
         numbers = [row.get(name, np.nan) for name in (value, f"{ends}_low", f"{ends}_high")]
-        told = [form.format(factor * number) for number in numbers if not pd.isna(number)]
-        texts.append(f"{told[0]} [{told[1]}, {told[2]}]" if len(told) == 3 else (told or ["-"])[0])
+        shown = [form.format(factor * number) for number in numbers if not pd.isna(number)]
+        texts.append(
+            f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else (shown or ["-"])[0]
+        )
     return texts
 
 

@@ -1,8 +1,8 @@
-"""`WeightAverage`: a mean of the weights that a training has gone through.
+"""`WeightAverage`: a running mean of the weights during a training.
 
-The latest weights of a policy go to and fro with every batch of games; their mean does so less, and
-plays better (Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992).
-Learning itself goes on with the latest.
+The latest weights of a policy vary with every batch of games; their mean varies less, and plays
+better (Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992).
+Learning itself uses the latest weights.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import torch
 
 
 class WeightAverage:
-    """A running mean over about the last so much of a run.
+    """A running mean over about the last part of a run.
 
     Args:
-        share: of the steps so far that the mean is over; 0: the latest weights alone.
+        share: share of the steps so far that the mean covers; 0: only the latest weights.
     """
 
     def __init__(self, share: float) -> None:
@@ -27,7 +27,7 @@ class WeightAverage:
         self.weights: dict[str, torch.Tensor] = {}
 
     def update(self, model: Any, steps: int) -> None:
-        """Take in a model's weights after so many steps in all; once for each number of steps."""
+        """Add a model's weights after this number of steps; a number that was added is ignored."""
         if not self._share or steps <= self.steps:
             return
         latest = model.policy.state_dict()
@@ -40,7 +40,7 @@ class WeightAverage:
 
     @contextmanager
     def in_place_of(self, model: Any) -> Iterator[None]:
-        """Let a model have the mean for its weights for the length of a block."""
+        """Give a model the mean as its weights within a block."""
         if not self.weights:
             yield
             return
@@ -52,9 +52,9 @@ class WeightAverage:
             model.policy.load_state_dict(latest)
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """The part of a checkpoint."""
         return {"steps": self.steps, "weights": self.weights}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
+        """Continue from a `state`."""
         self.steps, self.weights = state["steps"], state["weights"]

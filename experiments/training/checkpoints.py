@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import random
 import zipfile
-from collections import deque
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -22,21 +21,16 @@ from numpy.typing import NDArray
 
 from agents.files import whole_folder
 from agents.learned.replay import MaskableReplayBuffer
+from agents.learned.sb3_internals import (
+    LearningState,
+    learning_state,
+    restore_learning_state,
+)
 from experiments.training.average import WeightAverage
 from experiments.training.run_folder import write_json
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 
 _TENSORS, _ARRAYS, _STATE = "tensors.pt", "arrays.npz", "state.json"
-
-_COUNTERS = (
-    "num_timesteps",
-    "_n_updates",
-    "_episode_num",
-    "_n_calls",
-    "exploration_rate",
-    "_current_progress_remaining",
-)
-"""Attributes of a Stable-Baselines3 model; which there are depends on the algorithm."""
 
 
 class CheckpointError(ValueError):
@@ -61,22 +55,23 @@ def save_checkpoint(
         "rng": torch.get_rng_state(),
         "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
+    learning = learning_state(model)
     kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
-    arrays = {
-        **_prefixed("last_observations", _as_dict(model._last_obs)),
-        "last_episode_starts": model._last_episode_starts,
+    arrays: dict[str, Any] = {
+        **_prefixed("last_observations", _as_dict(learning.observations)),
+        "last_episode_starts": learning.episode_starts,
         "numpy_key": key,
         **_prefixed("games", _games(model).venv.state()),
         **_prefixed("replay", model.replay_buffer.state() if _replays(model) else {}),
     }
     version, words, gauss_next = random.getstate()
     state = {
-        "counters": {name: getattr(model, name) for name in _COUNTERS if hasattr(model, name)},
+        "counters": learning.counters,
         "python_rng": [version, list(words), gauss_next],
         "numpy_rng": [kind, int(position), int(has_gauss), float(gauss)],
         "exploration_rng": model.exploration_rng.bit_generator.state if _replays(model) else None,
-        "episodes": list(model.ep_info_buffer),
-        "successes": [bool(each) for each in model.ep_success_buffer],
+        "episodes": learning.episodes,
+        "successes": learning.successes,
         "watcher": watcher,
     }
     with whole_folder(folder) as new:
@@ -126,18 +121,19 @@ def _restore(
 ) -> None:
     model.policy.load_state_dict(tensors["policy"])
     model.policy.optimizer.load_state_dict(tensors["optimizer"])
-    for name, value in state["counters"].items():
-        setattr(model, name, value)
     observations = _part(arrays, "last_observations")
-    model._last_obs = observations.get(_ALONE, observations)
-    model._last_episode_starts = arrays["last_episode_starts"]
+    learning = LearningState(
+        observations.get(_ALONE, observations),
+        arrays["last_episode_starts"],
+        state["counters"],
+        state["episodes"],
+        state["successes"],
+    )
+    restore_learning_state(model, learning)
     _games(model).venv.restore(_part(arrays, "games"))
     if _replays(model):
         model.replay_buffer.restore(_part(arrays, "replay"))
         model.exploration_rng.bit_generator.state = state["exploration_rng"]
-    window = model._stats_window_size
-    model.ep_info_buffer = deque(state["episodes"], maxlen=window)
-    model.ep_success_buffer = deque(state["successes"], maxlen=window)
     version, words, gauss_next = state["python_rng"]
     random.setstate((version, tuple(words), gauss_next))
     kind, position, has_gauss, gauss = state["numpy_rng"]

@@ -1,4 +1,4 @@
-"""The log of a training, as CSV and for TensorBoard, in a form that a resumed run goes on with."""
+"""The log of a training, as CSV and for TensorBoard, which a resumed run continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from experiments.training.run_folder import PROGRESS, STEPS
 
 
 class ResumedCSV(CSVOutputFormat):
-    """Goes on with a CSV log behind the rows up to a number of steps; later ones are dropped."""
+    """Continues a CSV log after the rows up to a number of steps; later rows are dropped."""
 
     def __init__(self, path: Path, steps: int) -> None:
         lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
@@ -38,7 +38,7 @@ class ResumedCSV(CSVOutputFormat):
 
 
 def start_log(folder: Path, steps: int | None = None) -> Logger:
-    """The logger of a run; one that is resumed gives the steps that it goes on from."""
+    """The logger of a run; a resumed run gives the steps of its checkpoint."""
     board = TensorBoardOutputFormat(str(folder))
     path = folder / PROGRESS
     formats: list[KVWriter] = [board]

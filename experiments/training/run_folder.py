@@ -1,17 +1,4 @@
-"""The folder of a training run: what it tells of how the run was made, and who may write there.
-
-=====================  ==========================================================================
-`run.json`             flags, hyperparameters, rules, command, versions, machine, git commit
-`git.diff`             what differed from that commit, if anything did
-`progress.csv`         learning curve; `events.*` is the same for TensorBoard
-`validation.csv`       the best policy's games on validation deals, a row a deal
-`best/`, `last/`       policies: the best by validation, and the latest
-`policies/STEPS/`      the policy at each validation
-`checkpoint/`          all that `--resume` needs
-`done.json`            written last, once the run has come to its end
-`README.md`            all this in short
-=====================  ==========================================================================
-"""
+"""The folder of a training run: its files (`CONTENTS`), its origin, and who may write there."""
 
 from __future__ import annotations
 
@@ -19,9 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
-import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,13 +16,25 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from agents.files import write_atomically
+from experiments.command_line import ROOT, command_line
 
-ROOT = Path(__file__).parent.parent.parent
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
 VALIDATION_GAMES = "validation.csv"
 STEPS = "time/total_timesteps"
-"""Column of the learning curve: moves played."""
+"""Column of the learning curve: moves, decisions or games learned from."""
+
+CONTENTS = {
+    RUN: "flags, hyperparameters, rules, command, versions, machine, git commit",
+    "git.diff": "uncommitted changes at the start, if there were any",
+    PROGRESS: "the learning curve; `events.*` is the same for TensorBoard",
+    VALIDATION_GAMES: "the best policy's games on validation deals, a row a deal",
+    f"{BEST}/, {LAST}/": "policies: the best on validation deals, and the latest",
+    f"{POLICIES}/STEPS/": "the policy at each validation",
+    f"{CHECKPOINT}/": "all that `--resume` needs",
+    DONE: "written last, when the run is finished",
+}
+"""The files of a run and what each holds."""
 
 _PACKAGES = (
     "four-seasons-env",
@@ -53,13 +50,13 @@ _PACKAGES = (
 )
 
 
-def write_json(path: Path, told: dict[str, Any]) -> None:
+def write_json(path: Path, values: dict[str, Any]) -> None:
     """Write a dictionary as JSON, as a whole or not at all."""
-    write_atomically(path, (json.dumps(told, indent=2) + "\n").encode())
+    write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
 
 
 def provenance() -> dict[str, Any]:
-    """Command, versions, machine and git state: where a result comes from."""
+    """Command, versions, machine and git state: the origin of a result."""
     versions = {}
     for name in _PACKAGES:
         try:
@@ -67,7 +64,7 @@ def provenance() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = "not installed"
     return {
-        "command": shlex.join(["python", *_as_module(sys.argv)]),
+        "command": command_line(),
         "python": platform.python_version(),
         "versions": versions,
         "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
@@ -75,16 +72,8 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def _as_module(command: list[str]) -> list[str]:
-    """``-m experiments.train ...`` of a command line that holds the module's path."""
-    command = [each.replace(f"{ROOT}/", "") for each in command]
-    path = ROOT / command[0]
-    is_ours = path.suffix == ".py" and path.parent.name == "experiments"
-    return ["-m", f"experiments.{path.stem}", *command[1:]] if is_ours else command
-
-
 def _git(*arguments: str) -> str | None:
-    """What git says of this clone; None outside of one."""
+    """Output of git in this clone; None outside of a clone."""
     try:
         done = subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
@@ -96,10 +85,10 @@ def _git(*arguments: str) -> str | None:
 
 @contextmanager
 def alone(out: Path) -> Iterator[None]:
-    """Keep any other process from training in a folder at the same time.
+    """Lock a folder, so that no other process trains in it within the block.
 
     Raises:
-        FileExistsError: if one does.
+        FileExistsError: if another process has the lock.
     """
     out.mkdir(parents=True, exist_ok=True)
     try:
@@ -109,21 +98,21 @@ def alone(out: Path) -> Iterator[None]:
         raise FileExistsError(f"{out} is being trained by another process") from None
 
 
-def open_run(out: Path, told: dict[str, Any]) -> None:
+def open_run(out: Path, about: dict[str, Any]) -> None:
     """Start the folder of a new run.
 
     Raises:
-        FileExistsError: if there is something in it already; nothing is ever overwritten.
+        FileExistsError: if the folder is not empty; nothing is ever overwritten.
     """
     if (out / RUN).is_file():
-        done = "has come to its end" if (out / DONE).is_file() else "is unfinished"
+        done = "is finished" if (out / DONE).is_file() else "is unfinished"
         raise FileExistsError(
-            f"{out} holds a run already, which {done}: go on with it (--resume), or choose a new "
+            f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
             "folder (--out)"
         )
     if out.exists() and any(not each.name.startswith(".") for each in out.iterdir()):
-        raise FileExistsError(f"{out} is not empty, and holds no run: choose a new folder (--out)")
-    write_json(out / RUN, told)
+        raise FileExistsError(f"{out} is not empty and holds no run: choose a new folder (--out)")
+    write_json(out / RUN, about)
     changes = _git("diff", "HEAD")
     if changes:
         write_atomically(out / "git.diff", (changes + "\n").encode())
@@ -131,47 +120,47 @@ def open_run(out: Path, told: dict[str, Any]) -> None:
 
 
 def reopen_run(out: Path) -> dict[str, Any]:
-    """What a run to be resumed has told of itself.
+    """The `run.json` of a run to resume.
 
     Raises:
         FileNotFoundError: if there is no run.
         ValueError: if its `run.json` cannot be read.
     """
     if not (out / RUN).is_file():
-        raise FileNotFoundError(f"no run to resume at {out}: {RUN} would stand there")
+        raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
     try:
-        told: dict[str, Any] = json.loads((out / RUN).read_text())
+        about: dict[str, Any] = json.loads((out / RUN).read_text())
     except ValueError as error:
         raise ValueError(f"{out / RUN} is damaged: {error}") from None
-    return told
+    return about
 
 
 def write_readme(out: Path) -> None:
     """Write the folder's README from its files."""
-    told = json.loads((out / RUN).read_text())
-    run, git = told["run"], told["git"]
-    title = f"{run['agent']} on {told['rules']['name']}, training seed {run['seed']}"
-    lines = [f"# {title}", "", f"    {told['command']}", ""]
+    about = json.loads((out / RUN).read_text())
+    run, git = about["run"], about["git"]
+    title = f"{run['agent']} on {about['rules']['name']}, training seed {run['seed']}"
+    lines = [f"# {title}", "", f"    {about['command']}", ""]
     changed = " with the changes of git.diff" if git["changed"] else ""
-    lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {told['python']}.", ""]
+    lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {about['python']}.", ""]
     if (out / DONE).is_file():
         done = json.loads((out / DONE).read_text())
         best = done["best"]
         lines += [
             f"Learned from {done['steps']:,} steps in {done['seconds']:,.0f} seconds. Its best "
             f"policy won {best['won']:.2%} of {best['deals']} (validation deals), with "
-            f"{best['cards_up']:.1f} cards up; it is of step {best['steps']:,}.",
+            f"{best['cards_up']:.1f} cards up; from step {best['steps']:,}.",
             "",
         ]
     else:
         lines += ["Unfinished: `python -m experiments.train --resume --out` this folder.", ""]
-    table = (__doc__ or "").split("=\n")[1].rpartition("\n=")[0]
-    lines += ["What is here:", "", "```", table, "```"]
+    lines += ["| file | what it holds |", "| --- | --- |"]
+    lines += [f"| `{name}` | {content} |" for name, content in CONTENTS.items()]
     write_atomically(out / "README.md", ("\n".join(lines) + "\n").encode())
 
 
 def read_log(folder: Path) -> pd.DataFrame:
-    """The learning curve of a run, a row a log entry; without any if it has not come that far."""
+    """The learning curve of a run, a row a log entry; empty before the first."""
     path = folder / PROGRESS
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})

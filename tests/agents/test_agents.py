@@ -1,6 +1,7 @@
 """The agents: legal and fair on every rule set, better than random where they claim to be."""
 
 import json
+import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,17 +13,17 @@ from agents import AGENTS, make_agent
 from agents.learned.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
 from agents.learned.network_agent import NetworkAgent
 from agents.policy_files import (
-    CARD,
-    WEIGHTS,
-    Card,
+    CARD_FILE,
+    WEIGHTS_FILE,
+    PolicyCard,
     PolicyFileError,
     load_policy,
     rules_fields,
     save_policy,
 )
-from agents.registry import split_name
+from agents.registry import current_options, split_name
 from agents.scripted.heuristic import FEATURES, read_weights
-from agents.search.determinization import forget, imagine
+from agents.search.determinization import determinize, hide_unseen
 from experiments.evaluation.play import play_deals
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -34,9 +35,9 @@ DEFAULT = RULES["four-seasons"]
 MOVE_LEVEL = [name for name, each in ALGORITHMS.items() if isinstance(each, MoveAlgorithm)]
 
 
-def card_for(rules: Rules, agent: str = "maskable_ppo", **training: object) -> Card:
+def card_for(rules: Rules, agent: str = "maskable_ppo", **training: object) -> PolicyCard:
     exploration = 0.1 if agent == "maskable_dqn" else None
-    return Card(
+    return PolicyCard(
         agent, rules_fields(rules), "tops", "distinct", [8], "relu", exploration, dict(training)
     )
 
@@ -66,11 +67,11 @@ PLAYERS = {
     "greedy": lambda rules: make_agent("greedy", rules),
     "rollout": lambda rules: make_agent("rollout@worlds=2,candidates=2", rules),
     "rollout with searches": lambda rules: make_agent(
-        "rollout@worlds=2,candidates=2,openings=20", rules
+        "rollout@worlds=2,candidates=2,expansions=20", rules
     ),
-    "finisher": lambda rules: make_agent("finisher@base=random,end_positions=2000", rules),
+    "finisher": lambda rules: make_agent("finisher@base=random,endgame_nodes=2000", rules),
     "pimc": lambda rules: make_agent(
-        "pimc@worlds=1,width=1,candidates=2,end_positions=2000", rules
+        "pimc@worlds=1,width=1,candidates=2,endgame_nodes=2000", rules
     ),
     "policy": network,
     "exploring": lambda rules: network(rules, "maskable_dqn", deterministic=False),
@@ -158,7 +159,7 @@ def test_unknown_agents_get_the_nearest() -> None:
     ("name", "message"),
     [
         ("rollout@world=4", "no option 'world': did you mean 'worlds'"),
-        ("planner@opening=4", "no option 'opening': did you mean 'openings'"),
+        ("planner@expansion=4", "no option 'expansion': did you mean 'expansions'"),
         ("planner@path=here", "no option 'path'"),
         ("random@worlds=4", "no option 'worlds'"),
         ("rollout@worlds", "is no option"),
@@ -173,11 +174,55 @@ def test_options_that_make_no_sense_are_refused_by_name(name: str, message: str)
 
 
 def test_names_are_taken_apart() -> None:
-    name = split_name("planner:runs/x/best@positions=400,openings=1")
+    name = split_name("planner:runs/x/best@nodes=400,expansions=1")
     assert (name.registered, name.path) == ("planner", Path("runs/x/best"))
-    assert name.options == {"positions": 400, "openings": 1}
-    assert split_name("rollout@doubt=1.5,base=greedy").options == {"doubt": 1.5, "base": "greedy"}
+    assert name.options == {"nodes": 400, "expansions": 1}
+    rollout = split_name("rollout@standard_errors=1.5,base=greedy")
+    assert rollout.options == {"standard_errors": 1.5, "base": "greedy"}
     assert split_name("heuristic").options == {}
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [
+        ("planner@positions=40,openings=15,ending=0", "planner@nodes=40,expansions=15,endgame=0"),
+        ("planner@cards=1,end_positions=50", "planner@lookahead=1,endgame_nodes=50"),
+        ("rollout@openings=50,doubt=2", "rollout@expansions=50,standard_errors=2"),
+        ("finisher@end_positions=50", "finisher@endgame_nodes=50"),
+        ("pimc@end_positions=50", "pimc@endgame_nodes=50"),
+    ],
+)
+def test_former_names_of_options_are_accepted_with_a_warning_and_play_the_same(
+    former: str, present: str
+) -> None:
+    names, now = split_name(former), split_name(present)
+    for option, name in zip(names.options, now.options, strict=True):
+        with pytest.warns(DeprecationWarning, match=f"option '{option}' .* is now '{name}'"):
+            assert current_options(names.registered, {option: 7}) == {name: 7}
+    with pytest.warns(DeprecationWarning):
+        before = make_agent(former)
+    with pytest.warns(DeprecationWarning):
+        keywords = make_agent(names.registered, **names.options)
+    games = midgame(DEFAULT, count=4)
+    words, masks = kernel.new_masks(len(games), DEFAULT)
+    rule = kernel.compile_rules(DEFAULT)
+    kernel.legal_all(games, rule, True, words, np.zeros(len(games), np.bool_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        after = make_agent(present)
+    moves = [
+        each.act(games.copy(), masks, np.random.default_rng(0)).tolist()
+        for each in (before, keywords, after)
+    ]
+    assert moves[0] == moves[1] == moves[2]
+
+
+def test_an_option_is_not_given_under_both_names() -> None:
+    with (
+        pytest.warns(DeprecationWarning),
+        pytest.raises(ValueError, match="'planner' is given option 'expansions' twice"),
+    ):
+        make_agent("planner@openings=4,expansions=5")
 
 
 def test_rollouts_beat_those_who_play_them_out() -> None:
@@ -198,12 +243,12 @@ def test_worlds_hold_the_unseen_cards_and_start_with_each_in_turn() -> None:
         left = int(game["deck_size"]) - int(game["dealt"])
         stock = slice(int(game["dealt"]), int(game["deck_size"]))
         seen, unseen = game["deck"][: stock.start].copy(), sorted(game["deck"][stock])
-        forget(game, rule)
+        hide_unseen(game, rule)
         assert list(game["deck"][stock]) == unseen
         first, orders = [], set()
         for number in range(left):
             world = game.copy()
-            imagine(world, rule, np.uint64(number), number)
+            determinize(world, rule, np.uint64(number), number)
             assert sorted(world["deck"][stock]) == unseen
             assert (world["deck"][: stock.start] == seen).all()
             first.append(int(world["deck"][stock.start]))
@@ -267,7 +312,7 @@ def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
     folder = saved(tmp_path / "p")
     (folder / "stray").write_text("old")
     saved(folder, RULES["czarina"])
-    assert {each.name for each in folder.iterdir()} == {CARD, WEIGHTS}
+    assert {each.name for each in folder.iterdir()} == {CARD_FILE, WEIGHTS_FILE}
     assert [each.name for each in tmp_path.iterdir()] == ["p"]
     load_policy(folder, "maskable_ppo", RULES["czarina"])
 
@@ -290,7 +335,7 @@ def flip(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [cut, flip, lambda _: b""])
-@pytest.mark.parametrize("name", [WEIGHTS, CARD])
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE])
 def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) -> None:
     folder = saved(tmp_path / "p")
     path = folder / name
@@ -313,9 +358,9 @@ def test_weights_that_do_not_fit_the_card_are_refused(
     field: str, value: object, told: str, tmp_path: Path
 ) -> None:
     folder = saved(tmp_path / "p")
-    card = json.loads((folder / CARD).read_text())
+    card = json.loads((folder / CARD_FILE).read_text())
     card[field] = value
-    (folder / CARD).write_text(json.dumps(card))
+    (folder / CARD_FILE).write_text(json.dumps(card))
     with pytest.raises(PolicyFileError, match=told):
         make_agent(f"maskable_ppo:{folder}")
 

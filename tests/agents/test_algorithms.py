@@ -311,3 +311,8 @@ def test_a_network_scores_as_its_model_does() -> None:
                 latent = model.policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
                 expected = model.policy.action_net(latent)
         np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)
+
+
+def test_a_former_name_of_a_hyperparameter_is_accepted():
+    settings = get_algorithm("next_deal_ppo").read_settings(overrides=["averaged=0.3"])
+    assert settings.averaging == 0.3

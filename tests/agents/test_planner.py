@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 
 from agents.planner.agent import PlannerAgent
-from agents.planner.learner import Learner, Settings
-from agents.planner.lookahead import look_ahead, new_outlook
-from agents.planner.reach import reach, reach_or_win, turn
+from agents.planner.learner import Learner, read_hyperparameters
+from agents.planner.lookahead import Lookahead, look_ahead, new_lookahead_buffers
+from agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
 from agents.planner.value_network import (
     Network,
     add_gradients,
+    new_activations,
     new_network,
-    new_slopes,
-    new_work,
+    new_trainer,
     value_of,
-    zeros_like,
 )
 from agents.registry import make_agent
 from experiments.evaluation.play import play_deals
@@ -33,20 +32,12 @@ from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS
 
 DEFAULT = RULES["four-seasons"]
-SMALL = Settings(
-    games=64,
-    games_at_a_time=16,
-    positions=20,
-    openings=10,
-    end_positions=100,
-    end_openings=50,
-    batch=64,
+SMALL = read_hyperparameters(
+    overrides=[
+        *("games=16", "nodes=20", "expansions=10", "batch_size=64"),
+        *("endgame_nodes=100", "endgame_expansions=50"),
+    ]
 )
-
-
-def compiled(rules: Rules):
-    """The rules as `reach` takes them."""
-    return compile_rules(rules)[0], compile_rules(rules.replace(spaces="optional"))[0]
 
 
 def positions(rules: Rules, count: int) -> list[Game]:
@@ -67,51 +58,52 @@ def positions(rules: Rules, count: int) -> list[Game]:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_features_are_rows_of_their_tables(row):
-    rule, _ = compiled(RULES[row])
+    rule = compile_rules(RULES[row])[0]
     features = new_features()
     suits, piles, game, counted = features
     counts = counted[0]
     for each in positions(RULES[row], 30):
         write_features(each.record[0], rule, features)
         for suit in range(4):
-            told = suits[suit, : counts["suits"][suit]]
-            assert 0 <= told.min() <= told.max() < SUIT_ROWS
+            rows = suits[suit, : counts["suits"][suit]]
+            assert 0 <= rows.min() <= rows.max() < SUIT_ROWS
             up = len(each.foundations["CSHD"[suit]])
-            assert len(told) == 2 + 2 * (13 - up)
+            assert len(rows) == 2 + 2 * (13 - up)
         standing = sum(1 for pile in each.tableau if pile)
         assert counts["piles"] == standing
         if standing:
             assert 0 <= piles[:standing].min() <= piles[:standing].max() < PILE_ROWS
-        told = game[: counts["game"]]
-        assert 0 <= told.min() <= told.max() < GAME_ROWS
-        assert len(set(told)) == len(told) or len(each.waste) > 1
+        rows = game[: counts["game"]]
+        assert 0 <= rows.min() <= rows.max() < GAME_ROWS
+        assert len(set(rows)) == len(rows) or len(each.waste) > 1
 
 
 def test_values_do_not_hang_on_the_stocks_order_or_the_piles_names():
-    rule, _ = compiled(DEFAULT)
-    network, work = new_network(0), new_work()
+    rule = compile_rules(DEFAULT)[0]
+    network, activations = new_network(0), new_activations()
     for game in positions(DEFAULT, 20):
-        value = value_of(game.record[0], rule, network, work)
+        value = value_of(game.record[0], rule, network, activations)
         record = game.record.copy()
         reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([5], np.uint64))
         for field in ("top", "height"):
             record[field][:, :5] = record[field][:, [3, 1, 4, 0, 2]]
-        assert value_of(record[0], rule, network, work) == pytest.approx(value, rel=1e-5)
+        again = value_of(record[0], rule, network, activations)
+        assert again == pytest.approx(value, rel=1e-5)
 
 
 def test_gradients_are_those_of_small_steps():
-    rule, _ = compiled(DEFAULT)
+    rule = compile_rules(DEFAULT)[0]
     network = Network(*(each.astype(np.float32) for each in new_network(3)))
-    work, gradients, slopes = new_work(), zeros_like(network), new_slopes()
+    trainer = new_trainer(network)
     record, target = positions(DEFAULT, 5)[4].record[0], np.float32(0.3)
 
     def loss() -> float:
-        p = float(value_of(record, rule, network, work))
+        p = float(value_of(record, rule, network, trainer.activations))
         return -(target * np.log(p) + (1 - target) * np.log(1 - p))
 
-    add_gradients(record, target, rule, network, work, gradients, slopes)
+    add_gradients(record, target, rule, network, trainer)
     rng = np.random.default_rng(0)
-    for weights, slope in zip(network, gradients, strict=True):
+    for weights, slope in zip(network, trainer.gradients, strict=True):
         used = np.flatnonzero(slope)
         assert len(used)
         for i in rng.choice(used, min(6, len(used)), replace=False):
@@ -146,13 +138,13 @@ def everything(game: Game) -> set:
 
 
 def test_the_search_finds_all_that_can_be_reached_and_how():
-    rule, free = compiled(DEFAULT)
-    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    rule = compile_rules(DEFAULT)[0]
+    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(0))
     larger = 0
     for game in positions(DEFAULT, 60):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        best, count = reach(game.record[0], player, search, 1000, 1000)
         if count == 1000:
             continue
         expected = everything(game)
@@ -177,13 +169,13 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
 
 
 def test_ways_are_hardly_longer_than_they_need_be():
-    rule, free = compiled(DEFAULT)
-    search, work, network = new_search(DEFAULT, 1000), new_work(), new_network(0)
+    rule = compile_rules(DEFAULT)[0]
+    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(0))
     walked = needed = 0
     for game in positions(DEFAULT, 40):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+        best, count = reach(game.record[0], player, search, 1000, 1000)
         if count == 1000:
             continue
         at, moves = best, 0
@@ -215,9 +207,9 @@ def moves_to(target: Game, game: Game) -> int:
     raise AssertionError("it cannot be reached")
 
 
-@pytest.mark.parametrize("openings", [1, 50])
-def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
-    agent = make_agent(f"planner@positions=100,end_positions=1000,openings={openings}")
+@pytest.mark.parametrize("expansions", [1, 50])
+def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(expansions):
+    agent = make_agent(f"planner@nodes=100,endgame_nodes=1000,expansions={expansions}")
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 12))
     assert results["won"].mean() > 0.2
     assert (results["moves"][results["won"]] < 300).all()
@@ -225,10 +217,11 @@ def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(openings):
 
 def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
     """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
-    rule, free = compiled(DEFAULT)
-    limits = np.array([1000, 1000, 1000, 1000])
-    search, inner = new_search(DEFAULT, 1000), new_search(DEFAULT, 1000)
-    work, network = new_work(), new_network(1)
+    rule = compile_rules(DEFAULT)[0]
+    limits = Limits(1000, 1000, 1000, 1000)
+    settings = Lookahead(16, np.float32(1), worlds=2, cards=1, limits=limits)
+    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(1))
+    buffers = new_lookahead_buffers(DEFAULT, limits)
     rng = np.random.default_rng(0)
     wins = {0: 0, 1: 0}
     for deal in range(TRAIN_FROM, TRAIN_FROM + 150):
@@ -241,17 +234,14 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
         if game.is_over:
             continue
         for cards in wins:
-            best, count = reach(game.record[0], rule, free, network, work, search, 1000, 1000)
+            best, count = reach(game.record[0], player, search, 1000, 1000)
             if search.values[best] < WON and search.turns[best] != NOT_YET:
                 if cards:
-                    plan = (16, np.float32(1), 2, 1)
-                    best = look_ahead(
-                        rule, free, network, work, search, count, best, np.uint64(1),
-                        inner, limits, new_outlook(), plan,
-                    )  # fmt: skip
+                    seed = np.uint64(1)
+                    best = look_ahead(player, search, count, best, seed, settings, buffers)
                 after = np.zeros(1, GAME)
                 turn(search, best, rule, after)
-                best, _ = reach_or_win(after[0], rule, free, network, work, search, limits)
+                best, _ = reach_or_win(after[0], player, search, limits)
             wins[cards] += search.values[best] == WON
     assert wins[1] > wins[0] > 0
 
@@ -259,15 +249,15 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
 @pytest.mark.parametrize("row", ROWS)
 def test_decisions_turn_one_card_under_every_rule_set(row):
     rules = RULES[row]
-    rule, free = compiled(rules)
-    search, work, network = new_search(rules, 60), new_work(), new_network(0)
+    rule = compile_rules(rules)[0]
+    search, player = new_search(rules, 60), new_player(rules, new_network(0))
     record = np.zeros(1, GAME)
     record[0] = Game(rules, deal=TRAIN_FROM).record[0]
     for _ in range(60):
         if nothing_hidden(record[0], rule):
             break
         before = int(record[0]["dealt"])
-        best, _ = reach(record[0], rule, free, network, work, search, 60, 60)
+        best, _ = reach(record[0], player, search, 60, 60)
         if search.turns[best] == NOT_YET:
             break
         turn(search, best, rule, record)
@@ -277,14 +267,13 @@ def test_decisions_turn_one_card_under_every_rule_set(row):
 
 def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path):
     one = Learner(DEFAULT, SMALL, seed=1)
-    one.go_on()
+    one.update(0.0)
     one.save(tmp_path / "state.npz")
     two = Learner(DEFAULT, SMALL, seed=1)
     two.load(tmp_path / "state.npz")
-    assert one.go_on() == two.go_on()
+    assert one.update(0.25) == two.update(0.25)
     for mine, theirs in zip(one.network, two.network, strict=True):
         assert (mine == theirs).all()
-    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
 
 
 def test_learning_the_same_games_again_explains_them_better():
@@ -292,19 +281,19 @@ def test_learning_the_same_games_again_explains_them_better():
     losses = []
     for _ in range(12):
         learner.games = 0
-        losses.append(learner.go_on()[1])
+        losses.append(learner.update(0.0)[1])
     assert losses[-1] < 0.8 * losses[0]
 
 
 @pytest.mark.parametrize("row", ["four-seasons", "czarina", "pysolfc/florentine", "simplicity"])
 def test_games_are_played_to_the_last_card_of_the_stock(row):
-    agent = PlannerAgent(RULES[row], new_network(0), positions=30, end_positions=200)
+    agent = PlannerAgent(RULES[row], new_network(0), nodes=30, endgame_nodes=200)
     results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
     assert (results["moves"] > 40).all()
 
 
-def test_the_kept_network_wins_most_games():
-    agent = make_agent("planner", positions=100, end_positions=1000)
+def test_the_bundled_network_wins_most_games():
+    agent = make_agent("planner", nodes=100, endgame_nodes=1000)
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
     assert results["won"].mean() > 0.5
 
@@ -312,10 +301,10 @@ def test_the_kept_network_wins_most_games():
 def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
     deals = range(TRAIN_FROM + 55, TRAIN_FROM + 81)
     won = {}
-    for ending in (0, 4):
-        agent = PlannerAgent(DEFAULT, new_network(0), positions=200, candidates=8, ending=ending)
+    for endgame in (0, 4):
+        agent = PlannerAgent(DEFAULT, new_network(0), nodes=200, candidates=8, endgame=endgame)
         results = play_deals(HandOver(agent), DEFAULT, deals)
-        won[ending] = results["won"].sum()
+        won[endgame] = results["won"].sum()
     assert won[4] > won[0] > 0
 
 
@@ -340,10 +329,10 @@ def test_more_candidates_than_there_may_be_are_refused():
         make_agent("planner", candidates=17)
 
 
-@pytest.mark.parametrize(("cards", "ending"), [(0, 0), (1, 0), (3, 0), (0, 40)])
-def test_the_unseen_stock_changes_nothing(cards, ending):
+@pytest.mark.parametrize(("lookahead", "endgame"), [(0, 0), (1, 0), (3, 0), (0, 40)])
+def test_the_unseen_stock_changes_nothing(lookahead, endgame):
     agent = make_agent(
-        "planner", positions=50, end_positions=200, cards=cards, ending=ending, worlds=1
+        "planner", nodes=50, endgame_nodes=200, lookahead=lookahead, endgame=endgame, worlds=1
     )
     games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
     for game in games:

@@ -9,10 +9,10 @@ import pytest
 from agents.registry import make_agent
 from agents.scripted.greedy import GreedyAgent
 from agents.scripted.heuristic import HeuristicAgent
-from agents.search.determinization import forget
+from agents.search.determinization import hide_unseen
 from agents.search.pimc import PimcAgent
 from agents.search.plans import NONE, Plans
-from agents.search.votes import Jury
+from agents.search.votes import SolverVotes
 from experiments.evaluation.play import play_deals
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, reshuffle_unseen_all
@@ -48,14 +48,14 @@ def deals_a_card(game: Game) -> bool:
 
 def test_with_few_cards_hidden_a_vote_is_the_share_of_their_orders_that_can_be_won():
     rule = compile_rules(DEFAULT)[0]
-    jury = Jury(DEFAULT, worlds=6, width=300)
+    votes = SolverVotes(DEFAULT, worlds=6, width=300)
     mixed = exact = asked = 0
     for game in late_games(DEFAULT, lambda game: game.stock_size <= 3 and deals_a_card(game), 15):
         if game.stock_size < 2:
             continue
         positions = game.record.copy()
-        forget(positions[0], rule)
-        share = jury.share_won(positions, [0], np.uint64(5))
+        hide_unseen(positions[0], rule)
+        share = votes.share_won(positions, [0], np.uint64(5))
         won = []
         for order in itertools.permutations(game.stock):
             world = game.copy()
@@ -78,11 +78,11 @@ def test_all_moves_are_voted_for_in_the_same_worlds():
     for worlds, hidden in ((6, 3), (5, 3), (8, 20)):
         (game,) = late_games(DEFAULT, lambda game, hidden=hidden: game.stock_size <= hidden, 1)
         positions = np.repeat(game.record, 2)
-        forget(positions[0], rule)
-        forget(positions[1], rule)
+        hide_unseen(positions[0], rule)
+        hide_unseen(positions[1], rule)
         decks = [
             each["deck"].copy()
-            for each in Jury(DEFAULT, worlds, 1)._imagine(positions, np.uint64(3))
+            for each in SolverVotes(DEFAULT, worlds, 1)._worlds_of(positions, np.uint64(3))
         ]
         assert len(decks) == worlds
         for first, second in decks:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from experiments.training.average import WeightAverage
-from experiments.training.callback import Clock
+from experiments.training.clock import Clock
 
 
 class Model:

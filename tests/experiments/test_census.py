@@ -14,6 +14,7 @@ from experiments.census import COLUMNS, Census, census, take_census
 from experiments.compare import Compare, compare
 from experiments.evaluation.ceiling import with_ceiling
 from experiments.pages import results_part
+from experiments.parallel.workers import Workers
 from experiments.report import Report, report
 from experiments.reporting.family_page import family_page
 from experiments.solve import Solve, solve_and_print
@@ -22,10 +23,12 @@ from experiments.training.run_folder import ROOT
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 
+ALONE = Workers(n_jobs=1)
+
 
 def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path) -> None:
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 119}"
-    run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, n_jobs=1)
+    run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, workers=ALONE)
     first = take_census(run)
     assert tuple(first.columns) == COLUMNS
     assert list(first["deal"]) == list(range(TRAIN_FROM, TRAIN_FROM + 120))
@@ -99,7 +102,9 @@ def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
     known = pd.DataFrame({"rules": "four-seasons", "deal": range(TRAIN_FROM, TRAIN_FROM + 4)})
     known["status"] = ["won", "won", "lost", "unknown"]
     known.to_csv(folder / "results.csv", index=False)
-    run = Compare(tmp_path / "y", ["random", "heuristic"], deals=deals, census=folder, n_jobs=1)
+    run = Compare(
+        tmp_path / "y", ["random", "heuristic"], deals=deals, census=folder, workers=ALONE
+    )
     compare(run)
     summary = pd.read_csv(run.out / "summary.csv")
     assert list(summary["agent"]) == ["random", "heuristic", "ceiling"]

@@ -26,6 +26,7 @@ from experiments.pages import (
     with_census,
     with_part,
 )
+from experiments.parallel.workers import Workers
 from experiments.report import Report, report
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE as LEARNING
@@ -39,6 +40,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
+ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 1199}"
 SMALL = {
     "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
@@ -122,7 +124,7 @@ def test_summary_of_hand_made_results() -> None:
 
 
 def test_compare_goes_on_where_it_was(tmp_path: Path) -> None:
-    run = Compare(out=tmp_path / "y", agents=["random", "heuristic"], deals=DEALS, n_jobs=1)
+    run = Compare(out=tmp_path / "y", agents=["random", "heuristic"], deals=DEALS, workers=ALONE)
     compare(run)
     results = pd.read_csv(run.out / "results.csv")
     assert tuple(results.columns) == RESULT_COLUMNS
@@ -146,7 +148,7 @@ def test_compare_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_comparison_may_grow_but_loses_nothing(tmp_path: Path) -> None:
-    run = Compare(tmp_path, ["heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}", n_jobs=1)
+    run = Compare(tmp_path, ["heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}", workers=ALONE)
     play_all(run)
     play_all(replace(run, agents=["heuristic", "random"]))
     for change, told in (
@@ -167,14 +169,14 @@ def test_a_block_that_fails_is_named_and_the_others_are_played(tmp_path: Path, m
     monkeypatch.setattr("experiments.compare.play_block", play)
     run = Compare(tmp_path, ["random", "heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}")
     with pytest.raises(RuntimeError, match=r"1 of 2 blocks.*\n.*random.*the disk is full"):
-        play_all(replace(run, n_jobs=1))
+        play_all(replace(run, workers=ALONE))
     assert len(list(tmp_path.glob("parts/*/heuristic-*/*.csv"))) == 1
 
 
 def test_compare_over_rule_sets(tmp_path: Path) -> None:
     rules = ["czarina", "pysolfc/corners"]
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
-    run = Compare(out=tmp_path, agents=["heuristic"], rules=rules, deals=deals, n_jobs=1)
+    run = Compare(out=tmp_path, agents=["heuristic"], rules=rules, deals=deals, workers=ALONE)
     compare(run)
     assert "pysolfc/corners" in (tmp_path / "table.md").read_text()
 
@@ -194,12 +196,16 @@ def test_compare_over_rule_sets(tmp_path: Path) -> None:
     ],
 )
 def test_compare_says_what_is_wrong(
-    tmp_path: Path, monkeypatch, flags: list[str], told: str
+    tmp_path: Path, monkeypatch, capsys, flags: list[str], told: str
 ) -> None:
     command = ["compare", "--out", str(tmp_path / "y"), *flags]
     monkeypatch.setattr(sys, "argv", command)
-    with pytest.raises(SystemExit, match=told):
+    with pytest.raises(SystemExit) as stopped:
         compare_command()
+    assert stopped.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: ")
+    assert told in printed
     assert not (tmp_path / "y").exists()
 
 
@@ -252,7 +258,7 @@ def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
         agents=["heuristic", *(f"{name}:{tmp_path}/study/{name}-*" for name in SMALL)],
         rules=["czarina"],
         deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}",
-        n_jobs=1,
+        workers=ALONE,
     )
     compare(compared)
     results = pd.read_csv(compared.out / "results.csv")

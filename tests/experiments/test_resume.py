@@ -27,7 +27,7 @@ SMALL = {
     "next_deal_ppo": [
         *("games=8", "n_steps=8", "batch_size=32", "layers=[8,4,8,8]", "candidates=8"),
         *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
-        *("play_ending_expansions=20", "averaged=0.3"),
+        *("play_ending_expansions=20", "averaging=0.3"),
     ],
     "maskable_ppo": ["games=8", "n_steps=8", "batch_size=32", "layers=[16]", "max_moves=40"],
     "maskable_dqn": [
@@ -118,7 +118,7 @@ def test_a_run_that_is_told_to_stop_keeps_what_it_has(tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.005)
     busy = start("--resume", "--out", str(out))
-    assert busy.wait() == 1
+    assert busy.wait() == 2
     assert busy.stderr is not None
     assert b"is being trained by another process" in busy.stderr.read()
     process.send_signal(signal.SIGTERM)
@@ -238,7 +238,7 @@ def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no run to resume"):
         train(Train(out=out, resume=True))
     train(small)
-    with pytest.raises(FileExistsError, match=r"come to its end.*--resume.*--out"):
+    with pytest.raises(FileExistsError, match=r"is finished.*--resume.*--out"):
         train(small)
     before = learned(out)
     train(Train(out=out, resume=True))

@@ -8,13 +8,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from agents.policy_files import WEIGHTS
+from agents.policy_files import WEIGHTS_FILE
 from experiments import sweep as module
 from experiments.parallel.jobs import run_tasks
+from experiments.parallel.workers import Workers
 from experiments.sweep import Sweep, read_jobs, results_of, run_job, sweep
 from experiments.train import Train, train
 from experiments.training.run_folder import DONE, RUN
 
+ALONE = Workers(n_jobs=1)
 TINY = {
     "fixed": {
         "steps": 200,
@@ -127,7 +129,7 @@ def touch(path: Path) -> None:
 
 def test_a_failed_task_is_named_and_the_others_are_done(tmp_path: Path) -> None:
     names = ["a", "bad", "b"]
-    failures = list(run_tasks(touch, [tmp_path / name for name in names], names, n_jobs=1))
+    failures = list(run_tasks(touch, [tmp_path / name for name in names], names, ALONE))
     (failure,) = [each for each in failures if each]
     assert (failure.name, failure.reason) == ("bad", "OSError: the disk is full")
     assert "touch" in failure.details
@@ -163,11 +165,11 @@ def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch) -> None:
         | {"batch_size": 16, "layers": [8], "n_steps": 8},
         "grid": {"seed": [0, 1, 2]},
     }
-    run = Sweep(write(tmp_path, told), tmp_path / "s", n_jobs=1)
+    run = Sweep(write(tmp_path, told), tmp_path / "s", ALONE)
     (failure,) = sweep(run)
     assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
     assert pd.read_csv(run.out / "jobs.csv")["job"].tolist() != []
-    kept = run.out / "seed-0" / "best" / WEIGHTS
+    kept = run.out / "seed-0" / "best" / WEIGHTS_FILE
     before = kept.stat().st_mtime_ns
     (run.out / "fixed").touch()
     assert sweep(run) == []
@@ -182,7 +184,7 @@ def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch) -> None:
 def test_a_job_that_cannot_run_says_why(tmp_path: Path) -> None:
     (job, _) = jobs_of(tmp_path, TINY)
     (job.out / "mine").mkdir(parents=True)
-    with pytest.raises(RuntimeError, match=r"exit status 1; .*log: error: .*not empty"):
+    with pytest.raises(RuntimeError, match=r"exit status 2; .*log: error: .*not empty"):
         run_job(job)
 
 
@@ -194,7 +196,7 @@ def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     for backend in ("loky", "dask", "ray"):
         out = tmp_path / backend
-        assert sweep(Sweep(jobs, out, backend=backend, n_jobs=2)) == []
+        assert sweep(Sweep(jobs, out, Workers(backend, n_jobs=2))) == []
         assert all(job.is_done for job in read_jobs(Sweep(jobs, out)))
         assert len(results_of(read_jobs(Sweep(jobs, out)))) == 2
         files = {
@@ -203,7 +205,7 @@ def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
             if each.is_file() and "events" not in each.name and each.name != ".lock"
         }
         best = {name: json.loads(files[f"{name}/{DONE}"])["best"] for name in _NAMES}
-        found[backend] = (set(files), best, {n: files[f"{n}/last/{WEIGHTS}"] for n in _NAMES})
+        found[backend] = (set(files), best, {n: files[f"{n}/last/{WEIGHTS_FILE}"] for n in _NAMES})
     assert found["loky"] == found["dask"] == found["ray"]
 
 

@@ -7,7 +7,7 @@ from experiments.benchmarks.peers import PEERS
 from experiments.throughput import (
     NEXT_DEAL,
     PPO,
-    PPO_RULER,
+    PPO_ZERO_COST,
     SINGLE,
     VECTOR,
     Throughput,
@@ -70,7 +70,7 @@ def test_ratios_compare_like_with_like():
             row(blackjack, 1, "its own", 20.0),
             row(leduc, 4096, "its own", 3000.0),
             row(PPO, 1024, "tops", 12.0, threads=2),
-            row(PPO_RULER, 1024, "tops", 16.0, threads=2),
+            row(PPO_ZERO_COST, 1024, "tops", 16.0, threads=2),
         ]
     )
     found = ratios(table)

@@ -1,4 +1,4 @@
-"""Networks that read a candidate: `TableEncoder` for sparse features, `MlpEncoder` for vectors."""
+"""Networks that encode candidates: `TableEncoder` (sparse features), `MlpEncoder` (vectors)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS
 
 
 class TableEncoder(CandidateEncoder):
-    """Sums rows of three tables (`sums`) and puts a dense layer behind them.
+    """Sums rows of three tables (`sums`), followed by a dense layer.
 
     Args:
         observation_space: of a next-deal environment with the observation `features`.
@@ -41,7 +41,7 @@ class TableEncoder(CandidateEncoder):
 
     def read(self, observations: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """See `CandidateEncoder.read`."""
-        if observations.is_floating_point():  # as Stable-Baselines3 hands them on now and then
+        if observations.is_floating_point():  # Stable-Baselines3 converts some of them
             observations = observations.to(torch.int16)
         decisions = chosen[:, 0]
         rows = decisions * observations.shape[1] + chosen[:, 1]
@@ -53,7 +53,7 @@ class TableEncoder(CandidateEncoder):
 
 
 class MlpEncoder(CandidateEncoder):
-    """A plain network over each candidate's vector: the simplest encoder there is.
+    """A multilayer perceptron over each candidate's vector.
 
     Args:
         observation_space: of a next-deal environment with the observation `tops` or `cards`.
@@ -71,9 +71,9 @@ class MlpEncoder(CandidateEncoder):
 
     def read(self, observations: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """See `CandidateEncoder.read`."""
-        said: torch.Tensor = self.layers(observations[chosen[:, 0], chosen[:, 1]].float())
-        return said
+        encoded: torch.Tensor = self.layers(observations[chosen[:, 0], chosen[:, 1]].float())
+        return encoded
 
 
 ENCODERS: dict[str, type[CandidateEncoder]] = {"tables": TableEncoder, "mlp": MlpEncoder}
-"""Encoders by the name that hyperparameters and policies' cards give them."""
+"""Encoders by their names in hyperparameters and policy cards."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agents.learned.candidates.encoders import ENCODERS
 from agents.learned.candidates.policy import CandidateHeads
-from agents.policy_files import Card, PolicyFileError
+from agents.policy_files import PolicyCard, PolicyFileError
 from agents.scripted.heuristic import HeuristicAgent
 from agents.search.plans import UNPLANNED, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
@@ -20,28 +20,28 @@ from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.rules import Rules, nearest
 
 _AT_A_TIME = 128
-"""Games that are decided in one call."""
+"""Games decided in one call of the network."""
 
 PARTS = ("features_extractor", "mlp_extractor")
-"""Of the policy's weights: the encoder and the heads."""
+"""Prefixes of the policy's weights: of the encoder and of the heads."""
 
 
 class NextDealAgent:
     """Decides for a position, plays the moves that lead there, and turns the next card.
 
-    Learned: the scores of positions. Searched: which positions there are, and how a game is won
-    once nothing is hidden. Written by hand: the order in which positions are found, and what is
-    played once no win is found (the heuristic).
+    Learned: the scores of positions. Searched: the candidate positions, and a win once nothing is
+    hidden. Written by hand: the order in which positions are found, and the play where no win is
+    found (the heuristic).
 
     Args:
-        card: what the network is.
+        card: describes the network.
         weights: its tensors, by their names in the policy of Stable-Baselines3.
         rules: the rule set to play.
-        deterministic: choose the position scored highest, else draw one.
-        candidates: positions to choose among at most; None: as many as the policy's card says, and
-            likewise below.
-        expansions: positions that are looked on from.
-        ending_expansions: of the search for a win once nothing is hidden.
+        deterministic: choose the position with the highest score (True or None), or sample one.
+        candidates: positions to choose among at most. None: as in the policy's card; likewise for
+            the following options.
+        expansions: positions that the search expands at most.
+        ending_expansions: the same for the search for a win once nothing is hidden.
         endings: "search" as in the environment, "policy", or "solver": `four_seasons_env.solver`.
 
     Raises:
@@ -53,7 +53,7 @@ class NextDealAgent:
 
     def __init__(
         self,
-        card: Card,
+        card: PolicyCard,
         weights: dict[str, torch.Tensor],
         rules: Rules,
         deterministic: bool | None = None,
@@ -64,7 +64,7 @@ class NextDealAgent:
     ) -> None:
         self.train_seed = card.training.get("seed")
         self.deterministic = deterministic is not False
-        told = card.decisions | {
+        decisions = card.decisions | {
             name: value
             for name, value in {
                 "candidates": candidates,
@@ -74,9 +74,9 @@ class NextDealAgent:
             }.items()
             if value is not None
         }
-        self._solves = told.get("endings") == "solver"
+        self._solves = decisions.get("endings") == "solver"
         if self._solves:
-            told["endings"] = "search"
+            decisions["endings"] = "search"
         try:
             self._batch = NextDealBatch(
                 _AT_A_TIME,
@@ -85,13 +85,11 @@ class NextDealAgent:
                 reward="win",
                 illegal="raise",
                 max_moves=MAX_MOVES,
-                **told,
+                **decisions,
             )
         except TypeError as error:
-            raise PolicyFileError(
-                f"the policy's card does not say how to decide: {error}"
-            ) from None
-        self._searches = told["endings"] == "search"
+            raise PolicyFileError(f"the policy's card lacks how it decides: {error}") from None
+        self._searches = decisions["endings"] == "search"
         self._encoder, self._heads = _network(card, weights, self._batch)
         self._rule = compile_rules(rules)[0]
         self._heuristic = HeuristicAgent(rules)
@@ -113,31 +111,31 @@ class NextDealAgent:
         return moves
 
     def scores(self, games: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Score and value of each candidate, float32 of shape (n, candidates).
+        """Score and value of each candidate, float32 of shape (n, candidates) each.
 
-        Where there is no candidate the score is minus infinity.
+        The score of an unused place is minus infinity.
         """
         batch = self._batch
         batch.consider(games)
         n = len(games)
         with torch.inference_mode():
-            said = self._encoder(
+            encoded = self._encoder(
                 {
                     "observation": torch.from_numpy(batch.observations[:n]),
                     "action_mask": torch.from_numpy(batch.masks[:n]),
                 }
             )
-            scores = self._heads.score(said[..., :-1]).squeeze(-1).numpy()
-            values = self._heads.value(said[..., :-1]).squeeze(-1).numpy()
+            scores = self._heads.score(encoded[..., :-1]).squeeze(-1).numpy()
+            values = self._heads.value(encoded[..., :-1]).squeeze(-1).numpy()
         return np.where(batch.masks[:n], scores, -np.inf), values
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
-        """Plan each game up to the next card, or to its end once nothing is hidden."""
-        if self._solves:  # else the environment would search those endings first, for nothing
-            is_open = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
-            for game in games[is_open]:
+        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        if self._solves:  # before the environment searches these endings in vain
+            known = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
+            for game in games[known]:
                 self._plans.finish(game)
-            games = games[~is_open]
+            games = games[~known]
         batch = self._batch
         scores, _ = self.scores(games)
         if not self.deterministic:
@@ -153,9 +151,9 @@ class NextDealAgent:
 
 
 def _network(
-    card: Card, weights: dict[str, torch.Tensor], batch: NextDealBatch
+    card: PolicyCard, weights: dict[str, torch.Tensor], batch: NextDealBatch
 ) -> tuple[torch.nn.Module, CandidateHeads]:
-    """The encoder and the heads that a card describes, with these weights."""
+    """The encoder and the heads that a card describes, with their weights."""
     if card.network not in ENCODERS:
         raise PolicyFileError(
             f"unknown network {card.network!r}: {nearest(card.network, ENCODERS)}"

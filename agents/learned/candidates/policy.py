@@ -1,13 +1,13 @@
-"""A policy for Stable-Baselines3 that scores candidates one by one, whatever network reads them.
+"""A policy for Stable-Baselines3 that scores candidates one by one, with any network.
 
-In the next-deal environment an action is a position. One network reads each candidate
-(`encoders`), and two linear heads make of what it says a score and a value. The scores are the
-policy's log-odds; the value of the decision is the mean of the candidates' values, weighed by the
-policy. So what is learned of a position holds wherever it stands among the candidates.
+In the next-deal environment an action is a position. One network encodes each candidate
+(`encoders`), and two linear heads turn the encoding into a score and a value. The scores are the
+policy's log-odds; the value of the decision is the mean of the candidates' values, weighted by the
+policy. What is learned about a position therefore holds wherever it stands among the candidates.
 
 >>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": MlpEncoder})
 
-A network of one's own is a `CandidateEncoder` with a `read` of its own.
+To use another network, subclass `CandidateEncoder` and implement `read`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPo
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from agents.learned.sb3_internals import require
+
 
 class CandidateEncoder(BaseFeaturesExtractor):
-    """Reads candidates: the base of features extractors for `CandidatePolicy`.
+    """Encodes candidates: the base class of features extractors for `CandidatePolicy`.
 
-    Its output, of shape (n, K, width + 1), is `read` of each candidate, zeros where there is none,
-    and last a 1 where there is one.
+    Its output, of shape (n, K, width + 1), is the result of `read` for each candidate followed by a
+    1, and zeros in unused places.
 
     Args:
         observation_space: of a next-deal environment.
-        width: numbers that `read` makes of a candidate.
+        width: numbers that `read` returns for a candidate.
     """
 
     def __init__(self, observation_space: spaces.Dict, width: int) -> None:
@@ -38,11 +40,11 @@ class CandidateEncoder(BaseFeaturesExtractor):
         self.width = width
 
     def read(self, observations: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """Read candidates.
+        """Encode candidates.
 
         Args:
-            observations: of shape (n, K, slots), of all candidates, there or not.
-            chosen: int64 of shape (m, 2): decision and number of those to read, in this order.
+            observations: of shape (n, K, slots), of all places, used or not.
+            chosen: int64 of shape (m, 2): decision and place of each candidate to encode.
 
         Returns:
             float32 of shape (m, width).
@@ -51,16 +53,16 @@ class CandidateEncoder(BaseFeaturesExtractor):
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
         """See the class."""
-        there = observations["action_mask"] != 0
-        chosen = there.nonzero()
-        said = self.read(observations["observation"], chosen)
-        out = said.new_zeros(*there.shape, self.width + 1)
-        out[chosen[:, 0], chosen[:, 1]] = nn.functional.pad(said, (0, 1), value=1.0)
+        is_candidate = observations["action_mask"] != 0
+        chosen = is_candidate.nonzero()
+        encoded = self.read(observations["observation"], chosen)
+        out = encoded.new_zeros(*is_candidate.shape, self.width + 1)
+        out[chosen[:, 0], chosen[:, 1]] = nn.functional.pad(encoded, (0, 1), value=1.0)
         return out
 
 
 class CandidateHeads(nn.Module):
-    """Log-odds and value of a decision from what an encoder said; takes the place of SB3's MLP."""
+    """Log-odds and value of a decision from its encoded candidates; replaces SB3's MLP."""
 
     def __init__(self, candidates: int, width: int) -> None:
         super().__init__()
@@ -70,34 +72,40 @@ class CandidateHeads(nn.Module):
             nn.init.zeros_(head.weight)
             nn.init.zeros_(head.bias)
 
-    def forward(self, said: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, encoded: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-odds of shape (n, K) and values of shape (n, 1)."""
-        scores = self.score(said[..., :-1]).squeeze(-1)
-        return scores, self._mean_value(said, scores)
+        scores = self.score(encoded[..., :-1]).squeeze(-1)
+        return scores, self._mean_value(encoded, scores)
 
-    def forward_actor(self, said: torch.Tensor) -> torch.Tensor:
+    def forward_actor(self, encoded: torch.Tensor) -> torch.Tensor:
         """Log-odds of shape (n, K)."""
-        scores: torch.Tensor = self.score(said[..., :-1]).squeeze(-1)
+        scores: torch.Tensor = self.score(encoded[..., :-1]).squeeze(-1)
         return scores
 
-    def forward_critic(self, said: torch.Tensor) -> torch.Tensor:
+    def forward_critic(self, encoded: torch.Tensor) -> torch.Tensor:
         """Values of shape (n, 1)."""
-        return self._mean_value(said, self.forward_actor(said))
+        return self._mean_value(encoded, self.forward_actor(encoded))
 
-    def _mean_value(self, said: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """The candidates' values, weighed by how likely each is to be chosen."""
-        there = said[..., -1] != 0
-        values = self.value(said[..., :-1]).squeeze(-1)
-        weights = scores.detach().masked_fill(~there, -1e9).softmax(dim=-1)
+    def _mean_value(self, encoded: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """The candidates' values, weighted by the probability that each is chosen; shape (n, 1)."""
+        is_candidate = encoded[..., -1] != 0
+        values = self.value(encoded[..., :-1]).squeeze(-1)
+        weights = scores.detach().masked_fill(~is_candidate, -1e9).softmax(dim=-1)
         mean: torch.Tensor = (weights * values).sum(dim=-1, keepdim=True)
         return mean
+
+
+require(
+    MaskableMultiInputActorCriticPolicy,
+    *("_build", "_build_mlp_extractor", "_get_action_dist_from_latent"),
+)
 
 
 class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
     """See the module. The arguments are those of Stable-Baselines3's policies."""
 
     def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
-        """What the encoder says; row numbers stay integers, and nothing is scaled."""
+        """The encoded candidates. Unlike in SB3, integers stay integers and nothing is scaled."""
         return (features_extractor or self.features_extractor)(obs)
 
     def evaluate_actions(
@@ -105,17 +113,17 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """Value of each chosen candidate, log-probability of the choice, and entropy.
 
-        The value that is learned is that of the candidate that was chosen, not of the decision: so
-        each return teaches the network about one position. The value of the decision, which
-        advantages are measured by, is the mean over candidates.
+        The value that is fitted is that of the chosen candidate, not of the decision, so that each
+        return trains the network on one position. The value of the decision, from which advantages
+        are computed, is the mean over candidates.
         """
-        said = self.extract_features(obs)
+        encoded = self.extract_features(obs)
         heads = self.mlp_extractor
         assert isinstance(heads, CandidateHeads)
-        distribution = self._get_action_dist_from_latent(heads.forward_actor(said))
+        distribution = self._get_action_dist_from_latent(heads.forward_actor(encoded))
         if action_masks is not None:
             distribution.apply_masking(action_masks)
-        values = heads.value(said[..., :-1]).squeeze(-1)
+        values = heads.value(encoded[..., :-1]).squeeze(-1)
         values = values.gather(1, actions.long().reshape(-1, 1))
         return values, distribution.log_prob(actions), distribution.entropy()
 
@@ -130,7 +138,7 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
         ortho, self.ortho_init = self.ortho_init, False
         super()._build(lr_schedule)
         self.ortho_init = ortho
-        # The heads have said all: nothing more is learned behind them.
+        # The heads return log-odds and values: no layer follows them.
         self.action_net = self.value_net = nn.Identity()  # type: ignore[assignment]
         self.optimizer = self.optimizer_class(
             self.parameters(),

@@ -1,4 +1,4 @@
-"""What a player of moves decides for, as an action of the next-deal environment."""
+"""The decision of a player of moves, as an action of the next-deal environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 
 _LONGEST = 60
-"""Moves of a decision at most; who needs more is taken to go round."""
+"""Moves of a decision at most; a teacher that needs more is taken to repeat positions."""
 
 
 def choice_of(
@@ -18,10 +18,10 @@ def choice_of(
 ) -> NDArray[np.int64]:
     """Let a teacher play on in each game until a card is turned, and find that position.
 
-    It is shown reshuffled stocks, as everywhere.
+    The teacher sees reshuffled stocks, as everywhere.
 
     Returns:
-        int64 of shape (n,); -1 where what it decides for is not among the candidates.
+        The action of each game, int64 of shape (n,); -1 where the position is not a candidate.
     """
     rule = kernel.compile_rules(env.rules)
     games = env.games.copy()

@@ -1,4 +1,4 @@
-"""Strength and price, the choice of the best, and what the planner's habits are worth."""
+"""The ladder, the choice of the best, and what the planner's disagreements are worth."""
 
 import json
 
@@ -11,9 +11,15 @@ from agents import make_agent
 from agents.best import make_best, read_prices
 from agents.scripted.heuristic import HeuristicAgent
 from agents.search.rollout import RolloutAgent
-from experiments.habits import Habits, describe, find_habits, habits_as_text, summarise_habits
+from experiments.disagreements import (
+    Disagreements,
+    describe,
+    disagreements_as_text,
+    find_disagreements,
+    summarise_disagreements,
+)
+from experiments.ladder import PLAYERS, merged, price_list
 from experiments.pages import with_rows
-from experiments.prices import LADDER, merged, price_list
 from four_seasons_env.engine.deals import TEST, TRAIN_FROM, VALIDATION
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -28,7 +34,7 @@ def test_prices_are_listed_from_the_cheapest_on():
             ("heuristic", "deterministic", 0.3, 0.2),
             ("rollout@worlds=4", "deterministic", 0.2, 0.5),
             ("planner", "deterministic", 0.7, 3.0),
-            ("planner@cards=1", "deterministic", 0.7, 30.0),
+            ("planner@lookahead=1", "deterministic", 0.7, 30.0),
             ("ceiling", "-", 1.0, np.nan),
         ],
         columns=["agent", "play", "win_rate", "ms_per_move"],
@@ -38,7 +44,7 @@ def test_prices_are_listed_from_the_cheapest_on():
         "heuristic",
         "rollout@worlds=4",
         "planner",
-        "planner@cards=1",
+        "planner@lookahead=1",
     ]
     assert [each["milliseconds"] for each in listed] == [0.2, 0.5, 3.0, 30.0]
 
@@ -72,7 +78,7 @@ def test_the_kept_prices_are_of_agents_that_there_are_and_of_validation_deals():
     assert first in VALIDATION
     assert last in VALIDATION
     assert not set(range(first, last + 1)) & set(TEST)
-    assert {each["agent"] for each in kept["agents"]} <= set(LADDER)
+    assert {each["agent"] for each in kept["agents"]} <= set(PLAYERS)
     for rules in RULES.values():
         make_agent("best", rules)
     assert make_agent("best@milliseconds=0.05").mask == "distinct"
@@ -98,7 +104,7 @@ def test_kept_results_get_new_rows_in_the_place_of_the_same_agents(tmp_path):
 
 
 def test_the_ladder_has_no_agent_that_cannot_be_made():
-    for name in LADDER:
+    for name in PLAYERS:
         make_agent(name)
 
 
@@ -116,8 +122,8 @@ def test_what_is_seen_at_a_glance():
 
 def test_decisions_that_differ_are_played_on_from_and_all_else_is_not(tmp_path):
     deals = f"{VALIDATION[-1]}-{VALIDATION[-1]}"
-    small = "planner@positions=30,openings=10,end_positions=200"
-    table = find_habits(Habits(tmp_path, deals, planner=small, player=small))
+    small = "planner@nodes=30,expansions=10,endgame_nodes=200"
+    table = find_disagreements(Disagreements(tmp_path, deals, planner=small, player=small))
     assert len(table) > 25
     assert table["differs"].any()
     assert not table["differs"].all()
@@ -126,20 +132,20 @@ def test_decisions_that_differ_are_played_on_from_and_all_else_is_not(tmp_path):
     same = table[~table["differs"]]
     assert (same["own_waste"] == same["other_waste"]).all()
     assert (same["own_cards_up"] == same["other_cards_up"]).all()
-    summary = summarise_habits(table).set_index("where")
+    summary = summarise_disagreements(table).set_index("where")
     assert summary.loc["all decisions", "decisions"] == len(table)
     stages = summary.iloc[1:4]
     assert stages["decisions"].sum() == len(table)
     assert stages["differ"].sum() == table["differs"].sum() == summary.iloc[0]["differ"]
-    assert list(habits_as_text(summary.reset_index())["where"]) == list(summary.index)
+    assert list(disagreements_as_text(summary.reset_index())["where"]) == list(summary.index)
 
 
-def test_the_gain_of_a_habit_is_the_difference_of_the_games_won():
+def test_the_gain_of_a_disagreement_is_the_difference_of_the_games_won():
     columns = {f"{side}_{name}": 0 for side in ("own", "other") for name in NAMES}
     table = pd.DataFrame([columns] * 4).assign(stock=[40, 20, 5, 5], differs=[True] * 3 + [False])
     table["own_spaces"] = [1, 0, 0, 0]
     table["own_won"], table["other_won"] = [1, 1, 0, np.nan], [0, 1, 1, np.nan]
-    summary = summarise_habits(table).set_index("where")
+    summary = summarise_disagreements(table).set_index("where")
     assert summary.loc["all decisions", "gain"] == 0
     assert summary.loc["first third of the stock", "gain"] == 1
     assert summary.loc["last third", "gain"] == -1

@@ -1,7 +1,7 @@
-"""Stable-Baselines3's own zips, for those who trust where they come from.
+"""Stable-Baselines3's own zip files, for users who trust their source.
 
-Opening one unpickles it, which runs whatever code its maker put into it. Policies of this project
-are safetensors and JSON (`policy_files.py`) and need no trust.
+Opening one unpickles it, which runs any code that it contains. Policies of this project are
+safetensors and JSON (`agents.policy_files`) and need no trust.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agents.learned.candidates.encoders import ENCODERS
 from agents.learned.network_agent import ACTIVATION_MODULES
 from agents.learned.next_deal_ppo import NAME as NEXT_DEAL
 from agents.learned.next_deal_ppo import playing_arguments
-from agents.policy_files import Card, PolicyFileError, rules_fields
+from agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.next_deal.features import row_length
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
@@ -26,7 +26,7 @@ def load_zip(path: Path, model_class: str, trust: bool) -> Any:
     """Open a model that was saved with ``model.save``.
 
     Raises:
-        FileNotFoundError: if there is no such file.
+        FileNotFoundError: if ``path`` is not a file.
         PolicyFileError: without trust, or for a damaged file.
     """
     if not path.is_file():
@@ -34,20 +34,20 @@ def load_zip(path: Path, model_class: str, trust: bool) -> Any:
     if not trust:
         raise PolicyFileError(
             f"{path} is a zip of Stable-Baselines3, and opening it can run any code: pass --trust "
-            "if you trust its maker"
+            "if you trust its source"
         )
     module, _, name = model_class.partition(":")
     try:
         return getattr(importlib.import_module(module), name).load(path, device="cpu")
-    except Exception as error:  # whatever a damaged zip raises
+    except Exception as error:  # a damaged zip can raise anything
         raise PolicyFileError(f"{path} cannot be opened as a {name}: {error}") from None
 
 
-def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
-    """What the network of a model is whose actions are moves.
+def move_card(path: Path, model: Any, agent: str, rules: Rules) -> PolicyCard:
+    """The card of a model whose actions are moves.
 
-    A zip does not tell which rules it was trained on: that its observation is as long as one of
-    these rules' is all that can be checked.
+    A zip does not say which rules it was trained on. All that can be checked is that its
+    observation is as long as one of these rules'.
 
     Raises:
         PolicyFileError: for a network of another shape.
@@ -61,7 +61,7 @@ def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
         )
     layers = model.policy.net_arch
     names = {module: word for word, module in ACTIVATION_MODULES.items()}
-    return Card(
+    return PolicyCard(
         agent=agent,
         rules=rules_fields(rules),
         observation=known[length],
@@ -73,24 +73,24 @@ def move_card(path: Path, model: Any, agent: str, rules: Rules) -> Card:
     )
 
 
-def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> Card:
-    """What the network of a model is whose actions are positions.
+def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> PolicyCard:
+    """The card of a model whose actions are positions.
 
     Args:
-        path: of the zip, for the message.
-        model: with a `CandidatePolicy`.
+        path: of the zip, for error messages.
+        model: of Stable-Baselines3, with a `CandidatePolicy`.
         settings: hyperparameters that say how it plays.
         rules: the rule set to play.
 
     Raises:
-        PolicyFileError: for a network that is not of this project, or of another shape.
+        PolicyFileError: for a network of another class or shape.
     """
     options = model.policy_kwargs
     names = {kind: name for name, kind in ENCODERS.items()}
     network = names.get(options.get("features_extractor_class"))
     if network is None or not isinstance(model.observation_space, spaces.Dict):
         raise PolicyFileError(
-            f"{path} is not of a CandidatePolicy with one of {', '.join(ENCODERS)}"
+            f"{path} does not hold a CandidatePolicy with one of {', '.join(ENCODERS)}"
         )
     one = model.observation_space["observation"]
     slots = {row_length(rules.piles): "features"}
@@ -99,7 +99,7 @@ def candidate_card(path: Path, model: Any, settings: Any, rules: Rules) -> Card:
     if length not in slots:
         raise PolicyFileError(f"{path} reads {length} slots of a candidate, not {sorted(slots)}")
     widths = options.get("features_extractor_kwargs", {}).get("widths")
-    return Card(
+    return PolicyCard(
         agent=NEXT_DEAL,
         rules=rules_fields(rules),
         observation=slots[length],

@@ -1,0 +1,105 @@
+"""Work on deals in blocks: each block is a task with a result file of its own.
+
+Shared by `experiments.compare` and `experiments.census`. A run that was stopped, or grows, works on
+the blocks that are not done yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+from rich.progress import Progress
+
+from experiments.parallel.jobs import run_tasks
+from experiments.parallel.workers import Workers
+from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.rules import RULES, file_name, get_rules
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive deals of one rule set, worked on and stored together."""
+
+    out: Path
+    """Folder of the run."""
+    rules: str
+    deals: range
+
+    @property
+    def folder(self) -> str:
+        """Folder of its result file within that of the rule set; "" for none."""
+        return ""
+
+    @property
+    def part(self) -> Path:
+        """Its result file."""
+        folder = self.out / "parts" / file_name(self.rules) / self.folder
+        return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.part.is_file()
+
+
+B = TypeVar("B", bound=Block)
+
+
+def rule_set_names(names: Iterable[str]) -> list[str]:
+    """The full names of rule sets; ["all"] stands for every one.
+
+    Raises:
+        ValueError: for an unknown rule set, with the nearest one.
+    """
+    names = list(names)
+    return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
+
+
+def split_deals(deals: str, size: int) -> list[range]:
+    """A range of deals such as "0-9999" in blocks of a size; the last may be shorter.
+
+    Raises:
+        ValueError: for a text that is no range of deals.
+    """
+    numbers = parse_deals(deals)
+    return [numbers[i : i + size] for i in range(0, len(numbers), size)]
+
+
+def run_blocks(
+    function: Callable[[B], Any], blocks: Sequence[B], label: str, workers: Workers
+) -> None:
+    """Call a function on each block that is not done, under a progress bar.
+
+    Args:
+        function: writes the block's result file; of a module, so that workers can import it.
+        blocks: all blocks of the run; the bar counts those that are done already.
+        label: of the bar.
+        workers: where they run.
+
+    Raises:
+        ValueError: see `Workers.check`.
+        RuntimeError: if a block failed, once all others are done.
+    """
+    todo = [block for block in blocks if not block.is_done]
+    names = [str(block.part.relative_to(block.out)) for block in todo]
+    failures = []
+    with Progress() as bar:
+        shown = bar.add_task(label, total=len(blocks), completed=len(blocks) - len(todo))
+        for failure in run_tasks(function, todo, names, workers):
+            bar.advance(shown)
+            if failure:
+                failures.append(failure)
+    if failures:
+        reasons = "\n".join(f"  {each.name}: {each.reason}" for each in failures)
+        raise RuntimeError(f"{len(failures)} of {len(blocks)} blocks failed:\n{reasons}")
+
+
+def read_blocks(
+    blocks: Iterable[Block], read: Callable[[Path], pd.DataFrame] = pd.read_csv
+) -> pd.DataFrame:
+    """The results of all blocks in one table, in the order of the blocks."""
+    return pd.concat([read(block.part) for block in blocks], ignore_index=True)

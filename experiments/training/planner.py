@@ -1,0 +1,122 @@
+"""Trainings of the planner, which learns from games that it plays against itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from agents.files import whole_folder
+from agents.learned.settings import make_settings
+from agents.planner import learner as planner
+from agents.planner.agent import PlannerAgent
+from agents.planner.weights import network_of, policy_of
+from agents.policy_files import PolicyCard
+from agents.registry import Agent
+from experiments.training.checkpoints import CheckpointError
+from experiments.training.clock import Clock
+from experiments.training.learner import Learner, Trainer
+from experiments.training.monitor import Monitor
+from experiments.training.run_folder import write_json
+from four_seasons_env.rules import Rules
+
+_ARRAYS, _STATE = "arrays.npz", "state.json"
+
+
+class PlannerTrainer(Trainer):
+    """The planner's TD(lambda); a step is a game."""
+
+    name = planner.AGENT
+    unit = "games"
+    schema = planner.Hyperparameters
+    steps = "300k"
+    log_steps = 2560
+    imitates = False
+    counts_cards_up = False
+    threads = 1
+
+    def read_settings(
+        self, path: Path | None = None, overrides: Iterable[str] = ()
+    ) -> planner.Hyperparameters:
+        """Its hyperparameters; see `agents.learned.settings.read_settings`."""
+        return planner.read_hyperparameters(path, overrides)
+
+    def settings_from(self, values: dict[str, Any]) -> planner.Hyperparameters:
+        """Its hyperparameters from a dictionary that holds all of them."""
+        return make_settings(planner.Hyperparameters, values, planner.AGENT)
+
+    def compile(self, settings: planner.Hyperparameters, rules: Rules) -> None:
+        """Learn from one game with little search."""
+        small = {"games": 1, "nodes": 2, "expansions": 1, "batch_size": 1}
+        small |= {"endgame_nodes": 2, "endgame_expansions": 1}
+        planner.Learner(rules, dataclasses.replace(settings, **small), 0).update(0.0)
+
+    def start(
+        self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock
+    ) -> Learner:
+        """A learner at its first game."""
+        return PlannerLearner(settings, rules, seed, clock)
+
+
+class PlannerLearner(Learner):
+    """The planner's learner in a run."""
+
+    def __init__(
+        self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock
+    ) -> None:
+        self._settings, self._rules, self._clock = settings, rules, clock
+        self._learner = planner.Learner(rules, settings, seed)
+
+    @property
+    def steps(self) -> int:
+        """Games played so far."""
+        return self._learner.games
+
+    def describe(self) -> str:
+        """Its games and weights."""
+        weights = sum(each.size for each in self._learner.network)
+        return f"{self._settings.games:,} games between two updates, {weights:,} weights"
+
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+        """Card and weights of the mean network."""
+        return policy_of(self._learner.average, self._rules, training)
+
+    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
+        """The planner with the search limits of training, and without votes."""
+        return PlannerAgent(
+            self._rules,
+            network_of(weights),
+            nodes=self._settings.nodes,
+            expansions=self._settings.expansions,
+            endgame=0,
+        )
+
+    def learn(self, monitor: Monitor) -> None:
+        """Play and learn until the monitor ends the run."""
+        while not monitor.between_updates():
+            done = self._clock.done
+            won, loss = self._learner.update(done)
+            games = self._settings.games
+            monitor.add_games([True] * won + [False] * (games - won))
+            monitor.logger.record("train/loss", loss)
+            monitor.logger.record("train/learning_rate", self._learner.learning_rate(done))
+
+    def save(self, folder: Path, state: dict[str, Any]) -> None:
+        """Write a checkpoint."""
+        with whole_folder(folder) as new:
+            self._learner.save(new / _ARRAYS)
+            write_json(new / _STATE, state)
+
+    def restore(self, folder: Path) -> dict[str, Any]:
+        """Continue from a checkpoint."""
+        try:
+            self._learner.load(folder / _ARRAYS)
+            state: dict[str, Any] = json.loads((folder / _STATE).read_text())
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise CheckpointError(f"{folder} cannot be resumed from: {error}") from None
+        return state

@@ -1,0 +1,72 @@
+"""Solve one deal and print the game move by move: `python -m four_seasons_env solve --deal 17`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from four_seasons_env.game import Game
+from four_seasons_env.solver.search import solve
+from four_seasons_env.solver.shorten import shorten
+
+_VERDICTS = {
+    "won": "won in {moves} moves",
+    "lost": "lost: nobody can win it",
+    "unknown": "open: neither a win nor a proof of loss was found",
+}
+
+
+def print_solution(
+    rules: str, deal: int | None, deck: str | None, seconds: float, seed: int
+) -> None:
+    """Solve a deal; print the opening, each move with the card that it moves, and the verdict.
+
+    Args:
+        rules: name of the rule set.
+        deal: number of the deal; 0 if neither it nor a deck is given.
+        deck: the cards as text, first dealt first, instead of a number.
+        seconds: time limit.
+        seed: of the solver's chance.
+
+    Raises:
+        ValueError: for an unknown rule set, or a deck that is none.
+    """
+    game = Game(rules, deal=deal, deck=deck)
+    print(game)
+    solution = solve(game, seconds=seconds, seed=seed)
+    moves = shorten(game, solution.moves)
+    for number, move in enumerate(moves, 1):
+        before = game.copy()
+        game.play(move)
+        print(f"{number:4}. {move!s:7} {_moved(before, str(move)):3} {game.cards_up:3} up")
+    if moves:
+        print(game)
+    verdict = _VERDICTS[solution.status].format(moves=len(moves))
+    print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
+
+
+def _moved(game: Game, move: str) -> str:
+    """The card that a move takes from its place."""
+    source = move.partition(">")[0]
+    if source == "deal":
+        return game.stock[0]
+    if source == "redeal":
+        return ""
+    if source.startswith("F:"):
+        return game.foundations[source[2:]][-1]
+    return (game.waste if source == "W" else game.tableau[int(source[1:])])[-1]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser("python -m four_seasons_env solve", description=__doc__)
+    parser.add_argument("--rules", default="four-seasons", help="rule set (default: %(default)s)")
+    parser.add_argument("--deal", type=int, help="number of the deal (default: 0)")
+    parser.add_argument("--deck", help="the cards, first dealt first, instead of a number")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="time limit (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the solver's chance (default: %(default)s)"
+    )
+    print_solution(**vars(parser.parse_args(arguments)))

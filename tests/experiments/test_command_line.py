@@ -1,0 +1,122 @@
+"""What all commands share: the listing, errors in one line, Ctrl-C, names from before."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments import compare
+from experiments.__main__ import commands, main
+from experiments.command_line import ROOT, run_command
+
+WRONG = {
+    "census": ["--rules", "czarena"],
+    "compare": ["--agents", "heuristik"],
+    "demo": ["--rules", "czarena"],
+    "disagreements": ["--planner", "planer"],
+    "ladder": ["--agents", "planer"],
+    "pages": ["--results", "nowhere"],
+    "report": ["nowhere"],
+    "reproduce": ["--backend", "rai"],
+    "solve": ["--rules", "czarena"],
+    "sweep": ["nowhere.yaml"],
+    "throughput": ["--rules", "czarena"],
+    "train": ["--agent", "maskable_pop"],
+    "tune_heuristic": ["--rules", "czarena"],
+}
+"""For each command, flags that cannot be."""
+WITHOUT_OUT = ("pages", "solve")
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
+    """The exit status of `python -m experiments ...`."""
+    monkeypatch.setattr(sys, "argv", ["experiments", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code
+
+
+@pytest.mark.parametrize("command", commands())
+def test_an_error_is_one_line_and_nothing_is_written(
+    command: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    out = tmp_path / "x"
+    flags = WRONG[command] + ([] if command in WITHOUT_OUT else ["--out", str(out)])
+    before = (ROOT / "README.md").read_bytes()
+    assert call(monkeypatch, command, *flags) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert not out.exists()
+    assert (ROOT / "README.md").read_bytes() == before
+
+
+def test_the_listing_imports_no_command() -> None:
+    check = "import sys; from experiments.__main__ import main; main(); print(sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    *listing, modules = done.stdout.splitlines()
+    for heavy in ("torch", "numba", "pandas", "tyro"):
+        assert f"'{heavy}'" not in modules
+    listed = {line.split()[0]: line.split(maxsplit=1)[1] for line in listing if line[:2] == "  "}
+    assert listed == commands()
+    assert {"train", "compare", "ladder"} <= set(listed)
+    assert not {"prices", "habits", "train_planner", "command_line"} & set(listed)
+    assert all(about.endswith(".") and len(about) < 100 for about in listed.values())
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(monkeypatch, capsys) -> None:
+    assert call(monkeypatch, "trian") == 2
+    assert capsys.readouterr().err.startswith(
+        "error: unknown command 'trian': did you mean 'train'?"
+    )
+
+
+def test_a_command_is_run_by_its_name(monkeypatch, capsys) -> None:
+    flags = ["--rules", "florentine", "--deal", "4294967296"]
+    monkeypatch.setattr(sys, "argv", ["experiments", "solve", *flags])
+    main()
+    assert "won in" in capsys.readouterr().out
+
+
+@dataclasses.dataclass
+class Flags:
+    out: Path = Path("runs/x")
+
+
+def test_ctrl_c_says_what_is_kept_and_how_to_resume(monkeypatch, capsys) -> None:
+    def stopped(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "experiments" / "census.py"), "--out", "a b"])
+    with pytest.raises(SystemExit) as status:
+        run_command(stopped, Flags, None, "deals are kept in {run.out}; resume: {command}")
+    assert status.value.code == 130
+    expected = "stopped: deals are kept in a b; resume: python -m experiments.census --out 'a b'\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, "run_blocks", stopped)
+    assert call(monkeypatch, "compare", "--agents", "random", "--out", str(tmp_path)) == 130
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"stopped: finished blocks of deals are saved in {tmp_path}; resume: ")
+    assert line.endswith(f"python -m experiments.compare --agents random --out {tmp_path}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("old", "new"), [("prices", "ladder"), ("habits", "disagreements")])
+def test_former_names_forward(old: str, new: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", f"experiments.{old}", "--out", str(tmp_path / "x")]
+    command += ["--deals", "9-1"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 2
+    deprecation, error = done.stderr.splitlines()
+    assert deprecation == f"deprecated: experiments.{old} is now experiments.{new}"
+    assert error.startswith("error: ")

@@ -1,0 +1,172 @@
+"""The planner as one more algorithm of `experiments.train`: run folder, resume, sweep, report."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from safetensors.numpy import load_file
+
+from agents.planner.learner import Learner
+from agents.registry import make_agent
+from experiments.command_line import ROOT
+from experiments.evaluation.play import play_deals
+from experiments.report import Report, report
+from experiments.sweep import Sweep, read_jobs
+from experiments.train import Train, train
+from experiments.training.run_folder import RUN, STEPS, read_log
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.rules import RULES
+
+TINY = [
+    *("games=4", "nodes=10", "expansions=5", "batch_size=32"),
+    *("endgame_nodes=50", "endgame_expansions=25"),
+]
+
+
+def run(out: Path, **flags: object) -> Train:
+    about = {"agent": "planner", "steps": "24", "validations": 3, "validation_deals": 8}
+    return Train(out, set=TINY, **about | flags)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("planner") / "run"
+    train(run(out))
+    return out
+
+
+def weights(out: Path, policy: str) -> dict:
+    return load_file(out / policy / "model.safetensors")
+
+
+def test_the_run_folder_is_that_of_every_algorithm(finished: Path) -> None:
+    about = json.loads((finished / RUN).read_text())
+    assert about["rules"]["name"] == "four-seasons"
+    assert about["run"]["agent"] == "planner"
+    assert about["hyperparameters"]["td_lambda"] == 0.7
+    assert about["hyperparameters"]["nodes"] == 10
+    assert about["command"].startswith("python ")
+    done = json.loads((finished / "done.json").read_text())
+    assert done["steps"] == done["games"] == 24
+    log = read_log(finished)
+    assert log[STEPS].iloc[-1] == 24
+    assert log["validation/win_rate"].count() == 3
+    assert log["train/loss"].dropna().between(0, 1).all()
+    games = pd.read_csv(finished / "validation.csv")
+    assert list(games.columns) == ["deal", "won", "cards_up", "moves", "seconds"]
+    assert len(games) == 8
+    assert len(list(finished.glob("policies/*/model.json"))) == 3
+    card = json.loads((finished / "best" / "model.json").read_text())
+    assert card["training"]["validation"] == done["best"]
+    assert "planner on four-seasons, training seed 0" in (finished / "README.md").read_text()
+
+
+def test_its_policy_plays(finished: Path) -> None:
+    agent = make_agent(f"planner:{finished / 'last'}")
+    games = play_deals(agent, RULES["four-seasons"], range(TRAIN_FROM, TRAIN_FROM + 2), seed=0)
+    assert len(games) == 2
+
+
+def test_a_run_that_is_stopped_goes_on_to_the_same_weights(
+    finished: Path, tmp_path: Path, monkeypatch
+) -> None:
+    update, calls = Learner.update, iter(range(100))
+
+    def killed(self: Learner, done: float) -> tuple[int, float]:
+        if next(calls) == 3:
+            raise MemoryError
+        return update(self, done)
+
+    monkeypatch.setattr(Learner, "update", killed)
+    out = tmp_path / "parts"
+    with pytest.raises(MemoryError):
+        train(run(out, checkpoint_every=0.0))
+    monkeypatch.undo()
+    train(Train(out, agent="planner", resume=True))
+    for policy in ("best", "last", "policies/000000000008"):
+        expected, found = weights(finished, policy), weights(out, policy)
+        assert expected.keys() == found.keys()
+        assert all((expected[name] == found[name]).all() for name in expected)
+    told = [name for name in read_log(out) if not name.startswith("time/") or name == STEPS]
+    pd.testing.assert_frame_equal(read_log(out)[told], read_log(finished)[told])
+
+
+def test_ctrl_c_stops_it_at_a_checkpoint(finished: Path, tmp_path: Path, monkeypatch) -> None:
+    update = Learner.update
+
+    def stopped(self: Learner, done: float) -> tuple[int, float]:
+        if self.games == 12:
+            signal.raise_signal(signal.SIGINT)
+        return update(self, done)
+
+    monkeypatch.setattr(Learner, "update", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        train(run(tmp_path))
+    monkeypatch.undo()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not (tmp_path / "done.json").exists()
+    assert read_log(tmp_path)[STEPS].iloc[-1] == 16
+    train(Train(tmp_path, resume=True))
+    expected, found = weights(finished, "last"), weights(tmp_path, "last")
+    assert all((expected[name] == found[name]).all() for name in expected)
+
+
+def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
+    train(run(tmp_path, steps="8", validations=1))
+    (tmp_path / "done.json").unlink()
+    (tmp_path / "checkpoint" / "arrays.npz").write_bytes(b"PK")
+    with pytest.raises(ValueError, match="checkpoint cannot be resumed from"):
+        train(Train(tmp_path, resume=True))
+
+
+def test_the_report_takes_its_run(finished: Path, tmp_path: Path) -> None:
+    page = report(Report([finished], out=tmp_path / "report.html"))
+    text = page.read_text()
+    assert "Learning four-seasons" in text
+    assert text.count("data:image/png") == 4
+
+
+def test_a_run_of_an_earlier_version_is_named(finished: Path, tmp_path: Path) -> None:
+    about = json.loads((finished / RUN).read_text())
+    del about["rules"]["name"]
+    (tmp_path / RUN).write_text(json.dumps(about))
+    with pytest.raises(ValueError, match=r"run\.json .* earlier version"):
+        report(Report([tmp_path]))
+
+
+def test_it_has_no_warm_start(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="planner has no warm start"):
+        train(run(tmp_path / "x", warm_start="heuristic"))
+    assert not (tmp_path / "x").exists()
+
+
+def test_hyperparameters_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="did you mean 'td_lambda'"):
+        train(Train(tmp_path / "x", agent="planner", set=["td_lamda=0.5"]))
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_sweep_trains_it_too(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.yaml"
+    fixed = {"agent": "planner", "core_minutes": 2, "td_lambda": 0.9}
+    path.write_text(yaml.safe_dump({"fixed": fixed, "grid": {"seed": [0, 1]}}))
+    jobs = read_jobs(Sweep(path, tmp_path / "s"))
+    assert [job.name for job in jobs] == ["seed-0", "seed-1"]
+    assert jobs[1].command == (
+        *("--agent", "planner", "--core-minutes", "2", "--seed", "1", "--set", "td_lambda=0.9"),
+    )
+
+
+@pytest.mark.slow
+def test_the_former_command_still_trains_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "experiments.train_planner", "--out", str(tmp_path / "x")]
+    command += ["--steps", "4", "--validations", "1", "--validation-deals", "4", "--set", *TINY]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "deprecated: experiments.train_planner is now" in done.stderr
+    assert json.loads((tmp_path / "x" / "done.json").read_text())["games"] == 4

@@ -1,0 +1,49 @@
+"""`python -m four_seasons_env`: what needs no training."""
+
+import sys
+
+import pytest
+
+from four_seasons_env import __main__ as module
+from four_seasons_env.rules import RULES
+
+DEAL = str(2**32)
+
+
+def test_the_listing_has_what_is_installed(monkeypatch, capsys) -> None:
+    monkeypatch.setitem(module._COMMANDS, "paint", ("four_seasons_env.no_such_module", "paint"))
+    module.main([])
+    printed = capsys.readouterr().out
+    for name in ("rules", "solve", "compile"):
+        assert f"  {name} " in printed
+    assert "paint" not in printed
+
+
+def test_rules_lists_all_rule_sets(capsys) -> None:
+    module.main(["rules"])
+    printed = capsys.readouterr().out
+    for name, rules in RULES.items():
+        assert f"{name}  (" in printed or f"{name}\n" in printed
+        assert rules.about.split()[0] in printed
+    assert "czarina  (Czarina-v0)" in printed
+
+
+def test_solve_prints_a_game(capsys) -> None:
+    module.main(["solve", "--rules", "florentine", "--deal", DEAL])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("won in ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sovle"], "unknown command 'sovle': did you mean 'solve'?"),
+        (["solve", "--rules", "czarena"], "unknown rules 'czarena': did you mean 'czarina'?"),
+    ],
+)
+def test_an_error_is_one_line(arguments: list[str], message: str, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["four_seasons_env", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        module.main()
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {message}")
