@@ -43,9 +43,10 @@ test: $(READY)  ## the default tests, about two minutes
 test-slow: $(READY)  ## the longer tests
 	$(BIN)/python -m pytest -q -n auto -m slow
 
-lint: $(READY)  ## ruff and mypy
+lint: $(READY)  ## ruff, codespell and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 
 format: $(READY)  ## lay out the code

@@ -27,6 +27,7 @@ from experiments.census import census_as_text, hardest, summarise_census
 from experiments.command_line import ROOT, run_command
 from experiments.disagreements import disagreements_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
+from experiments.reporting.architecture_page import record_part
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.plots import (
@@ -49,6 +50,7 @@ FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
 SOLVER = ROOT / "docs" / "solver.md"
 AGENTS = ROOT / "docs" / "agents.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 _DEFAULT = "four-seasons"
 
@@ -270,6 +272,8 @@ def write_pages(run: Pages) -> None:
     if solved is not None:
         write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
     write_atomically(README, up_to_date(README.read_text()).encode())
+    house = with_part(ARCHITECTURE.read_text(), "record", record_part())
+    write_atomically(ARCHITECTURE, house.encode())
     write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
 
 

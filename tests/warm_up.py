@@ -14,7 +14,7 @@ from experiments.evaluation.play import play_deals
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import RULES
 
-AGENTS = ("heuristic", "greedy", "rollout@worlds=2", "planner@cards=1", "finisher")
+AGENTS = ("heuristic", "greedy", "rollout@worlds=2", "planner@lookahead=1", "finisher")
 
 
 def warm_up() -> None:

@@ -17,6 +17,7 @@ from experiments.evaluation.ceiling import CENSUS, read_census
 from experiments.evaluation.play import play_deals
 from experiments.pages import (
     AGENTS,
+    ARCHITECTURE,
     FAMILY,
     README,
     RESULTS,
@@ -28,6 +29,7 @@ from experiments.pages import (
 )
 from experiments.parallel.workers import Workers
 from experiments.report import Report, report
+from experiments.reporting.architecture_page import record_part
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE as LEARNING
 from experiments.reporting.learning_page import learning_parts
@@ -298,6 +300,7 @@ def test_pages_are_up_to_date() -> None:
     for name, told in learning_parts().items():
         assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()
     assert with_agents(AGENTS.read_text()) == AGENTS.read_text()
+    assert with_part(ARCHITECTURE.read_text(), "record", record_part()) == ARCHITECTURE.read_text()
     solved = read_census(CENSUS)
     if solved is not None:
         assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()
