@@ -1,21 +1,92 @@
-"""Proofs that formulas cannot be satisfied, checked by a program that shares no code with Glucose.
+"""Losses that are certified: the proof written down, and checked by another program.
 
-A proof is a list of clauses, each of which follows from those before it by unit propagation (RUP:
+`certify` has Glucose write its proof that the formula of the relaxed game (`sat`) cannot be
+satisfied: a list of clauses, each of which follows from those before it by unit propagation (RUP:
 assume that all its literals are false, and a clause becomes empty); the last clause is empty. The
-checker is a few dozen lines: two watched literals a clause, nothing is ever deleted.
+checker here shares no code with Glucose: two watched literals a clause, nothing is ever deleted.
+Other checkers, drat-trim for one, take the same files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.solver.sat import Clauses
+from four_seasons_env.game import Game
+from four_seasons_env.solver import sat
+from four_seasons_env.solver.frame import make_frame
+
+_MOST_CONFLICTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A loss with its proof."""
+
+    clauses: sat.Clauses
+    """The formula."""
+    proof: list[str]
+    """Lines in the DRUP format, which is part of DRAT."""
+    conflicts: int
+    """That Glucose met."""
+    is_valid: bool
+    """Whether the checker takes the proof."""
+
+    @property
+    def lemmas(self) -> int:
+        """Clauses of the proof."""
+        return sum(not line.startswith("d") for line in self.proof)
+
+    def write(self, path: Path) -> None:
+        """Write `path.cnf`, the formula in the DIMACS format, and `path.drat`, the proof."""
+        blocks = self.clauses.blocks
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".cnf").open("w") as file:
+            file.write(f"p cnf {self.clauses.variables} {sum(map(len, blocks))}\n")
+            for block in blocks:
+                np.savetxt(file, np.pad(block, ((0, 0), (0, 1))), "%d")
+        path.with_suffix(".drat").write_text("\n".join(self.proof) + "\n")
+
+
+def certify(game: Game) -> Certificate | None:
+    """The proof that a position is lost, checked; None where the formula gives none.
+
+    Raises:
+        RuntimeError: if python-sat is not installed.
+    """
+    if not sat.is_available():
+        raise RuntimeError("certificates need python-sat: pip install 'four-seasons-env[solver]'")
+    record = game.record[0]
+    search = sat.FormulaProof(record, game.rules, make_frame(record, game.rules), with_proof=True)
+    if search.status == sat.SEARCHING:
+        search.go_on(_MOST_CONFLICTS)
+    if search.status != sat.LOST:
+        return None
+    proof = search.proof()
+    is_valid = is_proof(search.clauses, proof)
+    return Certificate(search.clauses, proof, search.conflicts, is_valid)
+
+
+def is_proof(clauses: sat.Clauses, proof: Iterable[str]) -> bool:
+    """Whether a proof in the DRUP format shows that no assignment satisfies the clauses.
+
+    Lines that delete clauses are passed over: with more clauses no less follows.
+    """
+    given = [row for block in clauses.blocks for row in block]
+    lemmas = [line.split()[:-1] for line in proof if not line.startswith("d")]
+    rows = [*given, *(np.array(lemma, np.int64) for lemma in lemmas)]
+    signed = np.concatenate(rows)
+    literals = (2 * np.abs(signed) + (signed < 0)).astype(np.int32)
+    starts = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+    return bool(_follows(literals, starts, len(given), clauses.variables))
+
 
 NONE = -1
+"""Of a conflict, and at the end of a list of watches."""
 
 
 @jit
@@ -93,9 +164,7 @@ def _follows(literals, starts, given, variables):
                 if values[literals[at]] == 0:
                     tried = _assign(literals[at] ^ 1, values, trail, tried)
             if not holds:
-                reached = _propagate(
-                    size, tried, literals, starts, heads, links, values, trail
-                )
+                reached = _propagate(size, tried, literals, starts, heads, links, values, trail)
                 if reached != NONE:
                     return False
             for literal in range(2, 2 * variables + 2):
@@ -124,17 +193,3 @@ def _follows(literals, starts, given, variables):
             _watch(clause, 0, literals, starts, heads, links)
             _watch(clause, 1, literals, starts, heads, links)
     return False
-
-
-def is_proof(clauses: Clauses, proof: Iterable[str]) -> bool:
-    """Whether a proof in the DRUP format shows that no assignment satisfies the clauses.
-
-    Lines that delete clauses are passed over: with more clauses no less follows.
-    """
-    given = [row for block in clauses.blocks for row in block]
-    lemmas = [line.split()[:-1] for line in proof if not line.startswith("d")]
-    rows = [*given, *(np.array(lemma, np.int64) for lemma in lemmas)]
-    signed = np.concatenate(rows)
-    literals = (2 * np.abs(signed) + (signed < 0)).astype(np.int32)
-    starts = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
-    return bool(_follows(literals, starts, len(given), clauses.variables))

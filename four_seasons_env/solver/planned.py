@@ -224,7 +224,7 @@ class PlannedBeam:
         """Play on from one layer, and make so many positions at most: WON, OVER or SEARCHING."""
         arrays, nodes = self._arrays, self._nodes
         if self._layers % _EVERY == 0:
-            nodes.count[0] = 0
+            nodes.used[0] = 0
             nodes.table.fill(NONE)
             _enter(arrays, nodes, self._rules, self._frames, self._puzzle)
             plan(nodes, self._puzzle, self._frames[0], _PLAN_WIDTH)

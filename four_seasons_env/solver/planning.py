@@ -70,7 +70,7 @@ class Puzzle(NamedTuple):
 class Nodes(NamedTuple):
     """Nodes, found by their keys."""
 
-    count: NDArray[np.int64]  # (1,)
+    used: NDArray[np.int64]  # (1,) how many there are
     all: NDArray[np.void]  # NODE (n,)
     table: NDArray[np.int32]  # (a power of two,) numbers of nodes, by key
 
@@ -122,9 +122,9 @@ def _assess(waste, tableau, stock, up, puzzle, frame):
             worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
         above |= bit
         size += 1
-    lowest_level = 13
+    lowest_level = FOUR * FOUR
     for suit in range(4):
-        lowest_level = min(lowest_level, np.int64(popcount(up & (SUIT << np.uint64(suit)))))
+        lowest_level = min(lowest_level, popcount(up & (SUIT << np.uint64(suit))))
     weights = puzzle.weights
     score = (
         weights[0] * size
@@ -135,7 +135,7 @@ def _assess(waste, tableau, stock, up, puzzle, frame):
         + weights[7] * suit_inversions
         + weights[8] * worst
         + weights[9] * parked
-        + weights[10] * lowest_level
+        + weights[10] * np.int64(lowest_level)
     )
     return score, worst
 
@@ -149,11 +149,11 @@ def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     marked = (waste | (ONE << np.uint64(dealt))) >> np.uint64(puzzle.first)
     key = key << np.uint64(KEY_POSITIONS + 1) | marked
     at = _slot(nodes, key)
-    count = nodes.count[0]
+    count = nodes.used[0]
     if nodes.table[at] != NONE or count == len(nodes.all):
         return nodes.table[at]
     nodes.table[at] = count
-    nodes.count[0] += 1
+    nodes.used[0] += 1
     stock = ZERO
     for i in range(dealt, puzzle.size):
         stock |= ONE << puzzle.deck[i]
@@ -190,7 +190,7 @@ def node_of(g, nodes, rule, puzzle, frame):
 
 @jit
 def _follow(nodes, parent, waste, tableau, up, dealt, puzzle, frame):
-    """Enter a node, its safe cards up, as a child; its number if it is new and not dead, or NONE."""
+    """Enter a node, its safe cards up, as a child; its number if it is new and alive, or NONE."""
     again = frame.safe
     while again:
         again = False
@@ -208,7 +208,7 @@ def _follow(nodes, parent, waste, tableau, up, dealt, puzzle, frame):
                 continue
             up |= card
             again = True
-    before = nodes.count[0]
+    before = nodes.used[0]
     child = WIN
     if up != frame.cards:
         child = _node(nodes, waste, tableau, up, dealt, puzzle, frame)
@@ -273,7 +273,7 @@ def plan(nodes, puzzle, frame, width):
     layer, visited = np.arange(room), np.empty(room, np.int64)
     later = np.empty(room, np.int64)
     heads = np.full(ORDERS, NONE, np.int64)
-    size, number = nodes.count[0], 0
+    size, number = nodes.used[0], 0
     while size:
         for i in range(size):
             _link(heads, nodes, layer[i])

@@ -107,8 +107,9 @@ class RelaxedGame:
         cards, count = 4 * self._ranks, len(passing)
         self.up = clauses.new(cards, count)
         self.direct = clauses.new(count)
-        for card in set(range(cards)) - tableau - set(passing.tolist()):
-            self.up[card] = TRUE
+        is_up = np.ones(cards, bool)
+        is_up[[*tableau, *passing]] = False
+        self.up[is_up] = TRUE
         up, before = self.up, self.before
         clauses.add(-up[4:], up[:-4])
         clauses.add(-before, -up[:, :, None], up[:, None, :])
@@ -138,11 +139,12 @@ class RelaxedGame:
         cards[moved, events] = joins
         size = 2 if frame["by_colour"] else 4
         classes = 4 // size
-        hosts_from = self._counted(hosts.reshape(self._ranks, classes, size, -1))
+        shape = (self._ranks, classes, size, len(moved))
+        hosts_from = self._counted(hosts.reshape(shape))
         count_from = hosts_from.copy()
-        rank, kind = moved // 4, moved % 4 // size
-        own = cards.reshape(self._ranks, classes, size, -1)[rank, kind, :, events]
-        count_from[rank, kind, :, events] = self._counted(own.T[None, None])[0, 0].T
+        at = (moved // 4, moved % 4 // size, slice(None), events)
+        own = cards.reshape(shape)[at]
+        count_from[at] = self._counted(own.T[None, None])[0, 0].T
         total = np.full((self._piles + 2, len(moved)), -TRUE, np.int32)  # [n]: n excesses or more
         total[0] = TRUE
         for place in range(self._ranks):

@@ -93,7 +93,11 @@ class _Solver:
         return ("lost", [], "beam") if beam.is_complete else ("unknown", [], "")
 
     def run(self) -> tuple[str, list[Move], str]:
-        """The status, the moves and what they rest on; raises `_OutOfBudget` where there is no answer in time."""
+        """The status, the moves and what they rest on.
+
+        Raises:
+            _OutOfBudget: where there is no answer in time.
+        """
         game = self._game
         record = game.record[0]
         proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)

@@ -100,8 +100,8 @@ def _times(game: Game, moves: Sequence[object]) -> tuple[dict[str, float], dict[
 def _lying(game: Game) -> dict[str, str]:
     """Where each card lies that is not up."""
     places = {card: "tableau" for pile in game.tableau for card in pile}
-    places |= {card: "stock" for card in game.stock}
-    places |= {card: "waste" for card in game.waste}
+    places |= dict.fromkeys(game.stock, "stock")
+    places |= dict.fromkeys(game.waste, "waste")
     if game.waste:
         places[game.waste[-1]] = "waste top"
     return places
@@ -137,7 +137,12 @@ def main(run: FormulaDifferential) -> None:
             continue
         started = time.monotonic()
         found = compare(rules, range(first, first + run.deals))
-        cells = [rules.name, rules.ranks, rules.piles, *(found[k] for k in ("won", "lost", "missed"))]
+        cells = [
+            rules.name,
+            rules.ranks,
+            rules.piles,
+            *(found[k] for k in ("won", "lost", "missed")),
+        ]
         seconds = time.monotonic() - started
         print("|", " | ".join(str(cell) for cell in cells), f"| {seconds:.0f} |", flush=True)
 
