@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import lowest
+from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE, Move, all_moves
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import LINE, OVER, SEARCHING, WON, safe_move
-from four_seasons_env.solver.bits import lowest
+from four_seasons_env.solver.evaluation import WEIGHTS
 from four_seasons_env.solver.hash_table import is_new
-from four_seasons_env.solver.outlook import WEIGHTS, keys
 from four_seasons_env.solver.planning import (
     DEAD,
     KEY_POSITIONS,
@@ -137,7 +138,7 @@ def _advance(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
                     if number == NONE or node.value == DEAD or node.kept >= most:
                         state.lines = before
                         continue
-                    key, _ = keys(g, rule, frame)
+                    key, _ = position_keys(g, rule)
                     if not is_new(arrays.seen, max(key, ONE)):
                         state.lines = before
                         continue
@@ -170,7 +171,7 @@ class PlannedBeam:
         record: a GAME record from which no card can come back (FRAME field ``one_way``).
         frames: its FRAME array.
         width: positions that a layer starts with.
-        weights: of the features of `outlook`.
+        weights: of the features of `evaluate`.
         discounts: of lines, for each node on them, by the piles left over; the last for more.
     """
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.bits import highest, popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.bits import highest, popcount
 from four_seasons_env.solver.relaxation import (
     FOUR,
     ONE,
@@ -63,7 +63,7 @@ class Puzzle(NamedTuple):
     size: int  # cards in the deck
     first: int  # position of the first that is in waste or stock at the start
     piles: int
-    weights: NDArray[np.float64]  # (features,) of `outlook`; those of arrangements are not used
+    weights: NDArray[np.float64]  # (features,) of `evaluate`; those of arrangements are not used
     discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
 
 
@@ -89,7 +89,7 @@ def _slot(nodes, key):
 def _assess(waste, tableau, stock, up, puzzle, frame):
     """The score of a node, and the piles that it needs at the worst moment of its waste.
 
-    A card that is up hosts nothing; else both are as in `outlook`.
+    A card that is up hosts nothing; else both are as in `evaluate`.
     """
     left = frame.cards & ~up
     ready = next_cards(up)
