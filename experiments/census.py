@@ -9,8 +9,8 @@ can be given more time:
     python -m experiments.census --rules four-seasons --deals 0-9999 --certify --out runs/z
 
 `results.csv` has a row a deal. An open deal may be won or lost: the share of winnable deals lies
-between the share won and one minus the share lost. With `--certify` a proof is written for each deal
-that is lost, and checked: see `CERTIFICATE_COLUMNS`.
+between the share won and one minus the share lost. With `--certify` a proof is written for each
+deal that is lost, and checked: see `CERTIFICATE_COLUMNS`.
 """
 
 from __future__ import annotations
