@@ -6,9 +6,11 @@ can be given more time:
     python -m experiments.census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     python -m experiments.census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
         --out runs/z
+    python -m experiments.census --rules four-seasons --deals 0-9999 --certify --out runs/z
 
 `results.csv` has a row a deal. An open deal may be won or lost: the share of winnable deals lies
-between the share won and one minus the share lost.
+between the share won and one minus the share lost. With `--certify` a proof is written for each
+deal that is lost, and checked: see `CERTIFICATE_COLUMNS`.
 """
 
 from __future__ import annotations
@@ -38,12 +40,18 @@ from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.game import Game
 from four_seasons_env.rules import file_name
 from four_seasons_env.solver import shorten, solve
+from four_seasons_env.solver.certificates import certify
 
 BLOCK = 100
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed")
 """Of a result file: `base` is the foundations' base rank, `moves` the length of the solution found
 (0: none), `allowed` the time limit of the last attempt in seconds."""
+CERTIFICATE_COLUMNS = ("rules", "deal", "certified", "clauses", "conflicts", "lemmas")
+"""Of certificates.csv, a row for each deal lost: whether a proof that the formula of the relaxed
+game cannot be satisfied has been written to `proofs` and checked, the clauses of the formula, the
+conflicts that its solver met and the clauses of the proof. A loss that is not certified rests on
+another search of `four_seasons_env.solver`; the last three are 0 then."""
 
 
 @dataclass
@@ -61,6 +69,8 @@ class Census:
     only: Literal["new", "unknown"] = "new"
     """`new`: solve deals that have not been tried. `unknown`: also those that are open after less
     time than now."""
+    certify: bool = False
+    """Write a proof for each deal that is lost, and have it checked (the extra `solver`)."""
     seed: int = 0
     """Seed of the solver's chance."""
     workers: Workers = field(default_factory=Workers)
@@ -218,6 +228,27 @@ def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
     )
 
 
+def certify_losses(run: Census, results: pd.DataFrame) -> pd.DataFrame:
+    """Write proofs for the deals that are lost; a row for each in certificates.csv."""
+    rows = []
+    lost = results[results["status"] == "lost"]
+    for rules, deal in zip(lost["rules"], lost["deal"], strict=True):
+        row = dict.fromkeys(CERTIFICATE_COLUMNS, 0) | {
+            "rules": rules, "deal": deal, "certified": False,
+        }  # fmt: skip
+        certificate = certify(Game(rules, deal))
+        if certificate:
+            certificate.write(run.out / "proofs" / file_name(rules) / str(deal))
+            row["certified"] = certificate.is_valid
+            row["clauses"] = sum(map(len, certificate.clauses.blocks))
+            row["conflicts"] = certificate.conflicts
+            row["lemmas"] = certificate.lemmas
+        rows.append(row)
+    certificates = pd.DataFrame(rows, columns=list(CERTIFICATE_COLUMNS))
+    write_csv(run.out / "certificates.csv", certificates)
+    return certificates
+
+
 def census(run: Census) -> None:
     """Take the census, print the table, and save table and plots beside the results."""
     results = take_census(run)
@@ -229,6 +260,9 @@ def census(run: Census) -> None:
         name = file_name(str(rules))
         plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
     print_table(cells, f"deals {run.deals}")
+    if run.certify:
+        certificates = certify_losses(run, results)
+        print(f"{certificates['certified'].sum()} of {len(certificates)} losses certified")
     print(f"saved in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
 
 

@@ -48,6 +48,7 @@ NEXT_DEAL_PPO = "next_deal_ppo"
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
 RESULTS = ROOT / "docs" / "results"
+CERTIFICATES = RESULTS / "certificates.csv"
 SOLVER = ROOT / "docs" / "solver.md"
 AGENTS = ROOT / "docs" / "agents.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -181,6 +182,8 @@ def with_census(page: str, results: pd.DataFrame) -> str:
     default = results[results["rules"] == _DEFAULT]
     part = "Test deals, each solved for itself on one core.\n\n"
     part += as_markdown(census_as_text(by_rules)) + "\n"
+    if CERTIFICATES.is_file():
+        part += _certified_part(pd.read_csv(CERTIFICATES)) + "\n\n"
     if len(default):
         bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
         part += f"`{_DEFAULT}` by the rank of the base card:\n\n"
@@ -188,6 +191,13 @@ def with_census(page: str, results: pd.DataFrame) -> str:
         part += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
         part += "![time and moves](results/census.png)\n\n"
     return with_part(page, "results", part)
+
+
+def _certified_part(certificates: pd.DataFrame) -> str:
+    """How many losses have a proof that has been checked, by rule set."""
+    counts = certificates.groupby("rules")["certified"].agg(["sum", "count"])
+    shares = [f"`{rules}` {row['sum']} of {row['count']}" for rules, row in counts.iterrows()]
+    return f"Losses that are certified (see below): {', '.join(shares)}."
 
 
 def with_agents(page: str) -> str:
@@ -233,6 +243,12 @@ def store_census(folder: Path) -> None:
         if rules == _DEFAULT:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")
+    if (folder / "certificates.csv").is_file():
+        new = pd.read_csv(folder / "certificates.csv")
+        if CERTIFICATES.is_file():
+            before = pd.read_csv(CERTIFICATES)
+            new = pd.concat([before[~before["rules"].isin(new["rules"])], new])
+        write_csv(CERTIFICATES, new)
 
 
 def write_pages(run: Pages) -> None:

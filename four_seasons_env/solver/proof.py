@@ -93,7 +93,7 @@ def waste_is_stuck(here, proof, frame):
         if own & (~own + ONE) == card:  # it can go up
             reached |= card
             never = never_up(left, reached)
-        elif piles_needed(lying & never, reached, frame) > proof.piles:
+        elif piles_needed(lying & never, reached & ~here.up, frame) > proof.piles:
             return True
         else:
             reached |= card

@@ -15,7 +15,7 @@ from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.solver import beam as beams
-from four_seasons_env.solver import exhaust
+from four_seasons_env.solver import exhaust, planned, sat
 from four_seasons_env.solver import proof as proofs
 from four_seasons_env.solver.evaluation import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
@@ -28,6 +28,13 @@ _ARRANGEMENTS = 32  # of a single beam
 _SPREADS = (0.1, 0.2, 0.4)  # standard deviation of each weight's factor in the others
 _MORE = (1, 2, 4, 8)  # how many times the arrangements of the first beams, for their width
 _BYTES = 20_000  # that a beam may take for each position of its width, while arrays double
+_CONFLICTS = 1_000  # of the formula in one call: some tenths of a second
+_MOST_CONFLICTS = 30_000  # of the formula; deals that it proves lost take 6,000 at most
+_FORMULA_MEMORY = 2**26  # bytes that a formula takes
+_PLANNED_EVERY = 4  # beams for each beam that plans
+_PLANNED_WIDTHS = (15_000, 5_000, 40_000)
+_PLANNED_DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0))
+_PLANNED_FROM = 1_000_000  # positions that must be left: such beams are for long searches
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 _EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
 _EXHAUST_SHARE = 4  # positions of beams for each position of that search
@@ -45,6 +52,10 @@ class Solution:
     """Positions looked at."""
     seconds: float
     """Time taken."""
+    certificate: str = ""
+    """What the answer rests on: `moves` that win; a `beam` that left nothing out; the `relaxed
+    game` searched to its end; its `formula`, which nothing satisfies; the `whole game` searched to
+    its end. Empty for an unknown answer."""
 
 
 class _OutOfBudget(Exception):
@@ -62,6 +73,7 @@ class _Solver:
         self._max_positions = max_positions
         self._deadline = time.perf_counter() + seconds
         self._rng = np.random.default_rng(seed)
+        self._planned_rng = np.random.default_rng((seed, 1))
         self._memory = memory
         self.positions = 0
 
@@ -72,34 +84,78 @@ class _Solver:
             raise _OutOfBudget
         return int(min(left, 2**62))
 
-    def run_one(self, width: int) -> tuple[str, list[Move]]:
+    def run_one(self, width: int) -> tuple[str, list[Move], str]:
         """As `run`, with one beam of this width and nothing beside it."""
         record, rules = self._game.record[0], self._game.rules
         beam = beams.Beam(record, rules, self._frames, width, _ARRANGEMENTS, WEIGHTS, self._memory)
         if self._run_beam(beam) == beams.WON:
-            return "won", beam.moves()
-        return "lost" if beam.is_complete else "unknown", []
+            return "won", beam.moves(), "moves"
+        return ("lost", [], "beam") if beam.is_complete else ("unknown", [], "")
 
-    def run(self) -> tuple[str, list[Move]]:
-        """The status and the moves; raises `_OutOfBudget` where there is no answer in time."""
+    def run(self) -> tuple[str, list[Move], str]:
+        """The status, the moves and what they rest on.
+
+        Raises:
+            _OutOfBudget: where there is no answer in time.
+        """
         game = self._game
         record = game.record[0]
         proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
         whole = exhaust.Exhaustive(record, game.rules, self._frames, self._memory // 8)
         number = 0
+        is_relaxed_win = False  # then the relaxed game proves nothing
         while True:
             before = self.positions
             beam = beams.Beam(
                 record, game.rules, self._frames, *self._plan(number), 5 * self._memory // 8
             )
             if self._run_beam(beam) == beams.WON:
-                return "won", beam.moves()
+                return "won", beam.moves(), "moves"
             made = self.positions - before
-            if beam.is_complete or self._proves(proof, proofs, made // _PROOF_SHARE):
-                return "lost", []
+            if beam.is_complete:
+                return "lost", [], "beam"
+            if not is_relaxed_win and self._proves(proof, proofs, made // _PROOF_SHARE):
+                return "lost", [], "relaxed game"
+            if number == len(_FIRST) - 1 and self._memory >= 4 * _FORMULA_MEMORY:
+                answer = self._formula()
+                if answer == sat.LOST:
+                    return "lost", [], "formula"
+                is_relaxed_win = answer == sat.SATISFIABLE
+            if (number - len(_FIRST) + 1) % _PLANNED_EVERY == 0:
+                moves = self._run_planned(number // _PLANNED_EVERY)
+                if moves:
+                    return "won", moves, "moves"
             if number >= _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
-                return "lost", []
+                return "lost", [], "whole game"
             number += 1
+
+    def _run_planned(self, number: int) -> list[Move]:
+        """The moves that win, if a beam that plans finds them."""
+        if self._memory < planned.MEMORY or self._left() < _PLANNED_FROM:
+            return []
+        spread = _SPREADS[number % len(_SPREADS)] if number else 0.0
+        beam = planned.PlannedBeam(
+            self._game.record[0],
+            self._game.rules,
+            self._frames,
+            _PLANNED_WIDTHS[number % len(_PLANNED_WIDTHS)],
+            WEIGHTS * (1 + spread * self._planned_rng.standard_normal(len(WEIGHTS))),
+            _PLANNED_DISCOUNTS[int(self._planned_rng.integers(len(_PLANNED_DISCOUNTS)))],
+        )
+        status = beams.SEARCHING if beam.is_possible else beams.OVER
+        while status == beams.SEARCHING:
+            before = beam.positions
+            status = beam.go_on(self._left())
+            self.positions += beam.positions - before
+        return beam.moves() if status == beams.WON else []
+
+    def _formula(self) -> int:
+        """What the formula of the relaxed game says; it looks at no positions."""
+        formula = sat.FormulaProof(self._game.record[0], self._game.rules, self._frames)
+        while formula.status == sat.SEARCHING and formula.conflicts < _MOST_CONFLICTS:
+            self._left()
+            formula.go_on(_CONFLICTS)
+        return formula.status
 
     def _plan(self, number: int) -> tuple[int, int, NDArray[np.float64]]:
         """Width, arrangements and weights of a beam.
@@ -157,6 +213,7 @@ def _warm_up() -> None:
     whole = exhaust.Exhaustive(game.record[0], game.rules, frames, 2**20)
     whole.go_on(1)
     whole.grow()
+    planned.PlannedBeam(game.record[0], game.rules, frames, 1).go_on(1)
 
 
 def solve(
@@ -206,15 +263,16 @@ def solve(
         seed,
         memory,
     )
-    status, moves = "won", list[Move]()
+    status, moves, certificate = "won", list[Move](), "moves"
     if not game.is_won:
         try:
-            status, moves = solver.run() if width is None else solver.run_one(width)
+            status, moves, certificate = solver.run() if width is None else solver.run_one(width)
         except (_OutOfBudget, beams.OutOfMemory):
-            status = "unknown"
+            status, certificate = "unknown", ""
     replay = game.copy()
     for move in moves:
         replay.play(move)
     if status == "won" and not replay.is_won:
         raise AssertionError(f"moves that do not win {game!r}: {moves}")
-    return Solution(status, moves, solver.positions, time.perf_counter() - started)
+    seconds_taken = time.perf_counter() - started
+    return Solution(status, moves, solver.positions, seconds_taken, certificate)

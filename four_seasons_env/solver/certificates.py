@@ -1,0 +1,195 @@
+"""Losses that are certified: the proof written down, and checked by another program.
+
+`certify` has Glucose write its proof that the formula of the relaxed game (`sat`) cannot be
+satisfied: a list of clauses, each of which follows from those before it by unit propagation (RUP:
+assume that all its literals are false, and a clause becomes empty); the last clause is empty. The
+checker here shares no code with Glucose: two watched literals a clause, nothing is ever deleted.
+Other checkers, drat-trim for one, take the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.game import Game
+from four_seasons_env.solver import sat
+from four_seasons_env.solver.frame import make_frame
+
+_MOST_CONFLICTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A loss with its proof."""
+
+    clauses: sat.Clauses
+    """The formula."""
+    proof: list[str]
+    """Lines in the DRUP format, which is part of DRAT."""
+    conflicts: int
+    """That Glucose met."""
+    is_valid: bool
+    """Whether the checker takes the proof."""
+
+    @property
+    def lemmas(self) -> int:
+        """Clauses of the proof."""
+        return sum(not line.startswith("d") for line in self.proof)
+
+    def write(self, path: Path) -> None:
+        """Write `path.cnf`, the formula in the DIMACS format, and `path.drat`, the proof."""
+        blocks = self.clauses.blocks
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".cnf").open("w") as file:
+            file.write(f"p cnf {self.clauses.variables} {sum(map(len, blocks))}\n")
+            for block in blocks:
+                np.savetxt(file, np.pad(block, ((0, 0), (0, 1))), "%d")
+        path.with_suffix(".drat").write_text("\n".join(self.proof) + "\n")
+
+
+def certify(game: Game) -> Certificate | None:
+    """The proof that a position is lost, checked; None where the formula gives none.
+
+    Raises:
+        RuntimeError: if python-sat is not installed.
+    """
+    if not sat.is_available():
+        raise RuntimeError("certificates need python-sat: pip install 'four-seasons-env[solver]'")
+    record = game.record[0]
+    search = sat.FormulaProof(record, game.rules, make_frame(record, game.rules), with_proof=True)
+    if search.status == sat.SEARCHING:
+        search.go_on(_MOST_CONFLICTS)
+    if search.status != sat.LOST:
+        return None
+    proof = search.proof()
+    is_valid = is_proof(search.clauses, proof)
+    return Certificate(search.clauses, proof, search.conflicts, is_valid)
+
+
+def is_proof(clauses: sat.Clauses, proof: Iterable[str]) -> bool:
+    """Whether a proof in the DRUP format shows that no assignment satisfies the clauses.
+
+    Lines that delete clauses are passed over: with more clauses no less follows.
+    """
+    given = [row for block in clauses.blocks for row in block]
+    lemmas = [line.split()[:-1] for line in proof if not line.startswith("d")]
+    rows = [*given, *(np.array(lemma, np.int64) for lemma in lemmas)]
+    signed = np.concatenate(rows)
+    literals = (2 * np.abs(signed) + (signed < 0)).astype(np.int32)
+    starts = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+    return bool(_follows(literals, starts, len(given), clauses.variables))
+
+
+NONE = -1
+"""Of a conflict, and at the end of a list of watches."""
+
+
+@jit
+def _assign(literal, values, trail, size):
+    """Make a literal true: literals are 2 * variable, and one more where negated."""
+    values[literal] = 1
+    values[literal ^ 1] = -1
+    trail[size] = literal
+    return size + 1
+
+
+@jit
+def _watch(clause, slot, literals, starts, heads, links):
+    literal = literals[starts[clause] + slot]
+    links[2 * clause + slot] = heads[literal]
+    heads[literal] = 2 * clause + slot
+
+
+@jit
+def _propagate(done, size, literals, starts, heads, links, values, trail):
+    """Assign what follows from the trail; the trail's new size, or NONE for a conflict."""
+    while done < size:
+        false = trail[done] ^ 1
+        done += 1
+        watch = heads[false]
+        heads[false] = NONE
+        while watch != NONE:
+            following = links[watch]
+            clause, slot = watch >> 1, watch & 1
+            start = starts[clause]
+            other = literals[start + (1 - slot)]
+            moved = False
+            if values[other] != 1:
+                for at in range(start + 2, starts[clause + 1]):
+                    if values[literals[at]] != -1:
+                        literals[start + slot], literals[at] = literals[at], false
+                        _watch(clause, slot, literals, starts, heads, links)
+                        moved = True
+                        break
+            if not moved:
+                links[watch] = heads[false]
+                heads[false] = watch
+                if values[other] == -1:
+                    while following != NONE:  # the rest of the list is watched still
+                        watch, following = following, links[following]
+                        links[watch] = heads[false]
+                        heads[false] = watch
+                    return NONE
+                if values[other] == 0:
+                    size = _assign(other, values, trail, size)
+            watch = following
+    return size
+
+
+@jit
+def _follows(literals, starts, given, variables):
+    """Whether each clause after the given ones follows by unit propagation, the last being empty.
+
+    Args:
+        literals: int32: those of all clauses, in a row; they change places within their clause.
+        starts: int64: where each clause starts, and where the last ends.
+        given: clauses that need no proof.
+    """
+    heads = np.full(2 * variables + 2, NONE, np.int64)
+    links = np.full(2 * len(starts), NONE, np.int64)
+    values = np.zeros(2 * variables + 2, np.int8)
+    trail = np.zeros(variables + 1, np.int64)
+    size = 0  # of the trail that holds for good
+    for clause in range(len(starts) - 1):
+        start, end = starts[clause], starts[clause + 1]
+        if clause >= given:
+            tried, holds = size, False
+            for at in range(start, end):
+                holds |= values[literals[at]] == 1
+                if values[literals[at]] == 0:
+                    tried = _assign(literals[at] ^ 1, values, trail, tried)
+            if not holds:
+                reached = _propagate(size, tried, literals, starts, heads, links, values, trail)
+                if reached != NONE:
+                    return False
+            for literal in range(2, 2 * variables + 2):
+                values[literal] = 0
+            for at in range(size):
+                values[trail[at]] = 1
+                values[trail[at] ^ 1] = -1
+        open_literals = 0
+        holds = False
+        for at in range(start, end):  # what is not false comes first, to be watched
+            value = values[literals[at]]
+            holds |= value == 1
+            if value != -1:
+                front = start + open_literals
+                literals[front], literals[at] = literals[at], literals[front]
+                open_literals += 1
+        if open_literals == 0:
+            return True
+        if open_literals == 1 and not holds:
+            size = _assign(literals[start], values, trail, size)
+            before = size - 1
+            size = _propagate(before, size, literals, starts, heads, links, values, trail)
+            if size == NONE:
+                return True
+        elif open_literals > 1:
+            _watch(clause, 0, literals, starts, heads, links)
+            _watch(clause, 1, literals, starts, heads, links)
+    return False

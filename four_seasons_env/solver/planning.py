@@ -1,0 +1,310 @@
+"""What a node is worth: the lines of the relaxed game that win from it.
+
+A *node* is a position without the arrangement of its tableau: the waste, the levels, the cards
+dealt. A hard deal is decided by the choice of nodes, which no score of features sees. `plan`
+searches the relaxed game (`relaxation`) from some nodes, layer by layer to its end, and goes back:
+the value of a node is the number of lines that win from it, less for those on which the piles are
+full. A plan keeps only so many nodes a layer, so a value of 0 proves nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.bits import highest, popcount
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import mix
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.solver.relaxation import (
+    FOUR,
+    ONE,
+    SUIT,
+    ZERO,
+    cards_up,
+    is_safe,
+    never_up,
+    next_cards,
+    piles_needed,
+)
+
+NODE = np.dtype(
+    [
+        ("key", "u8"),
+        ("waste", "u8"),  # bit set of positions in the deck
+        ("tableau", "u8"),  # bit set of cards
+        ("up", "u8"),  # bit set of cards
+        ("score", "f8"),  # small for a promising one
+        ("value", "f8"),  # lines that win, with discounts; DEAD if none can
+        ("dealt", "i4"),
+        ("order", "i4"),  # cards in the tableau + 2 * cards up: any move but a deal adds to it
+        ("link", "i4"),  # the next node of the same order, while a layer is played on
+        ("kept", "i4"),  # arrangements of it that a beam has kept
+        ("children", "i4", (7,)),
+    ],
+    align=True,
+)
+NONE, WIN = -1, -2
+DEAD = -1.0
+ORDERS = 2 * 52 + 1
+KEY_POSITIONS = 47  # of the deck that a key has room for, from the first that matters
+_MOST = 1e300
+_2, _3, _14 = np.uint64(2), np.uint64(3), np.uint64(14)
+
+
+class Puzzle(NamedTuple):
+    """What the searches of one game look up."""
+
+    deck: NDArray[np.uint64]  # (52,) cards in dealing order, as bit numbers
+    where: NDArray[np.uint8]  # (53,) [card] -> its position in the deck
+    size: int  # cards in the deck
+    first: int  # position of the first that is in waste or stock at the start
+    piles: int
+    weights: NDArray[np.float64]  # (features,) of `evaluate`; those of arrangements are not used
+    discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
+
+
+class Nodes(NamedTuple):
+    """Nodes, found by their keys."""
+
+    used: NDArray[np.int64]  # (1,) how many there are
+    all: NDArray[np.void]  # NODE (n,)
+    table: NDArray[np.int32]  # (a power of two,) numbers of nodes, by key
+
+
+@jit
+def _slot(nodes, key):
+    """Where in the table a key is, or is to be."""
+    last = np.uint64(len(nodes.table) - 1)
+    at = mix(key) & last
+    while nodes.table[at] != NONE and nodes.all[nodes.table[at]].key != key:
+        at = (at + ONE) & last
+    return at
+
+
+@jit
+def _assess(waste, tableau, stock, up, puzzle, frame):
+    """The score of a node, and the piles that it needs at the worst moment of its waste.
+
+    A card that is up hosts nothing; else both are as in `evaluate`.
+    """
+    left = frame.cards & ~up
+    ready = next_cards(up)
+    reached = tableau | stock
+    never = never_up(left, reached | up)
+    above = ZERO
+    lying = tableau
+    size = above_next = parked = 0
+    inversions = suit_inversions = np.int64(0)
+    needed = piles_needed(tableau, tableau, frame)
+    worst = needed
+    while waste:
+        position = highest(waste)
+        waste ^= ONE << position
+        place = puzzle.deck[position]
+        bit = ONE << place
+        suit = SUIT << (place & _3)
+        higher = above & ~((ONE << (FOUR * ((place >> _2) + ONE))) - ONE)
+        inversions += np.int64(popcount(higher))
+        suit_inversions += np.int64(popcount(higher & suit))
+        if bit & ready:
+            above_next += size
+        lying |= bit
+        reached |= bit
+        own = never & suit
+        if own & (~own + ONE) == bit:
+            never = never_up(left, reached | up)
+        else:
+            parked += 1
+            worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
+        above |= bit
+        size += 1
+    lowest_level = FOUR * FOUR
+    for suit in range(4):
+        lowest_level = min(lowest_level, popcount(up & (SUIT << np.uint64(suit))))
+    weights = puzzle.weights
+    score = (
+        weights[0] * size
+        + (weights[1] + weights[5]) * needed
+        + weights[2] * np.int64(popcount(up))
+        + weights[3] * above_next
+        + weights[6] * inversions
+        + weights[7] * suit_inversions
+        + weights[8] * worst
+        + weights[9] * parked
+        + weights[10] * np.int64(lowest_level)
+    )
+    return score, worst
+
+
+@jit
+def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
+    """The number of a node, entered if it is new; NONE if there is no room."""
+    key = ZERO
+    for suit in range(4):
+        key = key * _14 + popcount(up & (SUIT << np.uint64(suit)))
+    marked = (waste | (ONE << np.uint64(dealt))) >> np.uint64(puzzle.first)
+    key = key << np.uint64(KEY_POSITIONS + 1) | marked
+    at = _slot(nodes, key)
+    count = nodes.used[0]
+    if nodes.table[at] != NONE or count == len(nodes.all):
+        return nodes.table[at]
+    nodes.table[at] = count
+    nodes.used[0] += 1
+    stock = ZERO
+    for i in range(dealt, puzzle.size):
+        stock |= ONE << puzzle.deck[i]
+    node = nodes.all[count]
+    node.key = key
+    node.waste = waste
+    node.tableau = tableau
+    node.up = up
+    node.dealt = dealt
+    node.order = np.int64(popcount(tableau)) + 2 * np.int64(popcount(up))
+    node.kept = 0
+    node.children[:] = NONE
+    score, worst = _assess(waste, tableau, stock, up, puzzle, frame)
+    node.score = score
+    node.value = DEAD if worst > puzzle.piles else 0.0
+    return count
+
+
+@jit
+def node_of(g, nodes, rule, puzzle, frame):
+    """The number of the node of a GAME record, entered if it is new; NONE if there is no room."""
+    waste = tableau = ZERO
+    card = g.top[WASTE]
+    while card != NO_CARD:
+        waste |= ONE << np.uint64(puzzle.where[card])
+        card = g.below[card]
+    for pile in range(rule.piles):
+        card = g.top[pile]
+        while card != NO_CARD:
+            tableau |= ONE << np.uint64(frame.place[card])
+            card = g.below[card]
+    return _node(nodes, waste, tableau, cards_up(g.level), g.dealt, puzzle, frame)
+
+
+@jit
+def _follow(nodes, parent, waste, tableau, up, dealt, puzzle, frame):
+    """Enter a node, its safe cards up, as a child; its number if it is new and alive, or NONE."""
+    again = frame.safe
+    while again:
+        again = False
+        ready = next_cards(up) & frame.cards
+        while ready:
+            card = ready & (~ready + ONE)
+            ready ^= card
+            if not is_safe(card, up, frame):
+                continue
+            if tableau & card:
+                tableau ^= card
+            elif waste and ONE << puzzle.deck[highest(waste)] == card:
+                waste ^= ONE << highest(waste)
+            else:
+                continue
+            up |= card
+            again = True
+    before = nodes.used[0]
+    child = WIN
+    if up != frame.cards:
+        child = _node(nodes, waste, tableau, up, dealt, puzzle, frame)
+        if child == NONE or nodes.all[child].value == DEAD:
+            return NONE
+    children = nodes.all[parent].children
+    slot = 0
+    while children[slot] != NONE:
+        slot += 1
+    children[slot] = child
+    return child if child >= before else NONE
+
+
+@jit
+def _link(heads, nodes, number):
+    node = nodes.all[number]
+    node.link = heads[node.order]
+    heads[node.order] = number
+
+
+@jit
+def _play_on(nodes, here, heads, puzzle, frame):
+    """Enter what follows from a node; the number of a new one in the next layer, or NONE."""
+    waste, tableau = nodes.all[here].waste, nodes.all[here].tableau
+    up, dealt = nodes.all[here].up, nodes.all[here].dealt
+    later = NONE
+    if dealt < puzzle.size:
+        turned = waste | (ONE << np.uint64(dealt))
+        later = _follow(nodes, here, turned, tableau, up, dealt + 1, puzzle, frame)
+    ready = next_cards(up) & frame.cards
+    moving = ready & tableau
+    while moving:
+        card = moving & (~moving + ONE)
+        moving ^= card
+        if piles_needed(tableau, tableau ^ card, frame) <= puzzle.piles:
+            child = _follow(nodes, here, waste, tableau ^ card, up | card, dealt, puzzle, frame)
+            if child != NONE:
+                _link(heads, nodes, child)
+    if waste:
+        rest = waste ^ (ONE << highest(waste))
+        card = ONE << puzzle.deck[highest(waste)]
+        if piles_needed(tableau | card, tableau, frame) <= puzzle.piles:
+            child = _follow(nodes, here, rest, tableau | card, up, dealt, puzzle, frame)
+            if child != NONE:
+                _link(heads, nodes, child)
+        if ready & card:
+            child = _follow(nodes, here, rest, tableau, up | card, dealt, puzzle, frame)
+            if child != NONE:
+                _link(heads, nodes, child)
+    return later
+
+
+@jit
+def plan(nodes, puzzle, frame, width):
+    """Set the values of the nodes that there are, all of one layer, and of those that follow.
+
+    Args:
+        nodes: Nodes, with none but those to plan from.
+        width: nodes of a layer that are played on at most.
+    """
+    room = len(nodes.all)
+    layer, visited = np.arange(room), np.empty(room, np.int64)
+    later = np.empty(room, np.int64)
+    heads = np.full(ORDERS, NONE, np.int64)
+    size, number = nodes.used[0], 0
+    while size:
+        for i in range(size):
+            _link(heads, nodes, layer[i])
+        coming = 0
+        for order in range(ORDERS):
+            while heads[order] != NONE:
+                here = heads[order]
+                heads[order] = nodes.all[here].link
+                visited[number] = here
+                number += 1
+                child = _play_on(nodes, here, heads, puzzle, frame)
+                if child != NONE:
+                    later[coming] = child
+                    coming += 1
+        scores = np.empty(coming, np.float64)
+        for i in range(coming):
+            scores[i] = nodes.all[later[i]].score
+        most = np.inf if coming <= width else np.partition(scores, width)[width]
+        size = 0
+        for i in range(coming):
+            if scores[i] < most:
+                layer[size] = later[i]
+                size += 1
+    for i in range(number - 1, -1, -1):
+        node = nodes.all[visited[i]]
+        lines = 0.0
+        for child in node.children:
+            if child == WIN:
+                lines += 1
+            elif child != NONE:
+                lines += max(nodes.all[child].value, 0.0)
+        spare = puzzle.piles - piles_needed(node.tableau, node.tableau, frame)
+        discount = puzzle.discounts[min(spare, len(puzzle.discounts) - 1)]
+        node.value = min(lines * discount, _MOST)

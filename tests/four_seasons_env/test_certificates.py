@@ -1,0 +1,195 @@
+"""The formula of the relaxed game, its certificates, and the beams that plan by relaxed wins."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES, WRAPS
+from four_seasons_env.solver import sat, solve
+from four_seasons_env.solver.beam import SEARCHING, WON
+from four_seasons_env.solver.certificates import certify, is_proof
+from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.planned import PlannedBeam
+from tests.helpers import ROWS, biased_choice, numbered_deck, small, winning_moves
+from tests.reference.formula_differential import calls_lost, compare, satisfies
+
+LOST = 157
+"""A test deal of `four-seasons`, proved lost after few conflicts."""
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_the_formula_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
+    rules = small("four-seasons", ranks=4, piles=1).replace(wrap=wrap)
+    found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 60))
+    assert found["won"] > 20
+    assert found["lost"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if not RULES[row].redeals])
+def test_the_formula_agrees_with_brute_force_on_every_row_without_redeals(row: str) -> None:
+    if not RULES[row].worrying_back:
+        assert compare(small(row, ranks=4, piles=1), range(TRAIN_FROM, TRAIN_FROM + 25))["won"]
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if RULES[row].redeals] + ["pysolfc/simplicity"]
+)
+def test_the_formula_says_nothing_where_cards_come_back(row: str) -> None:
+    record = Game(row, TRAIN_FROM).record[0]
+    proof = sat.FormulaProof(record, RULES[row], make_frame(record, RULES[row]))
+    assert proof.status == sat.SATISFIABLE
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "simplicity", "czarina"])
+def test_play_that_wins_a_full_game_satisfies_the_formula_from_any_position(row: str) -> None:
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
+        game = Game(row, deal)
+        moves = solve(game, max_positions=300_000).moves
+        for played in range(0, len(moves), 40):
+            position = game.copy()
+            for move in moves[:played]:
+                position.play(move)
+            assert satisfies(position, moves[played:])
+            assert not calls_lost(position)
+
+
+def test_no_position_of_a_win_is_called_lost() -> None:
+    """Down to the last, at which no card is left to leave the waste."""
+    game = Game(small("four-seasons", ranks=4, piles=1), deck=numbered_deck(TRAIN_FROM, 4))
+    for move in winning_moves(game):
+        assert not calls_lost(game)
+        game.play(move)
+    assert game.is_won
+    assert not calls_lost(game)
+
+
+def test_what_no_play_can_do_does_not_satisfy_the_formula() -> None:
+    from pysat.solvers import Glucose4
+
+    game = Game("four-seasons", TRAIN_FROM)
+    record = game.record[0]
+    formula = sat.RelaxedGame(record, game.rules, make_frame(record, game.rules))
+    last = int(np.argmax(formula.passing))
+    card = formula.passing[last]
+    direct, before, up = -int(formula.direct[last]), formula.before, formula.up
+    with Glucose4() as solver:
+        for block in formula.clauses.blocks:
+            solver.append_formula(block.tolist())
+        assert solver.solve()
+        assert not solver.solve([-direct, -int(up[card - 4, last])])  # its predecessor is not up
+        assert not solver.solve([int(up[card, last])])  # it is up before it has left
+        assert not solver.solve([int(before[0, 1]), int(before[1, 2]), int(before[2, 0])])
+        assert not solver.solve([-int(before[0, 1]), -int(before[1, 2]), int(before[0, 2])])
+
+
+def test_certificates_are_checked_and_written(tmp_path: Path) -> None:
+    certificate = certify(Game("four-seasons", LOST))
+    assert certificate is not None
+    assert certificate.is_valid
+    certificate.write(tmp_path / "proof")
+    header = (tmp_path / "proof.cnf").open().readline().split()
+    clauses = sum(map(len, certificate.clauses.blocks))
+    assert header == ["p", "cnf", str(certificate.clauses.variables), str(clauses)]
+    assert (tmp_path / "proof.drat").read_text().endswith("\n0\n")
+    assert certify(Game("four-seasons", 0)) is None
+
+
+def test_the_checker_refuses_what_does_not_follow() -> None:
+    certificate = certify(Game("four-seasons", LOST))
+    assert certificate is not None
+    lemmas = [line for line in certificate.proof if not line.startswith("d")]
+    assert is_proof(certificate.clauses, lemmas)
+    assert not is_proof(certificate.clauses, lemmas[: len(lemmas) // 2])
+    assert not is_proof(certificate.clauses, ["0"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_checker_on_formulas_whose_assignments_are_counted(seed: int) -> None:
+    """A formula of six variables, whose lemmas are all clauses that hold in its assignments."""
+    rng = random.Random(seed)
+    clauses = sat.Clauses()
+    clauses.new(5)
+    for _ in range(rng.randint(10, 30)):
+        some = rng.sample(range(1, 7), 3)
+        clauses.add(*(np.array([x * rng.choice((-1, 1))], np.int32) for x in some))
+    rows = [row.tolist() for block in clauses.blocks for row in block]
+    satisfiable = any(
+        all(any((bits >> abs(x) - 1 & 1) == (x > 0) for x in row) for row in rows)
+        for bits in range(64)
+    )
+    # Resolution over the variables in turn: every assignment of the first k is refuted from below.
+    lemmas = [
+        " ".join(str((x + 1) * (-1 if bits >> x & 1 else 1)) for x in range(k)) + " 0"
+        for k in range(6, -1, -1)
+        for bits in range(1 << k)
+    ]
+    assert is_proof(clauses, lemmas) == (not satisfiable)
+
+
+def test_a_deal_is_proved_lost_and_says_by_what() -> None:
+    solution = solve(Game("four-seasons", LOST), seconds=60)
+    assert (solution.status, solution.certificate) == ("lost", "formula")
+    assert solve(Game("four-seasons", 0), seconds=60).certificate == "moves"
+    assert solve(Game("four-seasons", LOST), max_positions=1000).certificate == ""
+
+
+def test_without_python_sat_nothing_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sat, "is_available", lambda: False)
+    with pytest.raises(RuntimeError, match="python-sat"):
+        certify(Game("four-seasons", LOST))
+    assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"
+
+
+def run_planned(game: Game, width: int) -> PlannedBeam | None:
+    """A beam that has won, or None."""
+    record = game.record[0]
+    beam = PlannedBeam(record, game.rules, make_frame(record, game.rules), width)
+    assert beam.is_possible
+    status = SEARCHING
+    while status == SEARCHING:
+        status = beam.go_on(10**7)
+    return beam if status == WON else None
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "simplicity", "kings-in-the-corner"])
+def test_beams_that_plan_win(row: str) -> None:
+    wins = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
+        game = Game(row, deal)
+        beam = run_planned(game, 2_000)
+        if beam:
+            for move in beam.moves():
+                game.play(move)
+            assert game.is_won
+            wins += 1
+    assert wins
+
+
+def test_beams_that_plan_win_from_late_positions() -> None:
+    game = Game("four-seasons", TRAIN_FROM)
+    moves = solve(game, max_positions=300_000).moves
+    for move in moves[: 2 * len(moves) // 3]:
+        game.play(move)
+    beam = run_planned(game, 500)
+    assert beam
+    for move in beam.moves():
+        game.play(move)
+    assert game.is_won
+
+
+def test_small_lost_games_are_not_won_by_plans() -> None:
+    rules = small("four-seasons", ranks=4, piles=1).replace(wrap="never")
+    lost = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 20):
+        game = Game(rules, deck=numbered_deck(deal, 4))
+        for _ in range(deal % 4):
+            if not game.is_over:
+                game.play(biased_choice(game.legal_moves(), random.Random(deal)))
+        if solve(game, seconds=60).status == "lost":
+            assert run_planned(game, 500) is None
+            lost += 1
+    assert lost

@@ -1,0 +1,151 @@
+"""The formula of the relaxed game against brute force and against games that were won.
+
+`python -m tests.reference.formula_differential`: every small game is decided by the formula and by
+a search in plain Python that cuts nothing off; a game that can be won must not be called lost, and
+the play that wins it must satisfy every clause. The first game that does not ends the run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import tyro
+
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver import sat, solve
+from four_seasons_env.solver.frame import make_frame
+from tests.helpers import numbered_deck
+from tests.reference.brute_force import BruteForce
+from tests.reference.solver_differential import UNHURRIED, small_games
+
+
+@dataclass
+class FormulaDifferential:
+    """Compare the formula with brute force."""
+
+    deals: int = 200
+    """Of each rule set."""
+    first: int = 0
+    """Number of the first, counted from the first training deal."""
+
+
+def calls_lost(game: Game) -> bool:
+    """Whether the formula of a position cannot be satisfied."""
+    record = game.record[0]
+    proof = sat.FormulaProof(record, game.rules, make_frame(record, game.rules))
+    while proof.status == sat.SEARCHING:
+        proof.go_on(10_000)
+    return proof.status == sat.LOST
+
+
+def satisfies(game: Game, moves: Sequence[object]) -> bool:
+    """Whether the order in which a play moves the cards satisfies the formula of its start."""
+    from pysat.solvers import Glucose4
+
+    record = game.record[0]
+    place = make_frame(record, game.rules)[0]["place"]
+    formula = sat.RelaxedGame(record, game.rules, make_frame(record, game.rules))
+    left, up = _times(game, moves)
+    cards = {int(place[_number(card)]): card for card in {**left, **up}}
+    passing = [cards[place] for place in formula.passing.tolist()]
+    facts = []
+    for i, card in enumerate(passing):
+        facts.append((formula.direct[i], left[card] == up[card]))
+        for k, other in enumerate(passing):
+            facts.append((formula.before[i, k], left[card] < left[other]))
+        for x, literals in enumerate(formula.up):
+            facts.append((literals[i], x not in cards or up[cards[x]] < left[card]))
+    with Glucose4() as solver:
+        for block in formula.clauses.blocks:
+            solver.append_formula(block.tolist())
+        return bool(solver.solve([int(lit) if holds else -int(lit) for lit, holds in facts]))
+
+
+def _number(card: str) -> int:
+    return 4 * "A23456789TJQK".index(card[0]) + "CSHD".index(card[1])
+
+
+def _times(game: Game, moves: Sequence[object]) -> tuple[dict[str, float], dict[str, int]]:
+    """When each card leaves the waste, and when it goes up: numbers of the moves of a win.
+
+    A card that a move turns over and a refill takes to the tableau leaves with that move, after
+    what the move itself takes.
+    """
+    game = game.copy()
+    left: dict[str, float] = {}
+    up: dict[str, int] = {}
+    before = _lying(game)
+    for time_, move in enumerate(moves):
+        game.play(move)
+        after = _lying(game)
+        gone = [card for card in before if before[card] != after.get(card)]
+        for card in gone:
+            if card not in after:
+                up[card] = time_
+            if before[card] != "tableau":
+                if card not in after:
+                    left[card] = time_
+                elif after[card] == "tableau":
+                    moved = str(move).startswith("W>") and before[card] == "waste top"
+                    left[card] = time_ if moved else time_ + 0.5
+        before = after
+    return left, up
+
+
+def _lying(game: Game) -> dict[str, str]:
+    """Where each card lies that is not up."""
+    places = {card: "tableau" for pile in game.tableau for card in pile}
+    places |= dict.fromkeys(game.stock, "stock")
+    places |= dict.fromkeys(game.waste, "waste")
+    if game.waste:
+        places[game.waste[-1]] = "waste top"
+    return places
+
+
+def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
+    """Decide deals in both ways; count them as won, lost (by both) and missed (lost, no proof).
+
+    Raises:
+        AssertionError: for a game that can be won, and the formula calls it lost or is not
+            satisfied by the play that wins it.
+    """
+    found: Counter[str] = Counter()
+    for deal in deals:
+        deck = numbered_deck(deal, rules.ranks)
+        game = Game(rules, deck=deck)
+        lost = calls_lost(game)
+        winnable = BruteForce(rules, deck).can_be_won()
+        assert not (lost and winnable), (rules, deal)
+        if winnable and (solution := solve(game, seconds=UNHURRIED)).moves:
+            assert satisfies(game, solution.moves), (rules, deal)
+        found["won" if winnable else "lost" if lost else "missed"] += 1
+    return found
+
+
+def main(run: FormulaDifferential) -> None:
+    """Compare rule set after rule set."""
+    print("| rules | ranks | piles | won | lost, proved | lost, not proved | seconds |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    first = TRAIN_FROM + run.first
+    for rules in small_games():
+        if rules.redeals or rules.worrying_back:
+            continue
+        started = time.monotonic()
+        found = compare(rules, range(first, first + run.deals))
+        cells = [
+            rules.name,
+            rules.ranks,
+            rules.piles,
+            *(found[k] for k in ("won", "lost", "missed")),
+        ]
+        seconds = time.monotonic() - started
+        print("|", " | ".join(str(cell) for cell in cells), f"| {seconds:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(FormulaDifferential, description=__doc__))
