@@ -12,10 +12,11 @@ import math
 from html import escape
 
 from four_seasons_env.engine.cards import RANKS, SUITS
-from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
+from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.rendering import cards
 from four_seasons_env.rendering.glyphs import number, suit, text_width, write
 from four_seasons_env.rendering.layout import CARD, Layout, layout
+from four_seasons_env.rendering.places import cards_at, ends
 from four_seasons_env.rendering.position import Position, headline
 from four_seasons_env.rendering.themes import Theme, get_theme
 
@@ -149,23 +150,13 @@ class _Drawing:
     def moved(self, before: Position) -> None:
         """Ring the cards that lie elsewhere than before, and the places that they come from."""
         was, now = _placed(before), _placed(self.position)
-        tops = {self._top(place): place for place in self.corners}
         came = {was[card] for card, place in now.items() if card in was and was[card] != place}
         for place in sorted(came):
             self._ring(self.corners[place], self.theme.mark, 2)
         for card, place in now.items():
-            if was.get(card) != place and tops.get(card) == place:
+            is_top = cards_at(self.position, place)[-1] == card
+            if is_top and was.get(card) != place:
                 self._ring(self.corners[place], self.theme.mark)
-
-    def _top(self, place: str) -> str | None:
-        pile: list[str] = []
-        if place == "W":
-            pile = self.position.waste
-        elif place.startswith("T"):
-            pile = self.position.tableau[int(place[1:])]
-        elif place.startswith("F:"):
-            pile = self.position.foundations[place[2:]]
-        return pile[-1] if pile else None
 
     def _ring(self, corner: tuple[float, float], colour: str, width: int = 5) -> None:
         ring = (
@@ -180,19 +171,8 @@ class _Drawing:
             if STOCK in (move.source, move.target):
                 self._ring(self.table.stock, self.theme.arrow)
             else:
-                source, target = self._ends(move)
+                source, target = ends(self.position, move)
                 self.parts.append(self._arrow(self.corners[source], self.corners[target]))
-
-    def _ends(self, move: Move) -> tuple[str, str]:
-        """The places that a card goes from and to, as the drawing calls them."""
-        if move.source >= FOUNDATION:
-            return f"F:{SUITS[move.source - FOUNDATION]}", f"T{move.target}"
-        source = "W" if move.source == WASTE else f"T{move.source}"
-        if move.target != FOUNDATION:
-            return source, f"T{move.target}"
-        top = self._top(source)
-        assert top is not None
-        return source, f"F:{top[1]}"
 
     def _arrow(self, source: tuple[float, float], target: tuple[float, float]) -> str:
         dx, dy = target[0] - source[0], target[1] - source[1]

@@ -412,7 +412,9 @@ def test_gymnasium_shows_pictures_in_a_window_of_its_own(screen, monkeypatch):
 
 def test_gymnasium_records_videos(tmp_path):
     pytest.importorskip("moviepy", reason="RecordVideo needs moviepy")
-    env = RecordVideo(FourSeasonsEnv(render_mode="rgb_array"), str(tmp_path / "videos"), lambda _: True)
+    env = RecordVideo(
+        FourSeasonsEnv(render_mode="rgb_array"), str(tmp_path / "videos"), lambda _: True
+    )
     env.reset(options={"deal": 17})
     for _ in range(4):
         env.step(0)
