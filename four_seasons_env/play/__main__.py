@@ -7,9 +7,12 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import urlencode
 
 from four_seasons_env.engine.deals import check_deal
+from four_seasons_env.play.records import append_record
+from four_seasons_env.play.session import Keep
 from four_seasons_env.rules import get_rules
 
 _MISSING = "to play, install the extra: pip install 'four-seasons-env[play]' (missing: {})"
@@ -22,11 +25,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8752, help="0: any that is free")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
+    parser.add_argument("--record", type=Path, help="a JSON lines file for games that end")
+    parser.add_argument("--player", default="", help="the name in the records")
     parser.add_argument("--terminal", action="store_true", help="play here, with the keyboard")
     return parser
 
 
-def _serve(address: str, host: str, port: int, browser: bool) -> None:
+def _keeper(path: Path | None, player: str) -> Keep | None:
+    """What is done with a game that has ended: it is added to a file, if one is named."""
+    if path is None:
+        return None
+    return lambda session: append_record(path, session.record(player))
+
+
+def _serve(address: str, host: str, port: int, browser: bool, keep: Keep | None) -> None:
     """Serve the page until the process is stopped."""
     import uvicorn
 
@@ -46,7 +58,7 @@ def _serve(address: str, host: str, port: int, browser: bool) -> None:
             webbrowser.open(url)
         anywhere = host in ("0.0.0.0", "::")
         hosts = ["*"] if anywhere else [*LOOPBACK, name]
-        config = uvicorn.Config(make_app(hosts), log_level="warning")
+        config = uvicorn.Config(make_app(hosts, keep=keep), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -58,14 +70,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         deal = None if options.deal is None else check_deal(options.deal)
     except ValueError as error:
         sys.exit(f"error: {error}")
+    keep = _keeper(options.record, options.player)
     try:
         if options.terminal:
             from four_seasons_env.play.terminal import play_on_terminal
 
-            play_on_terminal(rules, deal)
+            play_on_terminal(rules, deal, keep=keep)
         else:
             asked = {"rules": rules.name} | ({} if deal is None else {"deal": deal})
-            _serve(f"?{urlencode(asked)}", options.host, options.port, not options.no_browser)
+            _serve(f"?{urlencode(asked)}", options.host, options.port, not options.no_browser, keep)
     except ModuleNotFoundError as error:
         sys.exit("error: " + _MISSING.format(error.name))
     except KeyboardInterrupt:

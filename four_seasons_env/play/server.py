@@ -37,7 +37,7 @@ from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice, words
 from four_seasons_env.play.guard import Guard
-from four_seasons_env.play.session import MOST_MOVES, Session
+from four_seasons_env.play.session import MOST_MOVES, Keep, Session
 from four_seasons_env.play.store import Store, UnknownSession
 from four_seasons_env.play.view import session_view
 from four_seasons_env.rendering.places import ends
@@ -74,7 +74,7 @@ def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> 
     return value
 
 
-def _new_session(body: dict[str, Any]) -> Session:
+def _new_session(body: dict[str, Any], keep: Keep | None) -> Session:
     deal, moves = body.get("deal", 0), _field(body, "moves", list, [])
     if isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
         deal = int(deal)
@@ -82,14 +82,14 @@ def _new_session(body: dict[str, Any]) -> Session:
         raise BadRequest(f"a deal is a number, not {str(deal)[:40]!r}")
     if len(moves) > MOST_MOVES or not all(isinstance(move, str) for move in moves):
         raise BadRequest(f"'moves' are {MOST_MOVES:,} texts at most")
-    return Session(_field(body, "rules", str, "four-seasons"), deal, moves)
+    return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
 
 
 class Application:
     """The handlers of one server and the games that it keeps."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, keep: Keep | None) -> None:
+        self._store, self._keep = store, keep
 
     def routes(self) -> list[Route | Mount]:
         """All that the server answers."""
@@ -138,7 +138,7 @@ class Application:
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
-        session = _new_session(await _body(request))
+        session = _new_session(await _body(request), self._keep)
         with self._store.lock:
             return self._answer(request, self._store.add(session), 201)
 
@@ -218,15 +218,19 @@ def _unknown(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "this server keeps no such game, or no longer"}, 404)
 
 
-def make_app(hosts: Sequence[str] = LOOPBACK, store: Store | None = None) -> Starlette:
+def make_app(
+    hosts: Sequence[str] = LOOPBACK, store: Store | None = None, keep: Keep | None = None
+) -> Starlette:
     """The application.
 
     Args:
         hosts: names under which it may be reached (the ``Host`` of requests); "*" for any.
         store: of its games; None for an empty one.
+        keep: called with each session whose game ends.
     """
+    handlers = Application(Store() if store is None else store, keep)
     return Starlette(
-        routes=Application(Store() if store is None else store).routes(),
+        routes=handlers.routes(),
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
             Middleware(Guard),

@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterable
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
+from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
 
 MOST_MOVES = 2000
+
+
+Keep = Callable[["Session"], None]
+"""What is done with a session when its game ends."""
 
 
 class SessionFull(ValueError):
@@ -24,6 +29,7 @@ class Session:
         deal: the deal's number.
         moves: to play at once, as texts.
         clock: tells seconds.
+        keep: called when the game ends, each time that it does.
 
     Raises:
         ValueError: for unknown rules, a bad deal number or moves that are not legal.
@@ -35,6 +41,7 @@ class Session:
         deal: int,
         moves: Iterable[str] = (),
         clock: Callable[[], float] = time.monotonic,
+        keep: Keep | None = None,
     ) -> None:
         self.game = Game(rules, deal=deal)
         self.before: Game | None = None
@@ -42,11 +49,13 @@ class Session:
         self.played: list[Move] = []
         self.times: list[float] = []
         """Seconds from the start to each move."""
+        self._keep: Keep | None = None  # moves that are played again are not kept again
         self._undone: list[tuple[Move, float]] = []
         self._clock = clock
         self._started = clock()
         for move in moves:
             self.play(move)
+        self._keep = keep
 
     @property
     def can_redo(self) -> bool:
@@ -59,6 +68,16 @@ class Session:
         if self.game.is_over and self.times:
             return self.times[-1]
         return self._clock() - self._started
+
+    def record(self, player: str = "") -> Record:
+        """The game so far, to be kept."""
+        return Record(
+            self.game.rules.name,
+            tuple(move.text for move in self.played),
+            deal=self.game.deal,
+            times=tuple(self.times),
+            player=player,
+        )
 
     def play(self, move: str) -> None:
         """Play a move, given as its text.
@@ -79,6 +98,8 @@ class Session:
         self.before = before
         self.played.append(move)
         self.times.append(seconds)
+        if self._keep and self.game.is_over:
+            self._keep(self)
 
     def undo(self) -> None:
         """Take the last move back.

@@ -13,7 +13,7 @@ from rich.text import Text
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.play import advice, words
-from four_seasons_env.play.session import Session
+from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.rendering.layout import Place, grid
 from four_seasons_env.rules import Rules
 
@@ -32,6 +32,7 @@ def play_on_terminal(
     deal: int | None,
     lines: Iterable[str] | None = None,
     console: Console | None = None,
+    keep: Keep | None = None,
 ) -> None:
     """Play until the user quits.
 
@@ -40,10 +41,11 @@ def play_on_terminal(
         deal: the deal's number; None for any.
         lines: what is typed; None to ask for it.
         console: where the game is shown; None for the terminal.
+        keep: called with each session whose game ends.
     """
     console = console or Console(highlight=False)
     typed = iter(lines) if lines is not None else _ask(console)
-    session = Session(rules, _any_deal() if deal is None else deal)
+    session = Session(rules, _any_deal() if deal is None else deal, keep=keep)
     console.print(_HELP, style="dim")
     show(session, console)
     for line in typed:
@@ -51,7 +53,7 @@ def play_on_terminal(
         if command in ("q", "quit"):
             return
         if command in ("n", "new"):
-            session = Session(rules, _any_deal())
+            session = Session(rules, _any_deal(), keep=keep)
         elif not _obey(session, command, console):
             continue
         show(session, console)

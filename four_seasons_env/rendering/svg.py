@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import Any
 
 from four_seasons_env.engine.cards import RANKS, SUITS
 from four_seasons_env.engine.moves import STOCK
@@ -195,7 +196,7 @@ class _Drawing:
         )
 
 
-def draw_svg(
+def draw_parts(
     position: Position,
     *,
     before: Position | None = None,
@@ -204,24 +205,10 @@ def draw_svg(
     theme: str = "light",
     four_colours: bool = False,
     width: int | None = None,
-) -> str:
-    """A position as SVG text.
+) -> tuple[str, list[str]]:
+    """`draw_svg` in parts: the opening tag with what is the same all game, and the rest.
 
-    Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
-    has its count on its back. An empty foundation shows its base, the bar below each its level.
-
-    Args:
-        position: the position, such as a `Game`.
-        before: the position before the last move, which is marked then: the cards that moved are
-            ringed, and thin rings are where they came from.
-        legal: mark the legal moves, those aside that only rename spaces.
-        unseen: list below the table the cards that have not been seen.
-        theme: "light" or "dark".
-        four_colours: a colour for each suit.
-        width: in pixels; None for one pixel a unit. The height follows.
-
-    Raises:
-        ValueError: for an unknown theme, or a width that is not positive.
+    Drawings of one game share most of their parts.
     """
     if width is not None and width < 1:
         raise ValueError(f"a picture's width must be 1 pixel or more, not {width}")
@@ -238,10 +225,38 @@ def draw_svg(
         drawing.legal()
     if before is not None:
         drawing.moved(before)
-    title = escape(headline(position))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '
-        f'width="{pixels[0]}" height="{pixels[1]}" role="img" aria-label="{title}">'
-        f'<title>{title}</title><rect class="table" width="{units[0]}" height="{units[1]}" '
-        f'fill="{drawing.theme.table}"/>{"".join(drawing.parts)}</svg>'
+        f'width="{pixels[0]}" height="{pixels[1]}" role="img">'
+        f'<rect class="table" width="{units[0]}" height="{units[1]}" '
+        f'fill="{drawing.theme.table}"/>',
+        drawing.parts,
     )
+
+
+def draw_svg(position: Position, **how: Any) -> str:
+    """A position as SVG text.
+
+    Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
+    has its count on its back. An empty foundation shows its base, the bar below each its level.
+
+    Args:
+        position: the position, such as a `Game`.
+        **how: any of
+
+            - `before`: the position before the last move, which is marked then: the cards that
+              moved are ringed, and thin rings are where they came from.
+            - `legal`: True to mark the legal moves, those aside that only rename spaces.
+            - `unseen`: True to list below the table the cards that have not been seen.
+            - `theme`: "light" or "dark".
+            - `four_colours`: True for a colour for each suit.
+            - `width`: in pixels; by default one pixel a unit. The height follows.
+
+    Raises:
+        ValueError: for an unknown theme, or a width that is not positive.
+        TypeError: for any other argument.
+    """
+    start, parts = draw_parts(position, **how)
+    tag, rest = start.split(">", 1)
+    title = escape(headline(position))
+    return f'{tag} aria-label="{title}"><title>{title}</title>{rest}{"".join(parts)}</svg>'
