@@ -387,10 +387,10 @@ def plot_alive(results: pd.DataFrame, title: str, path: Path) -> None:
     agents = list(dict.fromkeys(winnable["agent"]))
     left = np.arange(int(winnable["alive"].max()), -1, -1)
     for agent, games in winnable.groupby("agent", sort=False):
-        bounds = np.array([alive_at(games, cards) for cards in left])
+        low, high = np.array([alive_at(games, int(cards)) for cards in left]).T
         colour = _colours(agents)[str(agent)]
-        axes.fill_between(left, *bounds.T, step="post", color=colour, alpha=0.3, lw=0)
-        axes.step(left, bounds.mean(axis=1), where="post", color=colour)
+        axes.fill_between(left, low, high, step="post", color=colour, alpha=0.3, lw=0)
+        axes.step(left, (low + high) / 2, where="post", color=colour)
         axes.plot(-1.5, games["won"].mean(), "o", color=colour, ms=5, clip_on=False)
     axes.set_xlim(left[0], -1.5)
     axes.set_xlabel("cards left in the stock (dots: games won)")
