@@ -20,7 +20,7 @@ from four_seasons_env.rules import RULES
 from four_seasons_env.solver import Solution, solve
 from tests.helpers import biased_choice, small
 
-SMALL = small("four-seasons", ranks=6, piles=3)
+SMALL = small("four-seasons", ranks=5, piles=1)
 
 
 def small_game(deal: int) -> list[Game]:
