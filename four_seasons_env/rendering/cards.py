@@ -84,6 +84,6 @@ def back(theme: Theme, count: int) -> str:
         f'rx="{_ROUND}" fill="{theme.back}" stroke="{theme.edge}"/>'
         f'<path class="pattern" d="{rhombs}" fill="none" stroke="{theme.pattern}" '
         'stroke-width="1" stroke-opacity=".7"/>'
-        f'<rect class="back" x="22" y="48" width="56" height="44" rx="8" fill="{theme.back}"/>'
+        f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{theme.back}"/>'
         + write(digits, x, CARD[1] / 2 - 12, 24, "#ffffff", "count")
     )
