@@ -66,6 +66,12 @@ def _review_block(task: _Task) -> None:
     write_csv(task.part, pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
+def winnable_deals(results: pd.DataFrame) -> pd.DataFrame:
+    """The results of the deals that are known to be winnable, whoever's game has shown it."""
+    known = results.loc[results["start"] == WON, ["rules", "deal"]].drop_duplicates()
+    return results.merge(known, on=["rules", "deal"])
+
+
 def alive_at(games: pd.DataFrame, left: int) -> tuple[float, float]:
     """The share of games that can still be won with so many cards left: at least, at most.
 
@@ -83,9 +89,9 @@ def thrown_away(results: pd.DataFrame) -> pd.DataFrame:
     many were not yet thrown away when so many cards were left: at least - at most.
     """
     rows = []
-    for agent, games in results.groupby("agent", sort=False):
-        winnable = games[games["start"] == WON]
-        row = {"agent": str(agent), "deals": f"{len(games):,}", "winnable": f"{len(winnable):,}"}
+    deals = results["deal"].nunique()
+    for agent, winnable in winnable_deals(results).groupby("agent", sort=False):
+        row = {"agent": str(agent), "deals": f"{deals:,}", "winnable": f"{len(winnable):,}"}
         for left in _LEFT:
             low, high = alive_at(winnable, left)
             row[f"alive with {left} left %"] = f"{100 * low:.1f}-{100 * high:.1f}"

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.thrown_away import alive_at
+from experiments.evaluation.thrown_away import alive_at, winnable_deals
 from experiments.statistics.summary import BASELINE, bounds_as_text, labels, wins_by_label
 from experiments.training.run_folder import STEPS
 
@@ -383,7 +383,7 @@ def plot_alive(results: pd.DataFrame, title: str, path: Path) -> None:
         path: of the picture.
     """
     figure, axes = _axes()
-    winnable = results[results["start"] == "won"]
+    winnable = winnable_deals(results)
     agents = list(dict.fromkeys(winnable["agent"]))
     left = np.arange(int(winnable["alive"].max()), -1, -1)
     for agent, games in winnable.groupby("agent", sort=False):

@@ -11,7 +11,8 @@ from experiments.evaluation import review
 from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import find_players
 from experiments.evaluation.review import LOST, UNKNOWN, WON, Verdicts, judge, kept_alive
-from experiments.evaluation.thrown_away import alive_at, thrown_away
+from experiments.evaluation.thrown_away import alive_at, thrown_away, winnable_deals
+from experiments.pages import PLAY, with_thrown_away
 from experiments.reporting.review_page import review_page
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
@@ -218,10 +219,13 @@ def test_bounds_tell_what_is_known():
             ("a", 3, False, WON, 35, 35),
             ("a", 4, False, WON, 46, -1),  # anywhere
             ("a", 5, False, LOST, -1, 46),
+            ("b", 4, False, UNKNOWN, -1, 46),  # known to be winnable by the other's game
         ],
         columns=["agent", "deal", "won", "start", "alive", "dead"],
-    )
-    winnable = games[games["start"] == WON]
+    ).assign(rules="four-seasons")
+    winnable = winnable_deals(games)
+    assert list(winnable[winnable["agent"] == "b"]["deal"]) == [4]
+    winnable = winnable[winnable["agent"] == "a"]
     assert alive_at(winnable, 40) == (0.75, 1.0)
     assert alive_at(winnable, 30) == (0.5, 0.75)
     assert alive_at(winnable, 15) == (0.25, 0.75)
@@ -229,3 +233,8 @@ def test_bounds_tell_what_is_known():
     row = thrown_away(games).iloc[0]
     assert (row["deals"], row["winnable"], row["won %"]) == ("5", "4", "25.0")
     assert row["alive with 30 left %"] == "50.0-75.0"
+
+
+def test_the_page_in_the_docs_is_up_to_date():
+    """`python -m experiments.pages` writes it."""
+    assert with_thrown_away(PLAY.read_text()) == PLAY.read_text()
