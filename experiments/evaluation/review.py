@@ -149,11 +149,17 @@ def useful_moves(positions: Sequence[Game]) -> int:
     return useful
 
 
-def kept_alive(position: Game, seconds: float = 1.0) -> dict[str, str]:
-    """What the solver says of the position after each move, those aside that only rename spaces."""
+def kept_alive(position: Game, in_all: float = 6.0) -> dict[str, str]:
+    """What the solver says of the position after each move, those aside that only rename spaces.
+
+    Args:
+        position: the one in which the moves are to be played.
+        in_all: seconds for all answers, at most.
+    """
+    moves = position.legal_moves(distinct=True)
     answers = {}
-    for move in position.legal_moves(distinct=True):
+    for move in moves:
         after = position.copy()
         after.play(move)
-        answers[move.text] = solve(after, seconds=seconds).status
+        answers[move.text] = solve(after, seconds=in_all / len(moves)).status
     return answers
