@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from agents.bundled import bundled_weights
-from agents.planner.reach import reach
-from agents.planner.value_network import new_work
+from agents.planner.reach import new_player, reach
 from agents.planner.weights import load_network
-from agents.search.determinization import forget
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
+from agents.search.determinization import hide_unseen
+from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import Rules
@@ -42,10 +41,8 @@ class Judge:
     """
 
     def __init__(self, rules: Rules) -> None:
-        self._rule = compile_rules(rules)[0]
-        self._free = compile_rules(rules.replace(spaces="optional"))[0]
-        self._network = load_network(bundled_weights("planner", rules.name), rules)[1]
-        self._work = new_work()
+        network = load_network(bundled_weights("planner", rules.name), rules)[1]
+        self._player = new_player(rules, network)
         self._search = new_search(rules, _POSITIONS)
 
     def chance(self, game: Game) -> float | None:
@@ -55,7 +52,7 @@ class Judge:
         """
         if game.is_over:
             return float(game.is_won)
-        if nothing_hidden(game.record[0], self._rule):
+        if nothing_hidden(game.record[0], self._player.rule):
             return _solved(game)
         return max(self._reached(game).values(), default=0.0)
 
@@ -65,7 +62,7 @@ class Judge:
         """
         if game.is_over:
             return {}
-        if not nothing_hidden(game.record[0], self._rule):
+        if not nothing_hidden(game.record[0], self._player.rule):
             return self._reached(game)
         values = {}
         for move in game.legal_moves(distinct=True):
@@ -79,9 +76,8 @@ class Judge:
     def _reached(self, game: Game) -> dict[int, float]:
         """The value of the best position behind each first move."""
         copy, search = game.copy(), self._search
-        forget(copy.record[0], self._rule)
-        player = (self._rule, self._free, self._network, self._work)
-        _, count = reach(copy.record[0], *player, search, _POSITIONS, _POSITIONS)
+        hide_unseen(copy.record[0], self._player.rule)
+        _, count = reach(copy.record[0], self._player, search, _POSITIONS, _POSITIONS)
         values: dict[int, float] = {}
         for row in range(count):
             won = search.values[row] == WON

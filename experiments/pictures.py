@@ -1,4 +1,6 @@
-"""Make the pictures of the docs: `python -m experiments.pictures`.
+"""Make the pictures of the docs.
+
+    python -m experiments.pictures
 
 A won game as an animation, a position, and, where Chromium and Playwright are installed, the pages
 of `four_seasons_env play` and `experiments.review` as they look on a desk and on a phone, light and
@@ -16,12 +18,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import tyro
 import uvicorn
 
 from agents.files import write_atomically
+from experiments.command_line import run_command
 from experiments.evaluation.players import find_players
 from experiments.evaluation.review import record_games
 from experiments.reporting.animation import play_out, save_animation
@@ -140,11 +142,8 @@ def make_pictures(run: Pictures) -> None:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        make_pictures(tyro.cli(Annotated[Pictures, tyro.conf.arg(name="")], description=__doc__))
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(make_pictures, Pictures, __doc__)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Look a game over: `python -m experiments.review --agent planner --deal 17 --out page.html`.
+"""Look a game over: a page with pictures, chances and the moment it was lost; or many games.
+
+    python -m experiments.review --agent planner --deal 17 --out page.html
 
 One self-contained page: the game move by move, the chance of winning as the planner judges it, what
 the solver says of the true deal, and the moment the game was lost. Of a game kept as a record
@@ -14,22 +16,20 @@ Of many deals, how often and where agents throw away games that could be won:
 from __future__ import annotations
 
 import itertools
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 from agents.files import write_atomically
 from agents.judge import Judge, can_judge
+from experiments.command_line import run_command
 from experiments.evaluation.players import find_players
 from experiments.evaluation.review import LOST, judge, kept_alive, record_games, useful_moves
 from experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
+from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_alive
 from experiments.reporting.review_page import Reviewed, review_page
 from experiments.reporting.tables import as_markdown, print_table
-from four_seasons_env.engine.deals import check_deal, parse_deals
+from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
@@ -65,8 +65,8 @@ class Review:
     """With --deals: whose games."""
     seed: int = 0
     """Of the agents' chance."""
-    n_jobs: int = -1
-    """With --deals: how many tasks at once; -1: one a core."""
+    workers: Workers = field(default_factory=Workers)
+    """With --deals: where the games are looked over."""
 
 
 def review_game(
@@ -126,12 +126,12 @@ def _record(run: Review) -> Record:
     return record_games(player, rules, [deal], run.seed)[deal]
 
 
-def review_many(run: Review, deals: range) -> None:
-    """Look the games of agents on many deals over, and keep results, table and plot."""
+def review_many(run: Review, deals: str) -> None:
+    """Look the games of agents on many deals over, and store results, table and plot."""
     limits = (run.seconds, run.in_all)
-    results = review_deals(run.out, run.agents, run.rules, deals, limits, run.seed, run.n_jobs)
+    results = review_deals(run.out, run.agents, run.rules, deals, limits, run.seed, run.workers)
     table = thrown_away(results)
-    title = f"{get_rules(run.rules).name}, deals {deals[0]:,}-{deals[-1]:,}"
+    title = f"{get_rules(run.rules).name}, deals {deals}"
     write_atomically(run.out / "table.md", as_markdown(table).encode())
     plot_alive(results, title, run.out / "thrown_away.png")
     print_table(table, title)
@@ -140,7 +140,7 @@ def review_many(run: Review, deals: range) -> None:
 def review(run: Review) -> None:
     """Write the page of a game, or look many over."""
     if run.deals is not None:
-        review_many(run, parse_deals(run.deals))
+        review_many(run, run.deals)
         return
     reviewed = review_game(_record(run), run.beside, run.seconds, run.in_all)
     run.out.parent.mkdir(parents=True, exist_ok=True)
@@ -149,11 +149,8 @@ def review(run: Review) -> None:
 
 
 def main() -> None:
-    """Read the flags and run."""
-    try:
-        review(tyro.cli(Annotated[Review, tyro.conf.arg(name="")], description=__doc__))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+    """Run the command."""
+    run_command(review, Review, __doc__)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ import pandas as pd
 
 from experiments.evaluation.players import Player, find_players
 from experiments.evaluation.review import WON, judge, record_games, useful_moves
-from experiments.parallel.jobs import run_blocks
+from experiments.parallel.blocks import Block, read_blocks, run_blocks, split_deals
+from experiments.parallel.workers import Workers
 from experiments.reporting.tables import write_csv
-from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.rules import get_rules
 
 PLAY = ("deterministic",)
 """How trained networks play here."""
@@ -28,24 +29,24 @@ _LEFT = (40, 30, 20, 10, 0)
 
 
 @dataclass(frozen=True)
-class _Task:
-    out: Path
-    rules: Rules
+class Task(Block):
+    """A block of deals, played by one player and looked over."""
+
     player: Player
-    deals: range
     limits: tuple[float, float]
     seed: int
 
     @property
-    def part(self) -> Path:
-        folder = self.out / "parts" / self.player.folder
+    def folder(self) -> str:
+        """Folder of the player's result files."""
         limits = "-".join(f"{limit:g}s" for limit in self.limits)
-        return folder / f"{self.deals[0]}-{self.deals[-1]}-{limits}.csv"
+        return f"{self.player.folder}-{limits}"
 
 
-def _review_block(task: _Task) -> None:
+def review_block(task: Task) -> None:
+    """Play and look over a block of deals, and write its result file."""
     rows = []
-    games = record_games(task.player, task.rules, task.deals, task.seed)
+    games = record_games(task.player, get_rules(task.rules), task.deals, task.seed)
     for deal, record in games.items():
         positions = record.positions()
         positions = positions[: useful_moves(positions) + 1]
@@ -54,7 +55,7 @@ def _review_block(task: _Task) -> None:
         rows.append(
             {
                 "agent": task.player.agent,
-                "rules": task.rules.name,
+                "rules": task.rules,
                 "deal": deal,
                 "won": positions[-1].is_won,
                 "start": verdicts.statuses[0],
@@ -104,39 +105,39 @@ def review_deals(
     out: Path,
     agents: Sequence[str],
     rules: str,
-    deals: range,
+    deals: str,
     limits: tuple[float, float],
-    seed: int = 0,
-    n_jobs: int = -1,
+    seed: int,
+    workers: Workers,
 ) -> pd.DataFrame:
-    """Play deals, look the games over, and keep the results; what is done is not done again.
+    """Play deals, look the games over, and store the results; what is done is not done again.
 
     Args:
         out: folder of the results.
         agents: their names.
         rules: name of the rule set.
-        deals: the deals' numbers.
+        deals: a range of deals such as "10000-10199".
         limits: seconds for one answer of the solver at first, and for all on one game.
         seed: of the agents' chance.
-        n_jobs: how many tasks at once; -1: one a core.
+        workers: where the tasks run.
 
     Returns:
         A row for each agent and deal; see `COLUMNS`.
 
     Raises:
-        ValueError: for an unknown agent or rule set.
+        ValueError: for an unknown agent, rule set or backend, or a text that is no range of deals.
         RuntimeError: if a block failed, once all others are done.
     """
     rule_set = get_rules(rules)
+    workers.check()
+    blocks = split_deals(deals, BLOCK)
     players = find_players(agents, rule_set, PLAY)
     tasks = [
-        _Task(out, rule_set, player, deals[i : i + BLOCK], limits, seed)
+        Task(out, rule_set.name, block, player, limits, seed)
         for player in players
-        for i in range(0, len(deals), BLOCK)
+        for block in blocks
     ]
-    todo = [task for task in tasks if not task.part.is_file()]
-    names = [str(task.part.relative_to(out)) for task in todo]
-    run_blocks(_review_block, todo, names, "reviewing", len(tasks) - len(todo), n_jobs=n_jobs)
-    results = pd.concat([pd.read_csv(task.part) for task in tasks], ignore_index=True)
+    run_blocks(review_block, tasks, "reviewing", workers)
+    results = read_blocks(tasks)
     write_csv(out / "results.csv", results)
     return results
