@@ -65,6 +65,7 @@ def draw_game(run: Pictures) -> None:
     positions = play_out(run.agent, "four-seasons", run.deal)
     if not positions[-1].is_won:
         raise ValueError(f"{run.agent} does not win deal {run.deal}: choose another (--deal)")
+    run.out.mkdir(parents=True, exist_ok=True)
     save_animation(positions, run.out / "game.gif", width=280)
     middle = len(positions) // 2
     for theme in ("light", "dark"):
@@ -131,7 +132,6 @@ def screenshots(run: Pictures, chromium: str) -> None:
 
 def make_pictures(run: Pictures) -> None:
     """All of them."""
-    run.out.mkdir(parents=True, exist_ok=True)
     draw_game(run)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
