@@ -6,6 +6,8 @@
     python -m experiments.pages --speed runs/speed      # experiments.throughput -> README
     python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
     python -m experiments.pages --ladder runs/l         # experiments.ladder -> docs/agents.md
+    python -m experiments.pages --thrown-away runs/review
+                                                        # experiments.review -> docs/play.md
     python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
     python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
                                                         # the study -> docs/learning.md
@@ -27,10 +29,12 @@ from experiments.census import census_as_text, hardest, summarise_census
 from experiments.command_line import ROOT, run_command
 from experiments.disagreements import disagreements_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
+from experiments.evaluation.thrown_away import thrown_away
 from experiments.reporting.architecture_page import record_part
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.plots import (
+    plot_alive,
     plot_census,
     plot_speed_strength,
     plot_throughput,
@@ -52,6 +56,7 @@ CERTIFICATES = RESULTS / "certificates.csv"
 SOLVER = ROOT / "docs" / "solver.md"
 AGENTS = ROOT / "docs" / "agents.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
+PLAY = ROOT / "docs" / "play.md"
 
 _DEFAULT = "four-seasons"
 
@@ -72,6 +77,8 @@ class Pages:
     """Folder of `experiments.ladder` on test deals."""
     disagreements: Path | None = None
     """Folder of `experiments.disagreements`."""
+    thrown_away: Path | None = None
+    """Folder of `experiments.review --deals`."""
     recipes: Path | None = None
     """Folder of a comparison of heuristic and planner on other rule sets."""
     learning: list[Path] = field(default_factory=list)
@@ -251,6 +258,18 @@ def store_census(folder: Path) -> None:
         write_csv(CERTIFICATES, new)
 
 
+def with_thrown_away(page: str) -> str:
+    """The text of docs/play.md as the kept results have it."""
+    results = pd.read_csv(RESULTS / "thrown_away.csv")
+    told = (
+        f"Validation deals {results['deal'].min():,} to {results['deal'].max():,}, "
+        "in percent of those known to be winnable: not yet thrown away, at least and at most.\n\n"
+        f"{as_markdown(thrown_away(results))}\n"
+        "![winnable deals not yet thrown away](results/thrown_away.png)\n\n"
+    )
+    return with_part(page, "thrown-away", told)
+
+
 def write_pages(run: Pages) -> None:
     """Copy new results, if any, into docs/results, and write README and pages."""
     if run.results:
@@ -278,11 +297,16 @@ def write_pages(run: Pages) -> None:
         store_learning(run.learning, run.curves)
     if run.disagreements:
         write_csv(RESULTS / "habits.csv", pd.read_csv(run.disagreements / "summary.csv"))
+    if run.thrown_away:
+        results = pd.read_csv(run.thrown_away / "results.csv")
+        write_csv(RESULTS / "thrown_away.csv", results)
+        plot_alive(results, "Four Seasons, validation deals", RESULTS / "thrown_away.png")
     if (RESULTS / "learning.csv").is_file():
         page = PAGE.read_text()
         for name, part in learning_parts().items():
             page = with_part(page, name, part)
         write_atomically(PAGE, page.encode())
+    write_atomically(PLAY, with_thrown_away(PLAY.read_text()).encode())
     write_atomically(AGENTS, with_agents(AGENTS.read_text()).encode())
     solved = read_census(CENSUS)
     if solved is not None:

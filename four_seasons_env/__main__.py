@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 _COMMANDS = {
     "rules": ("four_seasons_env.commands.rules", "list the rule sets"),
-    "play": ("four_seasons_env.play", "play a game"),
+    "play": ("four_seasons_env.play.__main__", "play in the browser, or on the terminal"),
     "solve": ("four_seasons_env.commands.solve", "solve one deal and print the game"),
     "compile": ("four_seasons_env.precompile", "compile the environments ahead of time"),
 }

@@ -13,7 +13,7 @@ from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.episodes.batch import MAX_MOVES, Batch, RunningGames, check_choice
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
+from four_seasons_env.rendering import HUMAN, RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
 
@@ -21,11 +21,12 @@ from four_seasons_env.rules import Rules
 class GameEnv(gym.Env[Any, Any]):
     """What the single environments share, whatever an action is."""
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}
 
     def __init__(self, batch: RunningGames, render_mode: str | None) -> None:
-        self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = check_choice("render_mode", render_mode, (*RENDER_MODES, HUMAN))
         prepare_rendering(self.render_mode)
+        self._window = self._new_window() if self.render_mode == HUMAN else None
         self._batch = batch
         self.rules = batch.rules
         self.observation_space = batch.observation_space
@@ -89,6 +90,7 @@ class GameEnv(gym.Env[Any, Any]):
             batch.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
         batch.reset(asked)
         self._running = True
+        self._show()
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -105,6 +107,7 @@ class GameEnv(gym.Env[Any, Any]):
         self._actions[0] = self._number(action)
         batch.step(self._actions)
         self._running = not batch.done[0]
+        self._show()
         return (
             self._observation(),
             float(batch.rewards[0]),
@@ -116,10 +119,31 @@ class GameEnv(gym.Env[Any, Any]):
     def render(self) -> Any:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
 
+        With `"human"`, `reset` and `step` show it in a window by themselves, and this shows it
+        again.
+
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
+        if self._window is not None:
+            self._window.show(draw_as("rgb_array", self.game))
+            return None
         return None if self.render_mode is None else draw_as(self.render_mode, self.game)
+
+    def _new_window(self) -> Any:
+        from four_seasons_env.rendering.window import Window
+
+        return Window("Four Seasons", self.metadata["render_fps"])
+
+    def _show(self) -> None:
+        """Let the window, if there is one, follow the game."""
+        if self._window is not None:
+            self.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
 
 
 class FourSeasonsEnv(GameEnv):
@@ -169,8 +193,8 @@ class FourSeasonsEnv(GameEnv):
     - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces:
       those then count as illegal).
     - `illegal`: `"stay"` (see above) or `"raise"` (an `IllegalMove`, nothing changed).
-    - `render_mode`: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture; needs the
-      extra `render`).
+    - `render_mode`: `None`, `"ansi"` (`render` returns text), `"rgb_array"` (a picture) or
+      `"human"` (a window that follows the game); the last two need the extra `render`.
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
       known solutions took 320 moves, the average one 182.
 

@@ -12,6 +12,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.cards import CARD_TEXTS, NO_CARD, SUITS, parse_deck
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
+from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -240,9 +241,11 @@ class Game:
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        from four_seasons_env.rendering.text import draw
-
         return draw(self)
+
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show; `four_seasons_env.rendering.draw_svg` has more."""
+        return draw_svg(self)
 
     def __repr__(self) -> str:
         return (

@@ -35,6 +35,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
 
     metadata: dict[str, Any] = {
         **GameEnv.metadata,
+        "render_modes": ["ansi", "rgb_array"],
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -11,11 +12,12 @@ from agents.registry import make_agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.episodes.batch import MAX_MOVES
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import draw_as
+from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import get_rules
 
-_FRAME, _LAST = 120, 3000
+_FRAME, _LAST = 140, 3000
 """Milliseconds that a picture stands, and the last."""
+_COLOURS = 24
 
 
 def play_out(agent: str, rules: str, deal: int, seed: int = 0) -> list[Game]:
@@ -37,6 +39,27 @@ def play_out(agent: str, rules: str, deal: int, seed: int = 0) -> list[Game]:
     return positions
 
 
+def save_animation(positions: list[Game], path: Path, **how: Any) -> None:
+    """Write a game as a GIF: a picture a move, a run of moves that put cards up in one.
+
+    Args:
+        positions: of the game, first to last.
+        path: of the GIF.
+        **how: arguments of `four_seasons_env.rendering.draw_svg`.
+    """
+    shown = [
+        game
+        for game, after in zip(positions, [*positions[1:], None], strict=True)
+        if after is None or after.cards_up == game.cards_up
+    ]
+    pictures = [Image.fromarray(paint(game, **how)) for game in shown]
+    palette = pictures[len(pictures) // 2].quantize(_COLOURS)
+    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    times = [_FRAME] * (len(frames) - 1) + [_LAST]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0)
+
+
 def save_game(agent: str, rules: str, deal: int, path: Path) -> Path:
     """Play a deal and write its animation.
 
@@ -49,13 +72,5 @@ def save_game(agent: str, rules: str, deal: int, path: Path) -> Path:
     Raises:
         ImportError: where pictures cannot be drawn (extra `render`).
     """
-    frames = [
-        Image.fromarray(draw_as("rgb_array", game)).quantize(32)
-        for game in play_out(agent, rules, deal)
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    times = [_FRAME] * (len(frames) - 1) + [_LAST]
-    frames[0].save(
-        path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True
-    )
+    save_animation(play_out(agent, rules, deal), path)
     return path

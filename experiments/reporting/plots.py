@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from experiments.evaluation.ceiling import CEILING
+from experiments.evaluation.thrown_away import alive_at, winnable_deals
 from experiments.statistics.summary import BASELINE, bounds_as_text, labels, wins_by_label
 from experiments.training.run_folder import STEPS
 
@@ -370,4 +371,32 @@ def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
     lengths.set_xlabel("moves of the solution")
     lengths.set_ylabel("deals")
     figure.suptitle(title, fontsize=10)
+    figure.savefig(path)
+
+
+def plot_alive(results: pd.DataFrame, title: str, path: Path) -> None:
+    """Where winnable games are thrown away: a band an agent, falling as the stock runs out.
+
+    Args:
+        results: of `experiments.evaluation.thrown_away`.
+        title: of the plot.
+        path: of the picture.
+    """
+    figure, axes = _axes()
+    winnable = winnable_deals(results)
+    agents = list(dict.fromkeys(winnable["agent"]))
+    left = np.arange(int(winnable["alive"].max()), -1, -1)
+    for agent, games in winnable.groupby("agent", sort=False):
+        low, high = np.array([alive_at(games, int(cards)) for cards in left]).T
+        colour = _colours(agents)[str(agent)]
+        axes.fill_between(left, low, high, step="post", color=colour, alpha=0.3, lw=0)
+        axes.step(left, (low + high) / 2, where="post", color=colour)
+        axes.plot(-1.5, games["won"].mean(), "o", color=colour, ms=5, clip_on=False)
+    axes.set_xlim(left[0], -1.5)
+    axes.set_xlabel("cards left in the stock (dots: games won)")
+    axes.set_ylabel("winnable deals not yet thrown away")
+    axes.set_ylim(0, 1.02)
+    _percent(axes, y=True)
+    figure.suptitle(title, fontsize=10)
+    _legend(axes, agents)
     figure.savefig(path)

@@ -1,14 +1,27 @@
-"""Positions drawn for people: as text, or as a picture."""
+"""Positions drawn for people: as text, SVG, pixels, or in a window.
+
+- `svg`: `draw_svg`, the one drawing; `layout`, `cards`, `glyphs` and `themes` are its parts.
+- `picture`: the same as pixels, and as SVG and PNG files.
+- `window`: what `render_mode="human"` opens.
+- `text`: what `print(game)` shows.
+
+A drawing knows no more of a game than `position.Position` says.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
+from four_seasons_env.rendering.position import Position
+from four_seasons_env.rendering.svg import draw_svg
+from four_seasons_env.rendering.text import draw
+
+__all__ = ["HUMAN", "RENDER_MODES", "draw", "draw_as", "draw_svg", "prepare_rendering"]
 
 RENDER_MODES = (None, "ansi", "rgb_array")
-"""The environments' render modes."""
+"""The render modes of all environments."""
+HUMAN = "human"
+"""A render mode of single environments: a window."""
 
 
 def prepare_rendering(render_mode: str | None) -> None:
@@ -17,14 +30,14 @@ def prepare_rendering(render_mode: str | None) -> None:
     Raises:
         ImportError: where that is not installed, with the command that installs it.
     """
-    if render_mode == "rgb_array":
+    if render_mode in ("rgb_array", HUMAN):
         import four_seasons_env.rendering.picture  # noqa: F401
 
 
-def draw_as(render_mode: str, game: Game) -> Any:
+def draw_as(render_mode: str, position: Position) -> Any:
     """A position as text (`ansi`) or as an RGB array (`rgb_array`)."""
     if render_mode == "ansi":
-        return str(game)
+        return draw(position)
     from four_seasons_env.rendering.picture import paint
 
-    return paint(game)
+    return paint(position)

@@ -1,11 +1,26 @@
-"""Where the places of a rule set lie on the table, for whoever draws it."""
+"""Where everything lies on the table, for whoever draws it.
+
+Lengths are in units of the drawing, in which a card is 100 wide and 140 high.
+"""
 
 from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
 
 from four_seasons_env.engine.cards import SUITS
 
 Place = int | str
 """A pile by its number, or a foundation by its suit."""
+
+CARD = (100, 140)
+_GAP, _MARGIN = 20, 24
+_FAN = 112
+"""Room below a pile's first card for the others."""
+_BELOW = 12
+"""Room below a foundation for its level."""
+_STEP, _LEAST_STEP = 28.0, 21.0
+"""How much of a covered card is seen, at most, and in the waste at least."""
 
 _CROSS: tuple[tuple[Place, ...], ...] = (("C", 0, "S"), (1, 2, 3), ("H", 4, "D"))
 _WIDEST = 6
@@ -19,3 +34,45 @@ def grid(piles: int) -> list[list[Place]]:
     return rows + [
         list(range(first, min(first + _WIDEST, piles))) for first in range(0, piles, _WIDEST)
     ]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The table of a rule set with so many piles; places are given by their top left corner."""
+
+    width: int
+    height: int
+    places: dict[Place, tuple[int, int]]
+    stock: tuple[int, int]
+    waste: tuple[int, int]
+
+    def pile_step(self, cards: int) -> float:
+        """How far apart the cards of a pile lie."""
+        return min(_STEP, _FAN / max(cards - 1, 1))
+
+    def waste_step(self, cards: int) -> tuple[int, float]:
+        """How many cards of the waste are spread, and how far apart they lie."""
+        room = self.height - _MARGIN - CARD[1] - self.waste[1]
+        shown = min(cards, 1 + int(room / _LEAST_STEP))
+        return shown, min(_STEP, room / max(shown - 1, 1))
+
+
+@functools.cache
+def layout(piles: int) -> Layout:
+    """The table: rows of places to the left; stock, and below it the waste, to the right."""
+    rows = grid(piles)
+    places: dict[Place, tuple[int, int]] = {}
+    y = _MARGIN
+    for row in rows:
+        for column, place in enumerate(row):
+            places[place] = (_MARGIN + column * (CARD[0] + _GAP), y)
+        has_piles = any(isinstance(place, int) for place in row)
+        y += CARD[1] + (_FAN if has_piles else _BELOW) + _GAP
+    right = 2 * _MARGIN + max(map(len, rows)) * (CARD[0] + _GAP) - _GAP + 12
+    return Layout(
+        width=right + CARD[0] + _MARGIN,
+        height=y - _GAP + _MARGIN,
+        places=places,
+        stock=(right, _MARGIN),
+        waste=(right, _MARGIN + CARD[1] + 2 * _GAP),
+    )

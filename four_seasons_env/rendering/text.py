@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from four_seasons_env.rendering.layout import Place, grid
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
+from four_seasons_env.rendering.position import Position, headline
 
 _WASTE_SHOWN = 12
 
 
-def _cell(game: Game, place: Place) -> str:
+def _cell(game: Position, place: Place) -> str:
     """One place of the table: the top card, or what an empty place waits for."""
     if isinstance(place, int):
         pile = game.tableau[place]
@@ -21,19 +17,13 @@ def _cell(game: Game, place: Place) -> str:
     return f"[{built[-1]}]" if built else f"[ {place}]"
 
 
-def draw(game: Game) -> str:
+def draw(game: Position) -> str:
     """A position as several lines of text, without a line break at the end.
 
     Foundations stand in brackets, ``--`` is a space. Below the table: the piles of more than one
     card (bottom first), the stock's size and the end of the waste.
     """
-    lines = [
-        f"{game.rules.name}, "
-        + (f"deal {game.deal}" if game.deal >= 0 else "a deck of one's own")
-        + f": {game.cards_up} of {game.rules.cards} cards up, {game.moves_played} moves"
-        + (", won" if game.is_won else ", over" if game.is_over else ""),
-        "",
-    ]
+    lines = [headline(game), ""]
     lines += [
         "   " + "  ".join(_cell(game, place) for place in row) for row in grid(game.rules.piles)
     ]

@@ -1,13 +1,25 @@
+import copy
+import pickle
+import random
 import sys
+from collections import Counter
+from xml.etree import ElementTree
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers import HumanRendering, RecordVideo
+from hypothesis import given
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules
+from four_seasons_env.rendering import draw_svg
+from four_seasons_env.rendering.layout import CARD, layout
+from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import deck_with
+from tests.helpers import biased_choice, deck_with, positions
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 OPENING = deck_with("2S 8H 4S JD 6H 2C 9C TD")
 
@@ -140,3 +152,272 @@ def test_without_pygame_pictures_say_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
     with pytest.raises(ImportError, match=r"four-seasons-env\[render\]"):
         FourSeasonsEnv(render_mode="rgb_array")
+
+
+# --- the drawing ----------------------------------------------------------------------------------
+
+
+def parts(svg: str, name: str) -> list[ElementTree.Element]:
+    """The elements of a class."""
+    return [e for e in ElementTree.fromstring(svg).iter() if name in e.get("class", "").split()]
+
+
+def shown(svg: str) -> list[tuple[str, str]]:
+    """The cards of a drawing and the places where they lie, bottom first."""
+    return [(e.get("data-card", ""), e.get("data-at", "")) for e in parts(svg, "card")]
+
+
+def under_way(rules: str, moves: int = 60, deal: int = 3) -> Game:
+    game, rng = Game(rules, deal=deal), random.Random(deal)
+    for _ in range(moves):
+        if not game.is_over:
+            game.play(biased_choice(game.legal_moves(), rng))
+    return game
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_a_drawing_shows_what_a_player_may_see(rules):
+    game = under_way(rules)
+    svg = draw_svg(game, unseen=True, legal=True)
+    cards = shown(svg)
+    for number, pile in enumerate(game.tableau):
+        assert [card for card, at in cards if at == f"T{number}"] == pile
+    for suit, built in game.foundations.items():
+        assert [card for card, at in cards if at == f"F:{suit}"] == built[-1:]
+    waste = [card for card, at in cards if at == "W"]
+    assert waste == game.waste[len(game.waste) - len(waste) :]
+    assert len(waste) == len(game.waste) or len(waste) >= 10
+    levels = [len(built) for built in game.foundations.values()]
+    assert len(parts(svg, "level")) == sum(levels)
+    assert not any(f'"{card}"' in svg for card in game.stock)
+    assert "<text" not in svg
+
+
+@given(positions())
+def test_drawings_are_well_formed_and_hide_the_order_of_the_stock(game):
+    svg = draw_svg(game, unseen=True, legal=True)
+    ElementTree.fromstring(svg)
+    other = game.copy()
+    left = slice(int(game.record["dealt"][0]), int(game.record["deck_size"][0]))
+    other.record["deck"][0, left] = other.record["deck"][0, left][::-1]
+    assert draw_svg(other, unseen=True, legal=True) == svg
+
+
+def test_the_waste_that_has_no_room_is_counted():
+    game = Game(deal=17)
+    for _ in range(46):
+        game.play("deal")
+    svg = draw_svg(game)
+    waste = [card for card, at in shown(svg) if at == "W"]
+    assert 10 <= len(waste) < 46
+    (more,) = parts(svg, "more")
+    assert len(more) == 1 + len(str(46 - len(waste)))  # the strokes of "+26"
+    assert not parts(draw_svg(Game(deal=17)), "more")
+
+
+def test_the_last_move_is_marked():
+    before = Game(deck=OPENING)
+    after = before.copy()
+    after.play("T0>F")
+    assert not parts(draw_svg(after), "mark")
+    corners = {(e.get("data-at"), e.get("transform")) for e in parts(draw_svg(after), "card")}
+    places = {(e.get("data-at"), e.get("transform")) for e in parts(draw_svg(after), "place")}
+    rings = ElementTree.fromstring(draw_svg(after, before=before))
+    ringed = {e.get("transform") for e in rings if len(e) and e[0].get("class") == "mark"}
+    assert ringed == {
+        next(where for at, where in corners if at == "F:S"),
+        next(where for at, where in places if at == "T0"),
+    }
+
+
+@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/simplicity"])
+def test_legal_moves_are_marked(rules):
+    game = under_way(rules, 40)
+    svg = draw_svg(game, legal=True)
+    moves = [str(move) for move in game.legal_moves(distinct=True)]
+    assert len(parts(svg, "arrow")) == len([move for move in moves if move != "deal"])
+    assert len(parts(svg, "mark")) == ("deal" in moves)
+    assert not parts(draw_svg(game), "arrow")
+
+
+def test_suits_have_two_colours_or_four():
+    game = under_way("simplicity")
+
+    def colours(four: bool) -> dict[str, set[str]]:
+        suits = parts(draw_svg(game, four_colours=four), "ink")
+        return {
+            s: {e.get("fill") for e in suits if f"suit-{s}" in e.get("class") and e.get("d")}
+            for s in "CSHD"
+        }
+
+    two, four = colours(False), colours(True)
+    assert two["C"] == two["S"] != two["H"] == two["D"]
+    assert Counter(len(each) for each in four.values()) == {1: 4}
+    assert len(set.union(*four.values())) == 4
+
+
+def test_themes_differ_and_have_names():
+    assert draw_svg(Game(), theme="dark") != draw_svg(Game(), theme="light")
+    with pytest.raises(ValueError, match="unknown theme 'drak': did you mean 'dark'"):
+        draw_svg(Game(), theme="drak")
+
+
+@pytest.mark.parametrize("piles", range(1, 13))
+def test_places_do_not_overlap_and_stay_on_the_table(piles):
+    table = layout(piles)
+    corners = [*table.places.values(), table.stock, table.waste]
+    for i, (x, y) in enumerate(corners):
+        assert 0 < x <= table.width - CARD[0]
+        assert 0 < y <= table.height - CARD[1]
+        for a, b in corners[:i]:
+            assert abs(x - a) > CARD[0] or abs(y - b) > CARD[1]
+    for cards in (2, 5, 13, 30):
+        fan = CARD[1] + (cards - 1) * table.pile_step(cards)
+        for place, (x, y) in table.places.items():
+            if isinstance(place, int):
+                below = [b for a, b in corners if a == x and b > y]
+                assert y + fan < min(below, default=table.height)
+        count, step = table.waste_step(cards)
+        assert table.waste[1] + (count - 1) * step + CARD[1] < table.height
+        assert step >= 20
+
+
+def test_notebooks_show_the_drawing():
+    game = Game(deal=17)
+    assert game._repr_svg_() == draw_svg(game)
+
+
+# --- pictures, files and windows ------------------------------------------------------------------
+
+
+def test_pictures_come_in_several_sizes():
+    from four_seasons_env.rendering.picture import paint
+
+    game = under_way("four-seasons")
+    plain, small, large = paint(game), paint(game, width=262), paint(game, width=1048)
+    height, width, _ = plain.shape
+    assert (width, height) == (layout(5).width, layout(5).height)
+    assert small.shape == (height // 2, 262, 3)
+    assert large.shape == (2 * height, 1048, 3)
+    halved = plain.reshape(height // 2, 2, 262, 2, 3).mean(axis=(1, 3))
+    assert np.abs(halved - small).mean() < 8  # the same drawing
+    with pytest.raises(ValueError, match="1 pixel or more, not 0"):
+        paint(game, width=0)
+
+
+def test_pictures_are_kept_as_files(tmp_path):
+    import pygame
+
+    from four_seasons_env.rendering.picture import paint, save_picture
+
+    game = under_way("czarina")
+    save_picture(game, tmp_path / "game.svg", legal=True)
+    assert (tmp_path / "game.svg").read_text() == draw_svg(game, legal=True)
+    save_picture(game, tmp_path / "game.png", width=300)
+    kept = pygame.surfarray.array3d(pygame.image.load(tmp_path / "game.png"))
+    np.testing.assert_array_equal(kept.transpose(1, 0, 2), paint(game, width=300))
+    with pytest.raises(ValueError, match=r"\.svg or \.png, not '\.gif'"):
+        save_picture(game, tmp_path / "game.gif")
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    """pygame without a screen, as on a server."""
+    import pygame
+
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    yield pygame.display
+    pygame.display.quit()
+
+
+def surface_pixels(screen) -> np.ndarray:
+    import pygame
+
+    return pygame.surfarray.array3d(screen.get_surface()).transpose(1, 0, 2)
+
+
+def fast(monkeypatch) -> None:
+    """No waiting between pictures."""
+    monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 10_000)
+
+
+def test_a_window_follows_the_game(screen, monkeypatch):
+    from four_seasons_env.rendering.picture import paint
+
+    fast(monkeypatch)
+    env = gym.make("FourSeasons-v0", render_mode="human")
+    assert "human" in env.metadata["render_modes"]
+    env.reset(options={"deal": 17})
+    np.testing.assert_array_equal(surface_pixels(screen), paint(env.unwrapped.game))
+    env.step(0)
+    np.testing.assert_array_equal(surface_pixels(screen), paint(env.unwrapped.game))
+    assert env.render() is None
+    env.close()
+    assert not screen.get_init()
+    env.close()
+
+
+def test_a_window_waits_between_pictures(screen, monkeypatch):
+    import time
+
+    monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 20)
+    env = FourSeasonsEnv(render_mode="human")
+    env.reset(options={"deal": 17})
+    started = time.perf_counter()
+    for _ in range(4):
+        env.step(0)
+    assert time.perf_counter() - started > 3 / 20
+    env.close()
+
+
+def test_a_window_that_the_user_closes_stays_closed(screen, monkeypatch):
+    import pygame
+
+    fast(monkeypatch)
+    env = FourSeasonsEnv(render_mode="human")
+    env.reset(options={"deal": 17})
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    env.step(0)
+    assert not screen.get_init()
+    env.step(0)
+    assert not screen.get_init()
+    assert env.game.moves_played == 2
+
+
+def test_an_environment_with_a_window_can_be_copied(screen, monkeypatch):
+    fast(monkeypatch)
+    env = FourSeasonsEnv(render_mode="human")
+    env.reset(options={"deal": 17})
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        twin.step(0)
+        assert twin.game.moves_played == 1
+    assert env.game.moves_played == 0
+    env.close()
+
+
+def test_vector_environments_have_no_window():
+    assert "human" not in FourSeasonsVectorEnv.metadata["render_modes"]
+    with pytest.raises(ValueError, match="unknown render_mode 'human'"):
+        FourSeasonsVectorEnv(2, render_mode="human")
+
+
+def test_gymnasium_shows_pictures_in_a_window_of_its_own(screen, monkeypatch):
+    fast(monkeypatch)
+    env = HumanRendering(FourSeasonsEnv(render_mode="rgb_array"))
+    env.reset(options={"deal": 17})
+    env.step(0)
+    assert screen.get_init()
+    env.close()
+
+
+def test_gymnasium_records_videos(tmp_path):
+    pytest.importorskip("moviepy", reason="RecordVideo needs moviepy")
+    env = RecordVideo(
+        FourSeasonsEnv(render_mode="rgb_array"), str(tmp_path / "videos"), lambda _: True
+    )
+    env.reset(options={"deal": 17})
+    for _ in range(4):
+        env.step(0)
+    env.close()
+    (video,) = (tmp_path / "videos").glob("*.mp4")
+    assert video.stat().st_size > 1000

@@ -1,0 +1,95 @@
+"""`Judge`: what the planner's network thinks of a position, and of each move in it, for people.
+
+The value of a position is that of the best one that can be reached before the next card is turned;
+a move's value that of the best one behind it. Once nothing is hidden the solver answers instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.bundled import bundled_weights
+from agents.planner.reach import new_player, reach
+from agents.planner.weights import load_network
+from agents.search.determinization import hide_unseen
+from four_seasons_env.engine.kernel import nothing_hidden
+from four_seasons_env.game import Game
+from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver import solve
+
+_POSITIONS = 1000
+_SOLVER_POSITIONS = 20_000
+"""Of a search once nothing is hidden."""
+
+_CHANCES = {"won": 1.0, "lost": 0.0}
+
+
+def can_judge(rules: Rules) -> bool:
+    """Whether there is a network for a rule set."""
+    return bundled_weights("planner", rules.name).is_dir()
+
+
+class Judge:
+    """Chances of winning by the planner's network.
+
+    Args:
+        rules: the rule set; `can_judge` tells for which there is a network.
+
+    Raises:
+        FileNotFoundError: where there is no network.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        network = load_network(bundled_weights("planner", rules.name), rules)[1]
+        self._player = new_player(rules, network)
+        self._search = new_search(rules, _POSITIONS)
+
+    def chance(self, game: Game) -> float | None:
+        """The chance of winning, 0 to 1; None where the solver has no answer in time.
+
+        The order of the unseen cards is not looked at.
+        """
+        if game.is_over:
+            return float(game.is_won)
+        if nothing_hidden(game.record[0], self._player.rule):
+            return _solved(game)
+        return max(self._reached(game).values(), default=0.0)
+
+    def values(self, game: Game) -> dict[int, float]:
+        """The chance of winning after each legal move by its number; those it has no answer for are
+        left out, as are moves that only rename spaces.
+        """
+        if game.is_over:
+            return {}
+        if not nothing_hidden(game.record[0], self._player.rule):
+            return self._reached(game)
+        values = {}
+        for move in game.legal_moves(distinct=True):
+            after = game.copy()
+            after.play(move)
+            chance = _solved(after)
+            if chance is not None:
+                values[move.number] = chance
+        return values
+
+    def _reached(self, game: Game) -> dict[int, float]:
+        """The value of the best position behind each first move."""
+        copy, search = game.copy(), self._search
+        hide_unseen(copy.record[0], self._player.rule)
+        _, count = reach(copy.record[0], self._player, search, _POSITIONS, _POSITIONS)
+        values: dict[int, float] = {}
+        for row in range(count):
+            won = search.values[row] == WON
+            if search.turns[row] == NOT_YET and not won:
+                continue
+            first, at = int(search.turns[row]), row
+            while at > 0:
+                first, at = int(search.moves[at]), int(search.parents[at])
+            value = 1.0 if won else float(np.clip(search.values[row], 0, 1))
+            values[first] = max(values.get(first, 0.0), value)
+        return values
+
+
+def _solved(game: Game) -> float | None:
+    return _CHANCES.get(solve(game, max_positions=_SOLVER_POSITIONS).status)

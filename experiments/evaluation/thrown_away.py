@@ -1,0 +1,143 @@
+"""Where winnable games are thrown away: the games of agents on many deals, each looked over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.evaluation.players import Player, find_players
+from experiments.evaluation.review import WON, judge, record_games, useful_moves
+from experiments.parallel.blocks import Block, read_blocks, run_blocks, split_deals
+from experiments.parallel.workers import Workers
+from experiments.reporting.tables import write_csv
+from four_seasons_env.rules import get_rules
+
+PLAY = ("deterministic",)
+"""How trained networks play here."""
+
+BLOCK = 50
+"""Deals in one task and file."""
+COLUMNS = ("agent", "rules", "deal", "won", "start", "alive", "dead", "moves")
+"""Of a results file: `start` is the solver's verdict on the deal, `alive` the cards in the stock at
+the last position known to be winnable (-1: there is none), `dead` those at the first known to be
+lost (-1 likewise), `moves` those of the game."""
+_LEFT = (40, 30, 20, 10, 0)
+"""Cards left in the stock, for the table."""
+
+
+@dataclass(frozen=True)
+class Task(Block):
+    """A block of deals, played by one player and looked over."""
+
+    player: Player
+    limits: tuple[float, float]
+    seed: int
+
+    @property
+    def folder(self) -> str:
+        """Folder of the player's result files."""
+        limits = "-".join(f"{limit:g}s" for limit in self.limits)
+        return f"{self.player.folder}-{limits}"
+
+
+def review_block(task: Task) -> None:
+    """Play and look over a block of deals, and write its result file."""
+    rows = []
+    games = record_games(task.player, get_rules(task.rules), task.deals, task.seed)
+    for deal, record in games.items():
+        positions = record.positions()
+        positions = positions[: useful_moves(positions) + 1]
+        verdicts = judge(positions, *task.limits)
+        last, first = verdicts.last_won, verdicts.first_lost
+        rows.append(
+            {
+                "agent": task.player.agent,
+                "rules": task.rules,
+                "deal": deal,
+                "won": positions[-1].is_won,
+                "start": verdicts.statuses[0],
+                "alive": -1 if last is None else positions[last].stock_size,
+                "dead": -1 if first is None else positions[first].stock_size,
+                "moves": len(record.moves),
+            }
+        )
+    write_csv(task.part, pd.DataFrame(rows, columns=list(COLUMNS)))
+
+
+def winnable_deals(results: pd.DataFrame) -> pd.DataFrame:
+    """The results of the deals that are known to be winnable, whoever's game has shown it."""
+    known = results.loc[results["start"] == WON, ["rules", "deal"]].drop_duplicates()
+    return results.merge(known, on=["rules", "deal"])
+
+
+def alive_at(games: pd.DataFrame, left: int) -> tuple[float, float]:
+    """The share of games that can still be won with so many cards left: at least, at most.
+
+    Args:
+        games: results of deals that can be won.
+        left: cards in the stock.
+    """
+    known = games["won"] | games["alive"].between(0, left)
+    gone = ~games["won"] & (games["dead"] > left)
+    return float(known.mean()), float(1 - gone.mean())
+
+
+def thrown_away(results: pd.DataFrame) -> pd.DataFrame:
+    """A row for each agent, as text: of the deals known to be winnable, how many it won, and how
+    many were not yet thrown away when so many cards were left: at least - at most.
+    """
+    rows = []
+    deals = results["deal"].nunique()
+    for agent, winnable in winnable_deals(results).groupby("agent", sort=False):
+        row = {"agent": str(agent), "deals": f"{deals:,}", "winnable": f"{len(winnable):,}"}
+        for left in _LEFT:
+            low, high = alive_at(winnable, left)
+            row[f"alive with {left} left %"] = f"{100 * low:.1f}-{100 * high:.1f}"
+        row["won %"] = f"{100 * winnable['won'].mean():.1f}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def review_deals(
+    out: Path,
+    agents: Sequence[str],
+    rules: str,
+    deals: str,
+    limits: tuple[float, float],
+    seed: int,
+    workers: Workers,
+) -> pd.DataFrame:
+    """Play deals, look the games over, and store the results; what is done is not done again.
+
+    Args:
+        out: folder of the results.
+        agents: their names.
+        rules: name of the rule set.
+        deals: a range of deals such as "10000-10199".
+        limits: seconds for one answer of the solver at first, and for all on one game.
+        seed: of the agents' chance.
+        workers: where the tasks run.
+
+    Returns:
+        A row for each agent and deal; see `COLUMNS`.
+
+    Raises:
+        ValueError: for an unknown agent, rule set or backend, or a text that is no range of deals.
+        RuntimeError: if a block failed, once all others are done.
+    """
+    rule_set = get_rules(rules)
+    workers.check()
+    blocks = split_deals(deals, BLOCK)
+    players = find_players(agents, rule_set, PLAY)
+    tasks = [
+        Task(out, rule_set.name, block, player, limits, seed)
+        for player in players
+        for block in blocks
+    ]
+    run_blocks(review_block, tasks, "reviewing", workers)
+    results = read_blocks(tasks)
+    write_csv(out / "results.csv", results)
+    return results

@@ -1,0 +1,217 @@
+"""One self-contained page of one game: pictures, the chance of winning, the moment it was lost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from string import Template
+
+from experiments.evaluation.review import LOST, WON, Verdicts
+from four_seasons_env.engine.moves import Move
+from four_seasons_env.game import Game
+from four_seasons_env.play.words import move_words
+from four_seasons_env.rendering.svg import draw_parts
+
+_TEMPLATE = Path(__file__).with_name("review_page.html")
+_CHART = (640, 220)
+_LEFT, _TOP, _BOTTOM = 54, 14, 50
+"""Of the chart: room for its axes, in its units."""
+_TOLD = {WON: "can be won", LOST: "lost", "unknown": "unknown"}
+
+
+@dataclass
+class Reviewed:
+    """All that a page tells of a game."""
+
+    player: str
+    positions: list[Game]
+    """First to last."""
+    moves: list[Move]
+    """Between them."""
+    idle: int
+    """Moves after the last position, which turned no card and put none up."""
+    chances: list[float | None]
+    """Of winning, as the planner judges it, at each position; empty where it cannot."""
+    verdicts: Verdicts
+    alternatives: dict[str, str]
+    """At the losing move: what the solver says after each move."""
+    others: dict[str, str]
+    """At the losing move: the move of other agents, by their names."""
+
+
+def review_page(game: Reviewed) -> str:
+    """The page as HTML."""
+    words = [move_words(*each) for each in zip(game.positions, game.moves, strict=False)]
+    start, parts, frames = _frames(game.positions)
+    last, fatal = len(game.moves), game.verdicts.losing_move
+    opening = game.positions[0]
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escape(f"{game.player}: {opening.rules.name}, {_deal(opening)}"),
+        summary=_summary(game),
+        last=last,
+        chart=_chart(game),
+        caption=_caption(game),
+        moment=_moment(game, words),
+        rows="".join(_row(game, i, words[i]) for i in range(last)),
+        data=_script_json(
+            {
+                "start": start,
+                "parts": parts,
+                "frames": frames,
+                "words": words,
+                "left": _LEFT,
+                "width": _CHART[0] - _LEFT - 8,
+                "chart": _CHART[0],
+                "first": 0 if fatal is None else fatal,
+            }
+        ),
+    )
+
+
+def _deal(game: Game) -> str:
+    return f"deal {game.deal}" if game.deal >= 0 else "a deck of one's own"
+
+
+def _script_json(data: object) -> str:
+    """JSON that can stand inside a script element."""
+    return json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+
+
+def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
+    """What all drawings begin with, their different parts, and the parts of each drawing."""
+    start, known, frames = "", dict[str, int](), []
+    for i, position in enumerate(positions):
+        start, parts = draw_parts(position, before=positions[i - 1] if i else None)
+        frames.append([known.setdefault(part, len(known)) for part in parts])
+    return start, list(known), frames
+
+
+def _verdict(status: str) -> str:
+    return f'<b class="{status}">{_TOLD[status]}</b>'
+
+
+def _percent(chance: float | None) -> str:
+    return "" if chance is None else f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}"
+
+
+def _summary(game: Reviewed) -> str:
+    end, verdicts = game.positions[-1], game.verdicts
+    told = f"{end.cards_up} of {end.rules.cards} cards up after {len(game.moves)} moves"
+    told += f" ({game.idle} more led nowhere): " if game.idle else ": "
+    if end.is_won:
+        return told + "won."
+    told += "lost. " if end.is_over else "not won. "
+    if verdicts.statuses[0] == LOST:
+        return told + "Nobody could have won this deal."
+    if verdicts.losing_move is not None:
+        at = verdicts.losing_move
+        left = game.positions[at].stock_size
+        return told + (
+            f"The true deal could be won until move {at + 1}, with {left} cards in the stock."
+        )
+    last = verdicts.last_won
+    if last is None:
+        return told + "Whether this deal could be won is not known."
+    return told + f"The true deal could be won at least until after move {last}."
+
+
+def _caption(game: Reviewed) -> str:
+    band = "The band tells whether the true deal can still be won (the solver, who sees all cards)."
+    if not game.chances:
+        return band + " There is no network that judges positions of these rules."
+    return "The line is the chance of winning as the planner judges what can be seen. " + band
+
+
+def _chart(game: Reviewed) -> str:
+    """The curve over the moves, and the solver's verdicts as a band below it."""
+    width, height = _CHART
+    across, down = width - _LEFT - 8, height - _TOP - _BOTTOM
+    last = max(len(game.moves), 1)
+
+    def x(at: float) -> float:
+        return _LEFT + across * at / last
+
+    def y(chance: float) -> float:
+        return _TOP + down * (1 - chance)
+
+    parts = [
+        f'<line class="grid" x1="{_LEFT}" x2="{width - 8}" y1="{y(v):.1f}" y2="{y(v):.1f}"/>'
+        f'<text x="{_LEFT - 5}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.0%}</text>'
+        for v in (0, 0.5, 1)
+    ]
+    runs: list[tuple[str, int, int]] = []
+    for i, status in enumerate(game.verdicts.statuses):
+        if runs and runs[-1][0] == status:
+            runs[-1] = (status, runs[-1][1], i)
+        else:
+            runs.append((status, i, i))
+    for status, first, final in runs:
+        x0, x1 = x(max(0, first - 0.5)), x(min(last, final + 0.5))
+        parts.append(
+            f'<rect class="{status}" x="{x0:.1f}" y="{height - _BOTTOM + 8}" '
+            f'width="{max(x1 - x0, 1):.1f}" height="12"><title>{_TOLD[status]}</title></rect>'
+        )
+        if x1 - x0 > 60:
+            parts.append(
+                f'<text x="{(x0 + x1) / 2:.1f}" y="{height - _BOTTOM + 33}" '
+                f'text-anchor="middle">{_TOLD[status]}</text>'
+            )
+    known = [(x(i), y(c)) for i, c in enumerate(game.chances) if c is not None]
+    if known:
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in known)
+        parts.append(f'<polyline id="curve" points="{points}"/>')
+    fatal = game.verdicts.losing_move
+    if fatal is not None:
+        at = x(fatal + 0.5)
+        parts.append(
+            f'<line id="fatal" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" '
+            f'y2="{height - _BOTTOM + 20}" stroke-width="1.5"/>'
+        )
+    parts.append(f'<line id="now" x1="0" x2="0" y1="{_TOP}" y2="{height - _BOTTOM + 20}"/>')
+    return (
+        f'<svg id="chart" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="Chance of winning, move by move">{"".join(parts)}</svg>'
+    )
+
+
+def _row(game: Reviewed, i: int, words: str) -> str:
+    """One move in the list, with what holds after it."""
+    chance = game.chances[i + 1] if game.chances else None
+    fatal = ' class="fatal"' if i == game.verdicts.losing_move else ""
+    return (
+        f'<tr{fatal}><td class="n">{i + 1}</td><td>{escape(words)}</td>'
+        f'<td class="n">{_percent(chance)}</td>'
+        f"<td>{_verdict(game.verdicts.statuses[i + 1])}</td></tr>"
+    )
+
+
+def _moment(game: Reviewed, words: list[str]) -> str:
+    """The moment the game was lost, what would have kept it alive, and what others would play."""
+    at = game.verdicts.losing_move
+    if at is None:
+        return ""
+    position = game.positions[at]
+    told = {move.text: move_words(position, move) for move in position.legal_moves()}
+    alive = [told[text] for text, status in game.alternatives.items() if status == WON]
+    played = (
+        f"<p>Move {at + 1}, {escape(words[at])}, threw the game away. "
+        f'<button data-go="{at}">Before it</button> '
+        f'<button data-go="{at + 1}">After it</button></p>'
+    )
+    if alive:
+        kept = "".join(f"<li>{escape(each)}</li>" for each in alive)
+        played += f"<p>The true deal could still be won after</p><ul>{kept}</ul>"
+    else:
+        played += "<p>The solver knows no single move that would have kept it alive.</p>"
+    others = "".join(
+        f"<li>{escape(name)}: {escape(told[text])} "
+        f"({_verdict(game.alternatives.get(text, 'unknown'))})</li>"
+        for name, text in game.others.items()
+    )
+    if others:
+        played += (
+            f"<p>What others would play there, seeing what a player sees:</p><ul>{others}</ul>"
+        )
+    return f"<h2>The moment the game was lost</h2>{played}"

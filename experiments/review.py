@@ -1,0 +1,157 @@
+"""Look a game over: a page with pictures, chances and the moment it was lost; or many games.
+
+    python -m experiments.review --agent planner --deal 17 --out page.html
+
+One self-contained page: the game move by move, the chance of winning as the planner judges it, what
+the solver says of the true deal, and the moment the game was lost. Of a game kept as a record
+(`four_seasons_env.play.records`):
+
+    python -m experiments.review --record games.jsonl --line 3 --out page.html
+
+Of many deals, how often and where agents throw away games that could be won:
+
+    python -m experiments.review --agents heuristic planner --deals 10000-10199 --out runs/review
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agents.files import write_atomically
+from agents.judge import Judge, can_judge
+from experiments.command_line import run_command
+from experiments.evaluation.players import find_players
+from experiments.evaluation.review import LOST, judge, kept_alive, record_games, useful_moves
+from experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
+from experiments.parallel.workers import Workers
+from experiments.reporting.plots import plot_alive
+from experiments.reporting.review_page import Reviewed, review_page
+from experiments.reporting.tables import as_markdown, print_table
+from four_seasons_env.engine.deals import check_deal
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.game import Game
+from four_seasons_env.play import advice
+from four_seasons_env.play.records import Record, read_records
+from four_seasons_env.rules import Rules, get_rules
+
+
+@dataclass
+class Review:
+    """Look a game over, or many."""
+
+    out: Path
+    """The page; with --deals, the folder of the results."""
+    rules: str = "four-seasons"
+    """Rule set by name."""
+    agent: str = "planner"
+    """Whose game it is."""
+    deal: int = 17
+    """The deal's number."""
+    record: Path | None = None
+    """A JSON lines file with the game, instead of an agent's."""
+    line: int = 1
+    """Which game of the file."""
+    beside: list[str] = field(default_factory=lambda: ["heuristic", "planner"])
+    """Agents that are asked what they would play at the moment the game was lost."""
+    seconds: float = 0.5
+    """For one answer of the solver, at first; what stays open is asked again with more."""
+    in_all: float = 10.0
+    """Seconds for the solver's verdicts on one game, at most."""
+    deals: str | None = None
+    """A range of deals: not one page, but how often and where games are thrown away."""
+    agents: list[str] = field(default_factory=lambda: ["heuristic", "next_deal_ppo", "planner"])
+    """With --deals: whose games."""
+    seed: int = 0
+    """Of the agents' chance."""
+    workers: Workers = field(default_factory=Workers)
+    """With --deals: where the games are looked over."""
+
+
+def review_game(
+    record: Record, beside: list[str], seconds: float = 0.5, in_all: float = 10.0
+) -> Reviewed:
+    """All that a page tells of a game.
+
+    Args:
+        record: the game.
+        beside: agents to ask at the moment it was lost; those that cannot play the rules are not.
+        seconds: for one answer of the solver, at first.
+        in_all: for its verdicts on the game, at most.
+    """
+    positions = record.positions()
+    useful = useful_moves(positions)
+    positions, idle = positions[: useful + 1], len(record.moves) - useful
+    rules = positions[0].rules
+    verdicts = judge(positions, seconds, in_all)
+    at = verdicts.losing_move
+    alternatives = {} if at is None else kept_alive(positions[at])
+    if at is not None:
+        alternatives[record.moves[at]] = LOST
+    return Reviewed(
+        record.player or "a game",
+        positions,
+        [find_move(rules, move) for move in record.moves[:useful]],
+        idle,
+        _chances(positions, rules),
+        verdicts,
+        alternatives,
+        {} if at is None else _others(positions[at], beside),
+    )
+
+
+def _chances(positions: list[Game], rules: Rules) -> list[float | None]:
+    if not can_judge(rules):
+        return []
+    judges = Judge(rules)
+    return [judges.chance(position) for position in positions]
+
+
+def _others(position: Game, beside: list[str]) -> dict[str, str]:
+    able = advice.advisers(position.rules)
+    return {name: advice.choose(name, position).text for name in beside if name in able}
+
+
+def _record(run: Review) -> Record:
+    """The game that is to be looked over."""
+    if run.record is not None:
+        found = next(itertools.islice(read_records(run.record), run.line - 1, None), None)
+        if found is None:
+            raise ValueError(f"{run.record} has no game {run.line}")
+        return found
+    rules = get_rules(run.rules)
+    (player,) = find_players([run.agent], rules, PLAY)
+    deal = check_deal(run.deal)
+    return record_games(player, rules, [deal], run.seed)[deal]
+
+
+def review_many(run: Review, deals: str) -> None:
+    """Look the games of agents on many deals over, and store results, table and plot."""
+    limits = (run.seconds, run.in_all)
+    results = review_deals(run.out, run.agents, run.rules, deals, limits, run.seed, run.workers)
+    table = thrown_away(results)
+    title = f"{get_rules(run.rules).name}, deals {deals}"
+    write_atomically(run.out / "table.md", as_markdown(table).encode())
+    plot_alive(results, title, run.out / "thrown_away.png")
+    print_table(table, title)
+
+
+def review(run: Review) -> None:
+    """Write the page of a game, or look many over."""
+    if run.deals is not None:
+        review_many(run, run.deals)
+        return
+    reviewed = review_game(_record(run), run.beside, run.seconds, run.in_all)
+    run.out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(run.out, review_page(reviewed).encode())
+    print(f"kept in {run.out}")
+
+
+def main() -> None:
+    """Run the command."""
+    run_command(review, Review, __doc__)
+
+
+if __name__ == "__main__":
+    main()

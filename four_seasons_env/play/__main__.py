@@ -1,0 +1,89 @@
+"""Play in the browser: `python -m four_seasons_env play`; on the terminal with `--terminal`."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlencode
+
+from four_seasons_env.engine.deals import check_deal
+from four_seasons_env.play.records import append_record
+from four_seasons_env.play.session import Keep
+from four_seasons_env.rules import get_rules
+
+_MISSING = "to play, install the extra: pip install 'four-seasons-env[play]' (missing: {})"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m four_seasons_env play", description=__doc__)
+    parser.add_argument("--rules", default="four-seasons", help="rule set by name")
+    parser.add_argument("--deal", type=int, help="the deal's number; default: any")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8752, help="0: any that is free")
+    parser.add_argument("--no-browser", action="store_true", help="open no browser")
+    parser.add_argument("--record", type=Path, help="a JSON lines file for games that end")
+    parser.add_argument("--player", default="", help="the name in the records")
+    parser.add_argument("--terminal", action="store_true", help="play here, with the keyboard")
+    return parser
+
+
+def _keeper(path: Path | None, player: str) -> Keep | None:
+    """What is done with a game that has ended: it is added to a file, if one is named."""
+    if path is None:
+        return None
+    return lambda session: append_record(path, session.record(player))
+
+
+def _serve(address: str, host: str, port: int, browser: bool, keep: Keep | None) -> None:
+    """Serve the page until the process is stopped."""
+    import uvicorn
+
+    from four_seasons_env.play.server import LOOPBACK, make_app
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            sys.exit(f"error: cannot listen on {host}:{port} ({error.strerror}): try --port 0")
+        name = f"[{host}]" if ":" in host else host
+        url = f"http://{name}:{listener.getsockname()[1]}/{address}"
+        print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
+        if browser:
+            webbrowser.open(url)
+        anywhere = host in ("0.0.0.0", "::")
+        hosts = ["*"] if anywhere else [*LOOPBACK, name]
+        config = uvicorn.Config(make_app(hosts, keep=keep), log_level="warning")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Read the flags and play."""
+    options = _parser().parse_args(argv)
+    try:
+        rules = get_rules(options.rules)
+        deal = None if options.deal is None else check_deal(options.deal)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    keep = _keeper(options.record, options.player)
+    try:
+        if options.terminal:
+            from four_seasons_env.play.terminal import play_on_terminal
+
+            play_on_terminal(rules, deal, keep=keep)
+        else:
+            asked = {"rules": rules.name} | ({} if deal is None else {"deal": deal})
+            _serve(f"?{urlencode(asked)}", options.host, options.port, not options.no_browser, keep)
+    except ModuleNotFoundError as error:
+        sys.exit("error: " + _MISSING.format(error.name))
+    except KeyboardInterrupt:
+        pass
+
+
+if __name__ == "__main__":
+    main()

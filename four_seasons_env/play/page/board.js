@@ -1,0 +1,197 @@
+// The table: shows the server's drawing and turns dragging, clicking and keys into moves.
+
+const FAR = 6; // pixels that a pointer has to go for a drag
+
+const place = (element) => element?.closest("[data-at]")?.dataset.at;
+
+export class Board {
+  /**
+   * @param {HTMLElement} home where the drawing goes
+   * @param {(move: string) => void} play called with the text of a move
+   */
+  constructor(home, play) {
+    this.home = home;
+    this.play = play;
+    this.view = null;
+    this.chosen = null; // the place of the card that is to move
+    this.drag = null;
+    home.addEventListener("pointerdown", (event) => this.#down(event));
+    home.addEventListener("pointermove", (event) => this.#move(event));
+    home.addEventListener("pointerup", (event) => this.#up(event));
+    home.addEventListener("pointercancel", () => this.#letGo());
+    home.addEventListener("dblclick", (event) => this.toFoundation(place(event.target)));
+    home.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.choose(place(event.target));
+    });
+  }
+
+  /** Show a game; cards glide from where they were. */
+  show(view) {
+    const focused = place(document.activeElement);
+    const were = new Map(this.#cards().map((card) => [card.dataset.card, where(card)]));
+    this.view = view;
+    this.chosen = this.drag = null;
+    const svg = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
+    svg.setAttribute("role", "group");
+    svg.setAttribute("aria-label", "Table");
+    svg.querySelector("title").remove();
+    this.home.replaceChildren(document.adoptNode(svg));
+    for (const [name, words] of Object.entries(view.places)) this.#dress(name, words);
+    if (focused) this.#top(focused)?.focus();
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.#glide(were);
+  }
+
+  #dress(name, words) {
+    const top = this.#top(name);
+    top.setAttribute("tabindex", "0");
+    top.setAttribute("role", "button");
+    top.setAttribute("aria-label", words);
+    const leaves = this.#moves(name).length > 0;
+    for (const card of this.home.querySelectorAll(`.card[data-at="${name}"]`)) {
+      card.classList.toggle("movable", leaves);
+    }
+    if (name === "stock" && leaves) top.style.cursor = "pointer";
+  }
+
+  #glide(were) {
+    for (const card of this.#cards()) {
+      const from = were.get(card.dataset.card);
+      const to = where(card);
+      if (!from || (from.x === to.x && from.y === to.y)) continue;
+      const frames = [from, to].map(({ x, y }) => ({ transform: `translate(${x}px, ${y}px)` }));
+      card.animate(frames, { duration: 160, easing: "ease-out" });
+    }
+  }
+
+  #cards() {
+    return [...this.home.querySelectorAll(".card")];
+  }
+
+  #top(name) {
+    return [...this.home.querySelectorAll(`[data-at="${name}"]`)].at(-1);
+  }
+
+  #moves(from) {
+    return this.view.legal.filter((move) => move.from === from && (from !== "W" || move.to !== "stock"));
+  }
+
+  /** Choose a place: the card that is to move, or where it is to go. */
+  choose(name) {
+    if (!name || !this.view) return;
+    if (this.chosen && this.chosen !== name && this.send(this.chosen, name)) return;
+    if (name === "stock") {
+      const deal = this.view.legal.find((move) => move.from === "stock" || move.to === "stock");
+      if (deal) this.play(deal.move);
+      return;
+    }
+    const again = this.chosen === name;
+    this.release();
+    if (!again && this.#moves(name).length) {
+      this.chosen = name;
+      this.#top(name).classList.add("chosen");
+      this.#showTargets(name);
+    }
+  }
+
+  /** Play the move from one place to another, if there is one. */
+  send(from, to) {
+    const move = this.#moves(from).find((each) => each.to === to);
+    if (move) this.play(move.move);
+    return Boolean(move);
+  }
+
+  /** Put a place's card up. */
+  toFoundation(from = this.chosen) {
+    const move = this.view.legal.find((each) => each.from === from && each.to.startsWith("F:"));
+    if (move) this.play(move.move);
+  }
+
+  /** Let go of what was chosen. */
+  release() {
+    this.chosen = null;
+    for (const each of this.home.querySelectorAll(".chosen, .target, .hinted")) {
+      each.classList.remove("chosen", "target", "hinted");
+    }
+  }
+
+  /** Mark the two places of a hint. */
+  hint(from, to) {
+    this.release();
+    for (const name of [from, to]) this.#top(name)?.classList.add("hinted");
+  }
+
+  #showTargets(from) {
+    for (const { to } of this.#moves(from)) this.#top(to).classList.add("target");
+  }
+
+  // --- dragging
+
+  #down(event) {
+    const name = place(event.target);
+    if (!name || event.button !== 0) return;
+    this.home.setPointerCapture(event.pointerId);
+    const card = name === "stock" || !this.#moves(name).length ? null : this.#top(name);
+    this.drag = { name, card, x: event.clientX, y: event.clientY, far: false };
+  }
+
+  #move(event) {
+    const drag = this.drag;
+    if (!drag?.card) return;
+    const dx = event.clientX - drag.x;
+    const dy = event.clientY - drag.y;
+    if (!drag.far && Math.hypot(dx, dy) < FAR) return;
+    if (!drag.far) {
+      drag.far = true;
+      this.release();
+      drag.home = where(drag.card);
+      drag.card.classList.add("dragged");
+      drag.card.parentNode.append(drag.card);
+      this.#showTargets(drag.name);
+    }
+    const scale = 1 / drag.card.ownerSVGElement.getScreenCTM().a;
+    const { x, y } = drag.home;
+    drag.card.setAttribute("transform", `translate(${x + dx * scale} ${y + dy * scale})`);
+  }
+
+  #up(event) {
+    const drag = this.drag;
+    this.drag = null;
+    if (!drag) return;
+    if (!drag.far) {
+      this.choose(drag.name);
+      return;
+    }
+    const target = this.#under(event, drag);
+    if (target && this.send(drag.name, target)) return;
+    this.show(this.view); // back to where it was
+  }
+
+  /** The place under the pointer, or else the legal target that the card covers most. */
+  #under(event, drag) {
+    const card = drag.card.getBoundingClientRect();
+    let best = null;
+    let most = 0;
+    for (const { to } of this.#moves(drag.name)) {
+      const box = this.#top(to).getBoundingClientRect();
+      const inside =
+        event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+      const width = Math.min(card.right, box.right) - Math.max(card.left, box.left);
+      const height = Math.min(card.bottom, box.bottom) - Math.max(card.top, box.top);
+      const covered = inside ? Infinity : width > 0 && height > 0 ? width * height : 0;
+      if (covered > most) [best, most] = [to, covered];
+    }
+    return best;
+  }
+
+  #letGo() {
+    if (this.drag?.far) this.show(this.view);
+    this.drag = null;
+  }
+}
+
+function where(card) {
+  const { e, f } = card.transform.baseVal.consolidate().matrix;
+  return { x: e, y: f };
+}

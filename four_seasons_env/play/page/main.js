@@ -1,0 +1,172 @@
+// The page: starts games, keeps the current one over a reload, and wires buttons and keys.
+
+import { get, post } from "./api.js";
+import { Board } from "./board.js";
+import { Panel } from "./panel.js";
+
+const $ = (id) => document.getElementById(id);
+const KEPT = "four-seasons-game"; // of localStorage
+const FIRST_DEAL = 20_000; // those below are for the experiments
+const DEALS = 980_000;
+
+let view = null;
+let shownAt = 0;
+let busy = Promise.resolve(); // requests go one after the other
+
+const board = new Board($("board"), play);
+const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, fail });
+
+function say(text, kind = "") {
+  $("message").textContent = text;
+  $("message").className = kind;
+}
+
+function fail(error) {
+  say(error.message, "error");
+}
+
+function show(next) {
+  view = next;
+  shownAt = performance.now();
+  document.title = `${view.rules}, deal ${view.deal}`;
+  board.show(view);
+  panel.show(view);
+  $("up").textContent = `${view.cards_up} of ${view.cards}`;
+  $("count").textContent = view.moves.length;
+  $("undo").disabled = view.moves.length === 0;
+  $("redo").disabled = !view.can_redo;
+  $("finish").disabled = !view.legal.some((move) => move.to.startsWith("F:"));
+  if (view.won) say(`Won in ${view.moves.length} moves and ${clock(view.seconds)}.`, "won");
+  else if (view.over) say("No move is left that leads anywhere. Undo some, or start a new game.");
+  else say("");
+  tick();
+  const { id, rules, deal, moves } = view;
+  localStorage.setItem(KEPT, JSON.stringify({ id, rules, deal, moves }));
+  history.replaceState(null, "", `?${new URLSearchParams({ rules, deal })}`);
+}
+
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+
+function tick() {
+  if (!view) return;
+  const since = view.over ? 0 : (performance.now() - shownAt) / 1000;
+  $("time").textContent = clock(view.seconds + since);
+}
+
+const suffix = () => ($("unseen").open ? "?unseen=1" : "");
+
+/** Do something with the game on the server, after what is under way, and show the answer. */
+function act(request) {
+  busy = busy.then(async () => {
+    try {
+      show(await request());
+    } catch (error) {
+      if (error.status === 404 && view) await again(view);
+      else {
+        fail(error);
+        if (view) board.show(view);
+      }
+    }
+  });
+  return busy;
+}
+
+function change(what, body) {
+  return act(() => post(`sessions/${view.id}/${what}${suffix()}`, body));
+}
+
+function play(move) {
+  return change("move", { move });
+}
+
+function start(rules, deal) {
+  panel.watch(false);
+  return act(() => post(`sessions${suffix()}`, { rules, deal }));
+}
+
+/** Set up a game once more that the server no longer keeps. */
+async function again({ rules, deal, moves }) {
+  try {
+    show(await post(`sessions${suffix()}`, { rules, deal, moves }));
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function anyDeal() {
+  return String(FIRST_DEAL + Math.floor(Math.random() * DEALS));
+}
+
+async function open() {
+  const sets = await get("rules");
+  $("rules").replaceChildren(...sets.map(({ name }) => new Option(name)));
+  const about = () => {
+    $("about").textContent = sets.find(({ name }) => name === $("rules").value)?.about ?? "";
+  };
+  const asked = new URLSearchParams(location.search);
+  const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
+  const rules = asked.get("rules") ?? kept?.rules ?? "four-seasons";
+  const same = kept && kept.rules === rules && (asked.get("deal") ?? kept.deal) === kept.deal;
+  if (same) {
+    try {
+      show(await get(`sessions/${kept.id}`));
+    } catch {
+      await again(kept);
+    }
+  } else {
+    await start(rules, asked.get("deal") ?? anyDeal());
+  }
+  $("rules").value = view?.rules ?? "four-seasons";
+  about();
+  $("rules").addEventListener("change", about);
+  $("new").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await start($("rules").value, $("deal").value.trim() || anyDeal());
+    $("deal").value = "";
+    panel.offer($("rules").value).catch(fail);
+  });
+  await panel.offer($("rules").value);
+}
+
+// --- buttons, keys and looks
+
+for (const what of ["undo", "redo", "finish"]) $(what).addEventListener("click", () => change(what));
+$("unseen").addEventListener("toggle", () => view && act(() => get(`sessions/${view.id}${suffix()}`)));
+
+const KEYS = {
+  d: () => board.choose("stock"),
+  w: () => board.choose("W"),
+  f: () => board.toFoundation(),
+  u: () => $("undo").click(),
+  r: () => $("redo").click(),
+  a: () => $("finish").click(),
+  h: () => $("hint").click(),
+  Escape: () => board.release(),
+};
+
+addEventListener("keydown", (event) => {
+  if (!view || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches("input:not([type=checkbox], [type=range]), select, textarea")) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (KEYS[key]) KEYS[key]();
+  else if (/^[1-9]$/.test(key) && `T${key - 1}` in view.places) board.choose(`T${key - 1}`);
+});
+
+function look(button, name, on, off) {
+  const root = document.documentElement;
+  const set = (value) => {
+    root.dataset[name] = value;
+    $(button).setAttribute("aria-pressed", value === on);
+  };
+  const dark = name === "theme" && matchMedia("(prefers-color-scheme: dark)").matches;
+  set(localStorage.getItem(name) ?? (dark ? on : off));
+  $(button).addEventListener("click", () => {
+    set(root.dataset[name] === on ? off : on);
+    localStorage.setItem(name, root.dataset[name]);
+  });
+}
+
+look("theme", "theme", "dark", "light");
+look("colours", "colours", "four", "two");
+setInterval(tick, 1000);
+open().catch(fail);

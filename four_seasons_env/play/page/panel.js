@@ -1,0 +1,144 @@
+// What stands beside the table: advice, an agent to watch, the spoiler, lists of moves.
+
+import { get } from "./api.js";
+
+const $ = (id) => document.getElementById(id);
+const percent = (chance) => `${(100 * chance).toFixed(chance < 0.1 ? 1 : 0)}%`;
+
+const VERDICTS = {
+  won: "Yes: this deal can still be won.",
+  lost: "No: nobody can win it from here.",
+  unknown: "Open: the solver found neither a win nor a proof in time.",
+};
+
+export class Panel {
+  /**
+   * @param {import("./board.js").Board} board
+   * @param {{path: () => string, play: (move: string) => Promise<void>, fail: (error: Error) => void}} game
+   */
+  constructor(board, game) {
+    this.board = board;
+    this.game = game;
+    this.watching = false;
+    this.asked = 0; // positions shown so far: a late answer about an old one is dropped
+    $("hint").addEventListener("click", () => this.hint());
+    $("verdict").addEventListener("click", () => this.verdict());
+    $("step").addEventListener("click", () => this.step());
+    $("watch").addEventListener("click", () => this.watch(!this.watching));
+    $("show-chance").addEventListener("change", () => this.chance());
+  }
+
+  /** Learn which agents can play the rules. */
+  async offer(rules) {
+    const { agents, chance } = await get(`advisers?rules=${encodeURIComponent(rules)}`);
+    const had = $("agent").value;
+    $("agent").replaceChildren(...agents.map((name) => new Option(name, name, false, name === had)));
+    $("advice").hidden = $("hint").hidden = agents.length === 0;
+    $("show-chance").closest("label").hidden = !chance;
+    if (!chance) $("show-chance").checked = false;
+    this.chance();
+  }
+
+  /** Show a game's lists, and what was asked for of every position. */
+  show(view) {
+    this.view = view;
+    this.asked += 1;
+    $("answer").textContent = "";
+    $("told").textContent = "";
+    $("values").hidden = true;
+    $("legal").replaceChildren(
+      ...view.legal.map(({ move, words }) => item(button(words, () => this.game.play(move)))),
+    );
+    $("played").replaceChildren(...view.moves.map((move) => item(move)));
+    $("played").scrollTop = $("played").scrollHeight;
+    for (const id of ["hint", "step", "watch"]) $(id).disabled = view.over;
+    if (view.over) this.watch(false);
+    this.chance();
+  }
+
+  async #ask(path) {
+    const asked = this.asked;
+    try {
+      const answer = await get(`${this.game.path()}/${path}`);
+      return asked === this.asked ? answer : null;
+    } catch (error) {
+      this.game.fail(error);
+      return null;
+    }
+  }
+
+  /** The chance of winning, where it is wanted. */
+  async chance() {
+    const wanted = $("show-chance").checked;
+    if (!wanted) $("chance").hidden = true;
+    const answer = wanted && this.view && (await this.#ask("chance"));
+    if (!answer) return;
+    const known = answer.chance !== null;
+    $("chance").hidden = false;
+    $("chance").querySelector(".value").style.width = known ? `${100 * answer.chance}%` : "0";
+    $("chance").querySelector(".track").setAttribute("aria-valuenow", known ? Math.round(100 * answer.chance) : 0);
+    $("chance").querySelector("span").textContent = known ? percent(answer.chance) : "unknown";
+  }
+
+  /** An agent's move and the value of each alternative; returns the answer. */
+  async hint() {
+    $("told").textContent = "Thinking …";
+    const answer = await this.#ask(`hint?agent=${encodeURIComponent($("agent").value)}`);
+    if (!answer) return null;
+    $("told").textContent = `${answer.agent} plays: ${answer.words}.`;
+    this.board.hint(answer.from, answer.to);
+    const rows = answer.alternatives.map(({ move, words, value }) => {
+      const row = document.createElement("tr");
+      row.classList.toggle("best", move === answer.move);
+      const name = row.insertCell();
+      name.append(button(words, () => this.game.play(move)));
+      row.insertCell().textContent = percent(value);
+      return row;
+    });
+    $("values").tBodies[0].replaceChildren(...rows);
+    $("values").hidden = rows.length === 0;
+    return answer;
+  }
+
+  /** Let the agent play a move. */
+  async step() {
+    const answer = await this.hint();
+    if (answer) await this.game.play(answer.move);
+    return Boolean(answer);
+  }
+
+  /** Let the agent play on, or stop it. */
+  async watch(on) {
+    if (on === this.watching) return;
+    this.watching = on;
+    $("watch").setAttribute("aria-pressed", on);
+    $("watch").textContent = on ? "Stop" : "Watch it play";
+    while (this.watching && !this.view.over) {
+      const answer = await this.hint();
+      if (!answer) return this.watch(false);
+      await new Promise((done) => setTimeout(done, 1500 * (1 - $("speed").value / 100) ** 1.5));
+      if (this.watching) await this.game.play(answer.move);
+    }
+  }
+
+  /** The solver's answer for the true deal. */
+  async verdict() {
+    $("answer").textContent = "The solver is at work …";
+    const answer = await this.#ask("verdict");
+    if (answer) $("answer").textContent = VERDICTS[answer.verdict];
+  }
+}
+
+function item(content) {
+  const element = document.createElement("li");
+  element.append(content);
+  return element;
+}
+
+function button(words, act) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = words;
+  element.addEventListener("click", act);
+  return element;
+}

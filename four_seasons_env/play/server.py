@@ -1,0 +1,239 @@
+"""The server behind the page: a Starlette application that plays moves and draws positions.
+
+==================================  =============================================================
+request                             answer
+==================================  =============================================================
+GET ``/``, ``/page/...``            the page
+GET ``/api/rules``                  the rule sets: name and origin
+GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether there
+                                    are chances of winning for it
+POST ``/api/sessions``              ``{rules, deal, moves}``: a new game
+GET ``/api/sessions/ID``            the game
+POST ``/api/sessions/ID/move``      ``{move}``: play it; likewise ``undo``, ``redo``, ``finish``
+GET ``/api/sessions/ID/hint``       ``?agent=``: its move, and the planner's value of each
+GET ``/api/sessions/ID/chance``     the chance of winning, as the planner judges it
+GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
+==================================  =============================================================
+
+A game is answered with what `view.session_view` shows, an error with ``{error}`` and its status.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from four_seasons_env.play import advice, words
+from four_seasons_env.play.guard import Guard
+from four_seasons_env.play.session import MOST_MOVES, Keep, Session
+from four_seasons_env.play.store import Store, UnknownSession
+from four_seasons_env.play.view import session_view
+from four_seasons_env.rendering.places import ends
+from four_seasons_env.rules import RULES, get_rules
+
+PAGE = Path(__file__).with_name("page")
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+_thinking = Lock()
+"""Agents and the solver think for one request at a time."""
+
+
+class BadRequest(ValueError):
+    """A request that makes no sense."""
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """A request's JSON object."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise BadRequest("send JSON, with the content type application/json")
+    try:
+        body = json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        raise BadRequest("the request is not JSON") from None
+    if not isinstance(body, dict):
+        raise BadRequest("send a JSON object")
+    return body
+
+
+def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    value = body.get(name, default)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadRequest(f"{name!r} must be a {kind.__name__}")
+    return value
+
+
+def _new_session(body: dict[str, Any], keep: Keep | None) -> Session:
+    deal, moves = body.get("deal", 0), _field(body, "moves", list, [])
+    if isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
+        deal = int(deal)
+    if isinstance(deal, bool) or not isinstance(deal, int):
+        raise BadRequest(f"a deal is a number, not {str(deal)[:40]!r}")
+    if len(moves) > MOST_MOVES or not all(isinstance(move, str) for move in moves):
+        raise BadRequest(f"'moves' are {MOST_MOVES:,} texts at most")
+    return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
+
+
+class Application:
+    """The handlers of one server and the games that it keeps."""
+
+    def __init__(self, store: Store, keep: Keep | None) -> None:
+        self._store, self._keep = store, keep
+
+    def routes(self) -> list[Route | Mount]:
+        """All that the server answers."""
+        session = "/api/sessions/{name}"
+        return [
+            Route("/", self.page),
+            Route("/api/rules", self.rules),
+            Route("/api/advisers", self.advisers),
+            Route("/api/sessions", self.create, methods=["POST"]),
+            Route(session, self.show),
+            Route(session + "/hint", self.hint),
+            Route(session + "/chance", self.chance),
+            Route(session + "/verdict", self.verdict),
+            *(
+                Route(f"{session}/{name}", self.change, methods=["POST"], name=name)
+                for name in ("move", "undo", "redo", "finish")
+            ),
+            Mount("/page", StaticFiles(directory=PAGE)),
+        ]
+
+    # --- the page and what it offers
+
+    async def page(self, request: Request) -> Response:
+        """The page itself."""
+        return FileResponse(PAGE / "index.html")
+
+    async def rules(self, request: Request) -> Response:
+        """The rule sets."""
+        return JSONResponse([{"name": each.name, "about": each.about} for each in RULES.values()])
+
+    async def advisers(self, request: Request) -> Response:
+        """The agents that can play a rule set here."""
+        rules = get_rules(request.query_params.get("rules", "four-seasons"))
+        return JSONResponse(
+            {
+                "agents": await _think(advice.advisers, rules),
+                "chance": await _think(advice.can_judge, rules),
+            }
+        )
+
+    # --- games
+
+    def _answer(self, request: Request, name: str, status: int = 200) -> Response:
+        unseen = request.query_params.get("unseen") == "1"
+        return JSONResponse({"id": name} | session_view(self._store[name], unseen), status)
+
+    async def create(self, request: Request) -> Response:
+        """Start a game."""
+        session = _new_session(await _body(request), self._keep)
+        with self._store.lock:
+            return self._answer(request, self._store.add(session), 201)
+
+    async def show(self, request: Request) -> Response:
+        """A game as it stands."""
+        with self._store.lock:
+            return self._answer(request, request.path_params["name"])
+
+    async def change(self, request: Request) -> Response:
+        """Play a move, take one back, or the like."""
+        name, what = request.path_params["name"], request.url.path.rpartition("/")[2]
+        body = await _body(request)
+        with self._store.lock:
+            session = self._store[name]
+            if what == "move":
+                session.play(_field(body, "move", str))
+            else:
+                getattr(session, what)()
+            return self._answer(request, name)
+
+    # --- advice
+
+    async def _ask(self, request: Request, ask: Callable[..., Any], *args: Any) -> Any:
+        with self._store.lock:
+            game = self._store[request.path_params["name"]].game.copy()
+        return game, await _think(ask, *args, game)
+
+    async def hint(self, request: Request) -> Response:
+        """What an agent would play, and what each move is worth."""
+        agent = request.query_params.get("agent", "")
+        game, move = await self._ask(request, advice.choose, agent)
+        values = await _think(advice.values, game)
+        source, target = ends(game, move)
+        told = {each.text: words.move_words(game, each) for each in game.legal_moves()}
+        alternatives = [
+            {"move": text, "words": told[text], "value": round(value, 4)}
+            for text, value in values.items()
+            if text in told
+        ]
+        return JSONResponse(
+            {
+                "agent": agent,
+                "move": move.text,
+                "words": words.move_words(game, move),
+                "from": source,
+                "to": target,
+                "alternatives": alternatives,
+            }
+        )
+
+    async def chance(self, request: Request) -> Response:
+        """The chance of winning."""
+        _, chance = await self._ask(request, advice.chance)
+        return JSONResponse({"chance": None if chance is None else round(chance, 4)})
+
+    async def verdict(self, request: Request) -> Response:
+        """Whether the true deal can still be won."""
+        _, verdict = await self._ask(request, advice.verdict)
+        return JSONResponse({"verdict": verdict})
+
+
+async def _think(ask: Callable[..., Any], *args: Any) -> Any:
+    """Ask an adviser, beside the loop that answers others."""
+
+    def one_at_a_time() -> Any:
+        with _thinking:
+            return ask(*args)
+
+    return await run_in_threadpool(one_at_a_time)
+
+
+def _refuse(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, 400)
+
+
+def _unknown(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "this server keeps no such game, or no longer"}, 404)
+
+
+def make_app(
+    hosts: Sequence[str] = LOOPBACK, store: Store | None = None, keep: Keep | None = None
+) -> Starlette:
+    """The application.
+
+    Args:
+        hosts: names under which it may be reached (the ``Host`` of requests); "*" for any.
+        store: of its games; None for an empty one.
+        keep: called with each session whose game ends.
+    """
+    handlers = Application(Store() if store is None else store, keep)
+    return Starlette(
+        routes=handlers.routes(),
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+            Middleware(Guard),
+        ],
+        exception_handlers={ValueError: _refuse, UnknownSession: _unknown},
+    )

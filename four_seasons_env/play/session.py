@@ -1,0 +1,145 @@
+"""`Session`: one game of a person, with undo, redo and the times of its moves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from four_seasons_env.engine.moves import Move, find_move
+from four_seasons_env.game import Game
+from four_seasons_env.play.records import Record
+from four_seasons_env.rules import Rules
+
+MOST_MOVES = 2000
+
+
+Keep = Callable[["Session"], None]
+"""What is done with a session when its game ends."""
+
+
+class SessionFull(ValueError):
+    """A game that has gone on for longer than is kept."""
+
+
+class Session:
+    """A game in the hands of a person; the engine alone judges its moves.
+
+    Args:
+        rules: a rule set's name or a `Rules`.
+        deal: the deal's number.
+        moves: to play at once, as texts.
+        clock: tells seconds.
+        keep: called when the game ends, each time that it does.
+
+    Raises:
+        ValueError: for unknown rules, a bad deal number or moves that are not legal.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules,
+        deal: int,
+        moves: Iterable[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+        keep: Keep | None = None,
+    ) -> None:
+        self.game = Game(rules, deal=deal)
+        self.before: Game | None = None
+        """The position before the last move; None after an undo."""
+        self.played: list[Move] = []
+        self.times: list[float] = []
+        """Seconds from the start to each move."""
+        self._keep: Keep | None = None  # moves that are played again are not kept again
+        self._undone: list[tuple[Move, float]] = []
+        self._clock = clock
+        self._started = clock()
+        for move in moves:
+            self.play(move)
+        self._keep = keep
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether a move has been taken back and none played since."""
+        return bool(self._undone)
+
+    @property
+    def seconds(self) -> float:
+        """Since the start; of a game that is over, up to its last move."""
+        if self.game.is_over and self.times:
+            return self.times[-1]
+        return self._clock() - self._started
+
+    def record(self, player: str = "") -> Record:
+        """The game so far, to be kept."""
+        return Record(
+            self.game.rules.name,
+            tuple(move.text for move in self.played),
+            deal=self.game.deal,
+            times=tuple(self.times),
+            player=player,
+        )
+
+    def play(self, move: str) -> None:
+        """Play a move, given as its text.
+
+        Raises:
+            IllegalMove: if the rules do not allow it, with the reason.
+            ValueError: if the rule set has no such move.
+            SessionFull: after `MOST_MOVES` moves.
+        """
+        self._play(find_move(self.game.rules, str(move)), self._clock() - self._started)
+        self._undone.clear()
+
+    def _play(self, move: Move, seconds: float) -> None:
+        if len(self.played) >= MOST_MOVES:
+            raise SessionFull(f"a game may take {MOST_MOVES:,} moves: undo some, or start again")
+        before = self.game.copy()
+        self.game.play(move)
+        self.before = before
+        self.played.append(move)
+        self.times.append(seconds)
+        if self._keep and self.game.is_over:
+            self._keep(self)
+
+    def undo(self) -> None:
+        """Take the last move back.
+
+        Raises:
+            ValueError: if none has been played.
+        """
+        if not self.played:
+            raise ValueError("no move has been played: there is nothing to undo")
+        self._undone.append((self.played.pop(), self.times.pop()))
+        self.game = Game(self.game.rules, deal=self.game.deal)
+        self.before = None
+        for move in self.played:
+            self.game.play(move)
+
+    def redo(self) -> None:
+        """Play the move that was taken back last.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        if not self._undone:
+            raise ValueError("no move has been taken back: there is nothing to redo")
+        self._play(*self._undone.pop())
+
+    def finish(self) -> int:
+        """Play every card that goes to its foundation, and return how many did. No card is dealt.
+
+        Where spaces are filled from the stock at once, only the cards that turn none are played.
+        """
+        count = 0
+        while True:
+            ups = [move for move in self.game.legal_moves() if move.text.endswith(">F")]
+            known = [move for move in ups if not self._turns_a_card(move)]
+            if not known:
+                return count
+            self.play(known[0].text)
+            count += 1
+
+    def _turns_a_card(self, move: Move) -> bool:
+        after = self.game.copy()
+        after.play(move)
+        return after.stock_size < self.game.stock_size

@@ -1,0 +1,30 @@
+"""Places as drawings and pages call them: "T0", "W" (the waste), "F:H", "stock"."""
+
+from __future__ import annotations
+
+from four_seasons_env.engine.cards import SUITS
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
+from four_seasons_env.rendering.position import Position
+
+
+def cards_at(position: Position, place: str) -> list[str]:
+    """The cards of a place, bottom first; those of the stock are not told."""
+    if place == "W":
+        return position.waste
+    if place.startswith("T"):
+        return position.tableau[int(place[1:])]
+    return position.foundations[place[2:]] if place.startswith("F:") else []
+
+
+def ends(position: Position, move: Move) -> tuple[str, str]:
+    """The places that a legal move goes from and to."""
+    if move.source == STOCK:
+        return "stock", "W"
+    if move.target == STOCK:
+        return "W", "stock"
+    if move.source >= FOUNDATION:
+        return f"F:{SUITS[move.source - FOUNDATION]}", f"T{move.target}"
+    source = "W" if move.source == WASTE else f"T{move.source}"
+    if move.target != FOUNDATION:
+        return source, f"T{move.target}"
+    return source, f"F:{cards_at(position, source)[-1][1]}"

@@ -1,0 +1,262 @@
+"""A position drawn as SVG: the one drawing from which pictures, windows and pages come.
+
+All shapes are paths of our own with their colours beside them, solid and without a font, so any
+viewer shows the same. Classes and ``data-`` attributes let a page restyle the drawing and move its
+cards: ``g.card`` has ``data-card`` ("6H") and ``data-at``, a place as moves call it ("T0", "W",
+"F:H", "stock").
+"""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import Any
+
+from four_seasons_env.engine.cards import RANKS, SUITS
+from four_seasons_env.engine.moves import STOCK
+from four_seasons_env.rendering import cards
+from four_seasons_env.rendering.glyphs import number, suit, text_width, write
+from four_seasons_env.rendering.layout import CARD, Layout, layout
+from four_seasons_env.rendering.places import cards_at, ends
+from four_seasons_env.rendering.position import Position, headline
+from four_seasons_env.rendering.themes import Theme, get_theme
+
+_LIST_HEIGHT = 124
+"""Of the list of unseen cards."""
+
+_REDEAL = "M14 3A14 14 0 1 1 4-13.4M4-22V-13H-5"
+
+
+def _placed(position: Position) -> dict[str, str]:
+    """The place of each card that can be seen."""
+    placed = {card: f"T{i}" for i, pile in enumerate(position.tableau) for card in pile}
+    placed |= dict.fromkeys(position.waste, "W")
+    return placed | {card: f"F:{s}" for s, built in position.foundations.items() for card in built}
+
+
+class _Drawing:
+    """One drawing as it is made."""
+
+    def __init__(self, position: Position, theme: Theme) -> None:
+        self.position = position
+        self.theme = theme
+        self.table: Layout = layout(position.rules.piles)
+        self.parts: list[str] = []
+        self.corners: dict[str, tuple[float, float]] = {"stock": self.table.stock}
+        """Where each place's top card lies."""
+
+    def at(self, corner: tuple[float, float], inner: str, more: str = "") -> None:
+        """Add something at a corner of its own."""
+        x, y = corner
+        self.parts.append(f'<g{more} transform="translate({number(x)} {number(y)})">{inner}</g>')
+
+    def empty(self, place: str, corner: tuple[float, float], inner: str = "") -> None:
+        """Add a place where cards can lie."""
+        shape = cards.outline("outline", self.theme.line)
+        self.at(corner, shape + inner, f' class="place" data-at="{place}"')
+        self.corners[place] = corner
+
+    def spread(
+        self, place: str, corner: tuple[float, float], shown: list[str], step: float
+    ) -> None:
+        """Add cards that lie on each other, each leaving a strip of the one below."""
+        x, y = corner
+        for i, card in enumerate(shown):
+            seen = step if i < len(shown) - 1 else None
+            self.corners[place] = (x, y + i * step)
+            self.at(
+                self.corners[place],
+                cards.face(card, self.theme, seen),
+                f' class="card" data-card="{card}" data-at="{place}"',
+            )
+
+    # --- the parts of a table
+
+    def tableau(self) -> None:
+        for i, pile in enumerate(self.position.tableau):
+            corner = self.table.places[i]
+            self.empty(f"T{i}", corner)
+            self.spread(f"T{i}", corner, pile, self.table.pile_step(len(pile)))
+
+    def foundations(self) -> None:
+        ranks, bases = self.position.rules.ranks, self.position.bases
+        for name, built in self.position.foundations.items():
+            place, corner = f"F:{name}", self.table.places[name]
+            rank, line = bases[name][0], self.theme.line
+            x = (CARD[0] - 1.1 * text_width(rank)) / 2
+            ghost = write(rank, x, 34, 22, line, "stroke line") + suit(
+                name, CARD[0] / 2, 88, 38, line, "line"
+            )
+            self.empty(place, corner, ghost)
+            self.spread(place, corner, built[-1:], 0)
+            self._level(corner, len(built), ranks, rank)
+
+    def _level(self, corner: tuple[int, int], level: int, ranks: int, base: str) -> None:
+        """A foundation's level, as so many of its ranks, and the base where it is covered."""
+        width = CARD[0] / ranks
+        bars = "".join(
+            f'<rect class="{"level" if i < level else "line"}" x="{number(i * width)}" y="0" '
+            f'width="{number(width - 2)}" height="5" rx="1" '
+            f'fill="{self.theme.mark if i < level else self.theme.line}" '
+            f'fill-opacity="{1 if i < level else 0.45}"/>'
+            for i in range(ranks)
+        )
+        self.at((corner[0] + 1, corner[1] + CARD[1] + 6), bars)
+
+    def stock(self) -> None:
+        position, corner, line = self.position, self.table.stock, self.theme.line
+        redeals = position.redeals_left
+        arrow = (
+            f'<path class="stroke line" d="{_REDEAL}" fill="none" stroke="{line}" '
+            'stroke-width="4" stroke-linecap="round" stroke-linejoin="round" '
+            f'transform="translate({CARD[0] / 2:g} 62)"/>'
+            + write(
+                str(redeals), (CARD[0] - text_width(str(redeals))) / 2, 96, 20, line, "stroke line"
+            )
+        )
+        self.empty("stock", corner, arrow if redeals else "")
+        if position.stock_size:
+            inner = cards.back(self.theme, position.stock_size)
+            self.at(corner, inner, ' class="stock" data-at="stock"')
+
+    def waste(self) -> None:
+        position, corner = self.position, self.table.waste
+        waste = position.waste
+        shown, step = self.table.waste_step(len(waste))
+        self.empty("W", corner)
+        if len(waste) > shown:
+            more = f"+{len(waste) - shown}"
+            x = corner[0] + (CARD[0] - 0.75 * text_width(more)) / 2
+            self.parts.append(
+                write(more, x, corner[1] - 21, 15, self.theme.line, "stroke line more")
+            )
+        self.spread("W", corner, waste[len(waste) - shown :], step)
+
+    def unseen(self) -> None:
+        """List the cards that have not been seen, a row a suit; those seen leave a gap."""
+        position, seen = self.position, _placed(self.position)
+        ranks = position.rules.ranks
+        left, top = 44, self.table.height
+        step = (self.table.width - left - 24) / ranks
+        for row, name in enumerate(SUITS):
+            y, colour = top + 8 + 28 * row, self.theme.line
+            self.parts.append(suit(name, 28, y + 8, 16, colour, "line"))
+            for i, rank in enumerate(RANKS[:ranks]):
+                x = left + i * step + (step - 0.8 * text_width(rank)) / 2
+                if rank + name not in seen:
+                    self.parts.append(write(rank, x, y, 16, colour, "stroke line"))
+
+    # --- marks
+
+    def moved(self, before: Position) -> None:
+        """Ring the cards that lie elsewhere than before, and the places that they come from."""
+        was, now = _placed(before), _placed(self.position)
+        came = {was[card] for card, place in now.items() if card in was and was[card] != place}
+        for place in sorted(came):
+            self._ring(self.corners[place], self.theme.mark, 2)
+        for card, place in now.items():
+            is_top = cards_at(self.position, place)[-1] == card
+            if is_top and was.get(card) != place:
+                self._ring(self.corners[place], self.theme.mark)
+
+    def _ring(self, corner: tuple[float, float], colour: str, width: int = 5) -> None:
+        ring = (
+            f'<rect class="mark" x="-3" y="-3" width="{CARD[0] + 6}" height="{CARD[1] + 6}" '
+            f'rx="12" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+        )
+        self.at(corner, ring)
+
+    def legal(self) -> None:
+        """An arrow for each legal move, and a ring around the stock where it can be dealt."""
+        for move in self.position.legal_moves(distinct=True):
+            if STOCK in (move.source, move.target):
+                self._ring(self.table.stock, self.theme.arrow)
+            else:
+                source, target = ends(self.position, move)
+                self.parts.append(self._arrow(self.corners[source], self.corners[target]))
+
+    def _arrow(self, source: tuple[float, float], target: tuple[float, float]) -> str:
+        dx, dy = target[0] - source[0], target[1] - source[1]
+        length = math.hypot(dx, dy) or 1.0
+        ux, uy = dx / length, dy / length
+        x0, y0 = source[0] + CARD[0] / 2 + 26 * ux, source[1] + CARD[1] / 2 + 26 * uy
+        x1, y1 = target[0] + CARD[0] / 2 - 30 * ux, target[1] + CARD[1] / 2 - 30 * uy
+        bend = 0.12 * length
+        mx, my = (x0 + x1) / 2 - bend * uy, (y0 + y1) / 2 + bend * ux
+        tip = math.atan2(y1 - my, x1 - mx)
+        head = "".join(
+            f"M{number(x1)} {number(y1)}L{number(x1 - 15 * math.cos(tip + turn))} "
+            f"{number(y1 - 15 * math.sin(tip + turn))}"
+            for turn in (-0.5, 0.5)
+        )
+        return (
+            f'<path class="arrow" d="M{number(x0)} {number(y0)}Q{number(mx)} {number(my)} '
+            f'{number(x1)} {number(y1)}{head}" fill="none" stroke="{self.theme.arrow}" '
+            'stroke-width="5" stroke-opacity=".8" stroke-linecap="round"/>'
+        )
+
+
+def draw_parts(
+    position: Position,
+    *,
+    before: Position | None = None,
+    legal: bool = False,
+    unseen: bool = False,
+    theme: str = "light",
+    four_colours: bool = False,
+    width: int | None = None,
+) -> tuple[str, list[str]]:
+    """`draw_svg` in parts: the opening tag with what is the same all game, and the rest.
+
+    Drawings of one game share most of their parts.
+    """
+    if width is not None and width < 1:
+        raise ValueError(f"a picture's width must be 1 pixel or more, not {width}")
+    drawing = _Drawing(position, get_theme(theme, four_colours))
+    units = drawing.table.width, drawing.table.height + (_LIST_HEIGHT if unseen else 0)
+    pixels = units if width is None else (width, round(width * units[1] / units[0]))
+    drawing.foundations()
+    drawing.tableau()
+    drawing.stock()
+    drawing.waste()
+    if unseen:
+        drawing.unseen()
+    if legal:
+        drawing.legal()
+    if before is not None:
+        drawing.moved(before)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '
+        f'width="{pixels[0]}" height="{pixels[1]}" role="img">'
+        f'<rect class="table" width="{units[0]}" height="{units[1]}" '
+        f'fill="{drawing.theme.table}"/>',
+        drawing.parts,
+    )
+
+
+def draw_svg(position: Position, **how: Any) -> str:
+    """A position as SVG text.
+
+    Piles are fanned; of a long waste the last cards are spread and the others counted; the stock
+    has its count on its back. An empty foundation shows its base, the bar below each its level.
+
+    Args:
+        position: the position, such as a `Game`.
+        **how: any of
+
+            - `before`: the position before the last move, which is marked then: the cards that
+              moved are ringed, and thin rings are where they came from.
+            - `legal`: True to mark the legal moves, those aside that only rename spaces.
+            - `unseen`: True to list below the table the cards that have not been seen.
+            - `theme`: "light" or "dark".
+            - `four_colours`: True for a colour for each suit.
+            - `width`: in pixels; by default one pixel a unit. The height follows.
+
+    Raises:
+        ValueError: for an unknown theme, or a width that is not positive.
+        TypeError: for any other argument.
+    """
+    start, parts = draw_parts(position, **how)
+    tag, rest = start.split(">", 1)
+    title = escape(headline(position))
+    return f'{tag} aria-label="{title}"><title>{title}</title>{rest}{"".join(parts)}</svg>'

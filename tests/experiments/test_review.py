@@ -1,0 +1,245 @@
+import json
+import random
+import re
+import sys
+
+import pandas as pd
+import pytest
+
+from experiments import review as command
+from experiments.evaluation import review
+from experiments.evaluation.play import play_deals
+from experiments.evaluation.players import find_players
+from experiments.evaluation.review import LOST, UNKNOWN, WON, Verdicts, judge, kept_alive
+from experiments.evaluation.thrown_away import alive_at, thrown_away, winnable_deals
+from experiments.pages import PLAY, with_thrown_away
+from experiments.reporting.review_page import review_page
+from four_seasons_env.game import Game
+from four_seasons_env.play.records import Record, append_record
+from four_seasons_env.rendering import draw_svg
+from four_seasons_env.rules import RULES
+from four_seasons_env.solver import Solution, solve
+from tests.helpers import biased_choice, small
+
+SMALL = small("four-seasons", ranks=5, piles=1)
+
+
+def small_game(deal: int) -> list[Game]:
+    """The positions of a game of chance."""
+    positions, rng = [Game(SMALL, deal=deal)], random.Random(deal)
+    while not positions[-1].is_over and len(positions) < 60:
+        after = positions[-1].copy()
+        after.play(biased_choice(after.legal_moves(distinct=True), rng))
+        positions.append(after)
+    return positions
+
+
+def test_verdicts_are_those_of_the_solver_everywhere():
+    lost = 0
+    for deal in range(12):
+        positions = small_game(deal)
+        verdicts = judge(positions)
+        assert verdicts.statuses == [solve(each, seconds=5).status for each in positions]
+        at = verdicts.losing_move
+        if at is None:
+            assert verdicts.statuses[0] == verdicts.statuses[-1]
+            continue
+        lost += 1
+        assert verdicts.statuses[at : at + 2] == [WON, LOST]
+        answers = kept_alive(positions[at])
+        assert WON in answers.values()
+        assert set(answers) == {str(m) for m in positions[at].legal_moves(distinct=True)}
+    assert lost >= 3
+
+
+class Oracle:
+    """A solver that knows the first lost position, and leaves some open unless given time."""
+
+    def __init__(self, positions: list[Game], lost: int, hard: range, needs: float) -> None:
+        self.at = {id(each): i for i, each in enumerate(positions)}
+        self.lost, self.hard, self.needs, self.asked = lost, hard, needs, 0
+
+    def __call__(
+        self, game: Game, seconds: float = 0.0, max_positions: int | None = None
+    ) -> Solution:
+        self.asked += max_positions is None
+        at = self.at[id(game)]
+        status = LOST if at >= self.lost else WON
+        if at in self.hard and seconds < self.needs:
+            status = UNKNOWN
+        return Solution(status, [], 0, 0.0)
+
+
+def test_few_answers_tell_of_all_positions(monkeypatch):
+    positions = [Game(deal=17) for _ in range(200)]
+    for lost in (0, 1, 77, 199):
+        oracle = Oracle(positions, lost, range(0), 0)
+        monkeypatch.setattr(review, "solve", oracle)
+        statuses = judge(positions, 1.0, 60.0).statuses
+        assert statuses == [WON] * lost + [LOST] * (200 - lost)
+        assert oracle.asked <= 9
+
+
+def test_what_stays_open_is_asked_again_with_more_time(monkeypatch):
+    positions = [Game(deal=17) for _ in range(40)]
+    monkeypatch.setattr(review, "solve", Oracle(positions, 20, range(15, 25), needs=4.0))
+    assert judge(positions, 1.0, 60.0).losing_move == 19
+    monkeypatch.setattr(review, "solve", Oracle(positions, 20, range(15, 25), needs=4.0))
+    in_no_time = judge(positions, 1.0, 0.0)
+    assert in_no_time.statuses == [UNKNOWN] * 40
+    assert in_no_time.losing_move is in_no_time.last_won is in_no_time.first_lost is None
+
+
+def test_where_the_place_is_open_no_move_is_blamed():
+    verdicts = Verdicts([WON, WON, UNKNOWN, LOST])
+    assert (verdicts.last_won, verdicts.first_lost, verdicts.losing_move) == (1, 3, None)
+    assert Verdicts([WON, WON]).losing_move is None
+    assert Verdicts([LOST, LOST]).losing_move is None
+
+
+def test_moves_that_lead_nowhere_are_left_out():
+    positions = Record(
+        "four-seasons", ("deal", "T3>T0", "T4>T1", "T0>T3", "T3>T0"), deal=17
+    ).positions()
+    assert review.useful_moves(positions) == 1
+    assert review.useful_moves(positions[:1]) == 0
+
+
+def test_games_are_those_of_a_comparison():
+    rules = RULES["four-seasons"]
+    (player,) = find_players(["heuristic"], rules)
+    deals = range(10_000, 10_004)
+    records = review.record_games(player, rules, deals)
+    played = play_deals(player.make(rules), rules, deals, forbid_repeats=True)
+    for row in played.itertuples():
+        end = records[row.deal].positions()[-1]
+        assert (end.is_won, end.cards_up, end.moves_played) == (row.won, row.cards_up, row.moves)
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def lost_game() -> Record:
+    """The heuristic's game of a deal that it throws away late."""
+    rules = RULES["four-seasons"]
+    (player,) = find_players(["heuristic"], rules)
+    return review.record_games(player, rules, [10_003])[10_003]
+
+
+@pytest.fixture(scope="module")
+def reviewed() -> command.Reviewed:
+    return command.review_game(lost_game(), ["heuristic", "no such agent"], in_all=3.0)
+
+
+def page_data(page: str) -> dict:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert found
+    return json.loads(found.group(1))
+
+
+def test_a_page_stands_alone_and_shows_every_position(reviewed):
+    page = review_page(reviewed)
+    assert len(page.encode()) < 2_000_000
+    assert not re.findall(r'(?:src|href)="', page)
+    assert not re.findall(r"\$[a-z$]", page)  # nothing is left to be filled in
+    data = page_data(page)
+    assert len(data["frames"]) == len(reviewed.positions)
+    for i in (0, 1, len(reviewed.positions) - 1):
+        drawn = draw_svg(reviewed.positions[i], before=reviewed.positions[i - 1] if i else None)
+        assert drawn.endswith("".join(data["parts"][part] for part in data["frames"][i]) + "</svg>")
+    assert len(re.findall(r'<td class="n">\d+</td>', page)) == len(reviewed.moves)
+    assert len(reviewed.chances) == len(reviewed.positions)
+
+
+def test_a_page_tells_the_moment_the_game_was_lost(reviewed):
+    game = command.Reviewed(
+        **vars(reviewed)
+        | {
+            "verdicts": Verdicts([WON] * 5 + [LOST] * (len(reviewed.positions) - 5)),
+            "alternatives": kept_alive(reviewed.positions[4]),
+            "others": {"heuristic": reviewed.moves[4].text},
+        }
+    )
+    page = review_page(game)
+    left = reviewed.positions[4].stock_size
+    assert f"could be won until move 5, with {left} cards in the stock" in page
+    assert "The moment the game was lost" in page
+    assert "could still be won after" in page
+    assert page_data(page)["first"] == 4
+    assert "The moment the game was lost" not in review_page(
+        command.Reviewed(
+            **vars(reviewed) | {"verdicts": Verdicts([UNKNOWN] * len(reviewed.positions))}
+        )
+    )
+
+
+def test_names_cannot_break_out_of_the_page(reviewed):
+    page = review_page(command.Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"}))
+    assert "<script>alert" not in page
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def run(monkeypatch, *flags: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["review", *flags])
+    command.main()
+
+
+def test_a_recorded_game_is_reviewed(tmp_path, monkeypatch, capsys):
+    games, page = tmp_path / "games.jsonl", tmp_path / "pages" / "page.html"
+    append_record(games, Record("czarina", (), deal=3))
+    append_record(games, Record("simplicity", ("deal",), deal=17, player="Ada"))
+    flags = ["--record", str(games), "--in-all", "1", "--out", str(page)]
+    run(monkeypatch, *flags, "--line", "2")
+    assert "Ada: simplicity, deal 17" in page.read_text()
+    assert "no network that judges" in page.read_text()
+    for wrong, told in (
+        ([*flags, "--line", "3"], "has no game 3"),
+        (["--agent", "plannr", "--out", str(page)], "did you mean 'planner'"),
+    ):
+        with pytest.raises(SystemExit):
+            run(monkeypatch, *wrong)
+        assert told in capsys.readouterr().err
+
+
+def test_many_games_are_reviewed_and_kept(tmp_path, monkeypatch, capsys):
+    flags = ["--agents", "heuristic", "random", "--deals", "10000-10002", "--in-all", "0.5"]
+    flags += ["--n-jobs", "1", "--out", str(tmp_path)]
+    run(monkeypatch, *flags)
+    results = pd.read_csv(tmp_path / "results.csv")
+    assert results.groupby("agent").size().to_dict() == {"heuristic": 3, "random": 3}
+    assert (tmp_path / "thrown_away.png").stat().st_size > 5_000
+    assert (tmp_path / "table.md").read_text().count("\n") == 4
+    monkeypatch.setattr("experiments.evaluation.thrown_away.judge", None)  # nothing is done again
+    run(monkeypatch, *flags)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), results)
+
+
+def test_bounds_tell_what_is_known():
+    games = pd.DataFrame(
+        [
+            ("a", 1, True, WON, 0, -1),
+            ("a", 2, False, WON, 20, 10),  # thrown away with 20 to 10 cards left
+            ("a", 3, False, WON, 35, 35),
+            ("a", 4, False, WON, 46, -1),  # anywhere
+            ("a", 5, False, LOST, -1, 46),
+            ("b", 4, False, UNKNOWN, -1, 46),  # known to be winnable by the other's game
+        ],
+        columns=["agent", "deal", "won", "start", "alive", "dead"],
+    ).assign(rules="four-seasons")
+    winnable = winnable_deals(games)
+    assert list(winnable[winnable["agent"] == "b"]["deal"]) == [4]
+    winnable = winnable[winnable["agent"] == "a"]
+    assert alive_at(winnable, 40) == (0.75, 1.0)
+    assert alive_at(winnable, 30) == (0.5, 0.75)
+    assert alive_at(winnable, 15) == (0.25, 0.75)
+    assert alive_at(winnable, 5) == (0.25, 0.5)
+    row = thrown_away(games).iloc[0]
+    assert (row["deals"], row["winnable"], row["won %"]) == ("5", "4", "25.0")
+    assert row["alive with 30 left %"] == "50.0-75.0"
+
+
+def test_the_page_in_the_docs_is_up_to_date():
+    """`python -m experiments.pages` writes it."""
+    assert with_thrown_away(PLAY.read_text()) == PLAY.read_text()

@@ -1,0 +1,616 @@
+"""The game in the hands of people: sessions, the server, the page in a browser, the terminal."""
+
+import io
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.play.session import MOST_MOVES, Session, SessionFull
+from four_seasons_env.play.store import Store, UnknownSession
+from four_seasons_env.play.words import card_words
+from four_seasons_env.rules import RULES, get_rules
+from tests.helpers import biased_choice
+
+TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
+
+# --- sessions -------------------------------------------------------------------------------------
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_moves_are_taken_back_and_played_again():
+    session = Session("four-seasons", 17)
+    positions = [session.game.copy()]
+    for move in ("deal", "T3>T0", "deal"):
+        session.play(move)
+        positions.append(session.game.copy())
+    for position in positions[-2::-1]:
+        session.undo()
+        assert session.game == position
+    with pytest.raises(ValueError, match="nothing to undo"):
+        session.undo()
+    for position in positions[1:]:
+        assert session.can_redo
+        session.redo()
+        assert session.game == position
+    with pytest.raises(ValueError, match="nothing to redo"):
+        session.redo()
+
+
+def test_a_new_move_forgets_those_taken_back():
+    session = Session("four-seasons", 17, ["deal", "deal"])
+    session.undo()
+    session.play("T3>T0")
+    assert not session.can_redo
+    assert [str(move) for move in session.played] == ["deal", "T3>T0"]
+
+
+def test_a_refused_move_changes_nothing():
+    session = Session("four-seasons", 17, ["deal"])
+    session.undo()
+    before = session.game.copy()
+    with pytest.raises(IllegalMove, match="starts with 7D, not 6D"):
+        session.play("T0>F")
+    with pytest.raises(ValueError, match="unknown move 'fly'"):
+        session.play("fly")
+    assert session.game == before
+    assert session.played == []
+    assert session.can_redo
+
+
+def test_moves_have_times_and_a_game_that_is_over_stands_still():
+    clock = Clock()
+    session = Session(TINY, 3, clock=clock)
+    rng = random.Random(1)
+    while not session.game.is_over:
+        clock.now += 2
+        session.play(str(biased_choice(session.game.legal_moves(distinct=True), rng)))
+    assert session.times == [2.0 * (i + 1) for i in range(len(session.played))]
+    clock.now += 50
+    assert session.seconds == session.times[-1]
+    session.undo()
+    assert session.seconds == clock.now - 100
+
+
+def test_all_that_goes_up_is_played_and_no_card_is_dealt():
+    for rules in ("four-seasons", "czarina", "pysolfc/czarina"):
+        for deal in range(20):
+            session = Session(rules, deal)
+            for _ in range(8):
+                session.play(str(session.game.legal_moves()[0]))
+            stock, up = session.game.stock_size, session.game.cards_up
+            count = session.finish()
+            assert session.game.stock_size == stock
+            assert session.game.cards_up == up + count
+            assert session.finish() == 0
+            if rules == "four-seasons":
+                assert not any(str(m).endswith(">F") for m in session.game.legal_moves())
+
+
+def test_a_game_has_an_end():
+    session = Session("pysolfc/simplicity", 1)
+    lone = next(m for m in session.game.legal_moves() if str(m).endswith(">F")).text
+    session.play(lone)  # a space, between which and another a card can go for ever
+    space = lone.partition(">")[0]
+    there = next(
+        m.text for m in session.game.legal_moves() if re.fullmatch(rf"T\d+>{space}", m.text)
+    )
+    back = f"{space}>{there.partition('>')[0]}"
+    with pytest.raises(SessionFull, match="2,000 moves"):
+        for _ in range(MOST_MOVES):
+            session.play(there)
+            session.play(back)
+    assert len(session.played) == MOST_MOVES
+
+
+def test_the_store_keeps_so_many_games():
+    store = Store(most=3)
+    names = [store.add(Session("four-seasons", deal)) for deal in range(3)]
+    assert store[names[0]].game.deal == 0  # so that the second has rested longest
+    names.append(store.add(Session("four-seasons", 3)))
+    assert len(store) == 3
+    assert [store[names[i]].game.deal for i in (0, 2, 3)] == [0, 2, 3]
+    with pytest.raises(UnknownSession):
+        store[names[1]]
+    assert len(set(names)) == 4
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client():
+    pytest.importorskip("starlette", reason="the server needs the extra 'play'")
+    pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2")
+    from starlette.testclient import TestClient
+
+    from four_seasons_env.play.server import make_app
+
+    return TestClient(make_app(), base_url="http://127.0.0.1:8752")
+
+
+def new_game(client, rules: str = "four-seasons", deal: object = 17) -> dict:
+    answer = client.post("/api/sessions", json={"rules": rules, "deal": deal})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def test_a_game_is_played_through_the_server(client):
+    view = new_game(client)
+    path = f"/api/sessions/{view['id']}"
+    twin = Game(deal=17)
+    rng = random.Random(2)
+    for _ in range(30):
+        assert [each["move"] for each in view["legal"]] == [str(m) for m in twin.legal_moves()]
+        move = str(biased_choice(twin.legal_moves(), rng))
+        twin.play(move)
+        view = client.post(f"{path}/move", json={"move": move}).json()
+        assert view["cards_up"] == twin.cards_up
+    assert client.get(path).json()["moves"] == view["moves"]
+    undone = client.post(f"{path}/undo", json={}).json()
+    assert undone["moves"] == view["moves"][:-1]
+    assert undone["can_redo"]
+    assert client.post(f"{path}/redo", json={}).json()["moves"] == view["moves"]
+    again = client.post(
+        "/api/sessions", json={"rules": "four-seasons", "deal": "17", "moves": view["moves"]}
+    )
+    assert again.json()["places"] == view["places"]
+    assert again.json()["id"] != view["id"]
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_no_hidden_card_is_sent(client, rules):
+    """Of all bytes that the page receives, none names a card that has not been dealt."""
+    view = new_game(client, rules, 5)
+    path = f"/api/sessions/{view['id']}"
+    twin = Game(rules, deal=5)
+    rng = random.Random(3)
+    while not twin.is_over and twin.moves_played < 60:
+        move = str(biased_choice(twin.legal_moves(), rng))
+        sent = client.post(f"{path}/move", json={"move": move}).text
+        twin.play(move)
+        sent = re.sub(r' d=\\"[^"]*"', "", sent)  # the letters of paths
+        hidden = twin.stock if twin.redeals_left == twin.rules.redeals else []
+        assert not set(re.findall(r"\b[A2-9TJQK][CSHD]\b", sent)) & set(hidden)
+        assert not any(card_words(card) in sent for card in hidden)
+    listed = client.get(f"{path}?unseen=1").text
+    assert not any(f'"{card}"' in listed for card in twin.stock)
+
+
+def test_the_unseen_cards_are_listed_in_no_order(client):
+    from four_seasons_env.play.view import session_view
+
+    session = Session("four-seasons", 17)
+    other = Session("four-seasons", 17)
+    other.game.record["deck"][0, 6:] = other.game.record["deck"][0, 6:][::-1]
+    assert session_view(session, unseen=True)["svg"] == session_view(other, unseen=True)["svg"]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"rules": "czarena"}, "unknown rules 'czarena': did you mean 'czarina'"),
+        ({"rules": 7}, "'rules' must be a str"),
+        ({"deal": -1}, "a deal is a number from 0"),
+        ({"deal": "9" * 19}, "a deal is a number from 0"),
+        ({"deal": "17; drop"}, "a deal is a number"),
+        ({"deal": True}, "a deal is a number"),
+        ({"deal": 1.5}, "a deal is a number"),
+        ({"moves": "deal"}, "'moves' must be a list"),
+        ({"moves": [["deal"]]}, "texts at most"),
+        ({"moves": ["deal"] * (MOST_MOVES + 1)}, "texts at most"),
+        ({"moves": ["T0>F"]}, "is not legal"),
+        ({"moves": ["../../etc"]}, "unknown move"),
+    ],
+)
+def test_a_game_that_cannot_be_is_refused(client, body, error):
+    answer = client.post("/api/sessions", json=body)
+    assert answer.status_code == 400
+    assert error in answer.json()["error"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "nan", "[" * 60_000, "\x00", '"deal"'])
+def test_garbage_is_refused(client, content):
+    view = new_game(client)
+    path = f"/api/sessions/{view['id']}/move"
+    headers = {"content-type": "application/json"}
+    answer = client.post(path, content=content, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+    assert client.post(path, content='{"move": "deal"}').status_code == 400  # not said to be JSON
+
+
+def test_a_refused_move_tells_why(client):
+    view = new_game(client)
+    answer = client.post(f"/api/sessions/{view['id']}/move", json={"move": "T0>F"})
+    assert (answer.status_code, answer.json()["error"]) == (
+        400,
+        "T0>F is not legal: the foundation starts with 7D, not 6D",
+    )
+
+
+def test_large_bodies_are_refused(client):
+    def endless():
+        for _ in range(100):
+            yield b" " * 1024
+
+    headers = {"content-type": "application/json"}
+    for content in (b" " * 70_000, endless()):
+        answer = client.post("/api/sessions", content=content, headers=headers)
+        assert answer.status_code == 413
+        assert "65,536 bytes" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9999", ""])
+def test_requests_of_other_pages_are_refused(client, origin):
+    answer = client.post("/api/sessions", json={}, headers={"origin": origin})
+    assert answer.status_code == 403
+    own = client.post("/api/sessions", json={}, headers={"origin": "http://127.0.0.1:8752"})
+    assert own.status_code == 201
+
+
+def test_other_names_of_the_host_are_refused(client):
+    assert client.get("/api/rules", headers={"host": "evil.example"}).status_code == 400
+    assert client.get("/api/rules", headers={"host": "localhost:8752"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../server.py",
+        "/page/%2e%2e/server.py",
+        "/page/..%2fserver.py",
+        "/page/%2fetc/passwd",
+        "/page/",
+        "/api/sessions/../../etc",
+    ],
+)
+def test_files_outside_the_page_are_not_served(client, path):
+    answer = client.get(path)
+    assert answer.status_code in (400, 404)
+    assert "import" not in answer.text
+
+
+def test_a_game_that_is_not_kept_is_unknown(client):
+    for path in ("", "/hint?agent=heuristic", "/chance", "/verdict"):
+        assert client.get(f"/api/sessions/nobody{path}").status_code == 404
+    answer = client.post("/api/sessions/nobody/undo", json={})
+    assert answer.status_code == 404
+    assert "keeps no such game" in answer.json()["error"]
+
+
+def test_thousands_of_games_leave_memory_bounded():
+    pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2")
+    from starlette.testclient import TestClient
+
+    from four_seasons_env.play.server import make_app
+
+    store = Store(most=20)
+    client = TestClient(make_app(store=store), base_url="http://localhost")
+    first = new_game(client)["id"]
+    for deal in range(60):
+        new_game(client, deal=deal)
+    assert len(store) == 20
+    assert client.get(f"/api/sessions/{first}").status_code == 404
+
+
+def test_the_page_says_what_it_may_load(client):
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    for name in re.findall(r'"(/page/[^"]+)"', answer.text):
+        assert client.get(name).status_code == 200
+
+
+def test_agents_advise(client):
+    offered = client.get("/api/advisers?rules=four-seasons").json()
+    assert offered["agents"][0] == "planner"
+    assert offered["agents"][-1] == "random"
+    assert offered["chance"]
+    view = new_game(client)
+    path = f"/api/sessions/{view['id']}"
+    hint = client.get(f"{path}/hint?agent=planner").json()
+    legal = {each["move"]: each for each in view["legal"]}
+    assert hint["words"] == legal[hint["move"]]["words"]
+    values = [each["value"] for each in hint["alternatives"]]
+    assert {each["move"] for each in hint["alternatives"]} <= set(legal)
+    assert values == sorted(values, reverse=True)
+    assert 0 <= values[-1] < values[0] <= 1
+    chance = client.get(f"{path}/chance").json()["chance"]
+    assert chance == pytest.approx(values[0], abs=1e-3)
+    refused = client.get(f"{path}/hint?agent=plannr")
+    assert refused.status_code == 400
+    assert "did you mean 'planner'" in refused.json()["error"]
+
+
+def test_the_solver_tells_of_the_true_deal(client):
+    path = f"/api/sessions/{new_game(client, deal=17)['id']}"
+    assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
+
+
+def test_advice_does_not_depend_on_the_order_of_the_stock():
+    from four_seasons_env.play import advice
+
+    game = Game(deal=17)
+    game.play("deal")
+    other = game.copy()
+    other.record["deck"][0, 7:] = other.record["deck"][0, 7:][::-1]
+    assert advice.chance(game) == advice.chance(other)
+    assert advice.values(game) == advice.values(other)
+
+
+def test_without_agents_there_is_a_game_but_no_advice(client, monkeypatch):
+    from four_seasons_env.play import advice
+
+    monkeypatch.setattr(advice, "_agents", lambda: None)
+    for cached in (advice.advisers, advice._judge):
+        cached.cache_clear()
+    offered = client.get("/api/advisers?rules=four-seasons").json()
+    assert offered == {"agents": [], "chance": False}
+    path = f"/api/sessions/{new_game(client)['id']}"
+    assert client.get(f"{path}/hint?agent=planner").status_code == 400
+    assert client.get(f"{path}/chance").json() == {"chance": None}
+    for cached in (advice.advisers, advice._judge):
+        cached.cache_clear()
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "error"),
+    [
+        (["--rules", "czarena"], "did you mean 'czarina'"),
+        (["--deal", "-1"], "a deal is a number from 0"),
+    ],
+)
+def test_the_command_refuses_what_cannot_be_played(flags, error):
+    from four_seasons_env.play.__main__ import main
+
+    with pytest.raises(SystemExit, match=error):
+        main(flags)
+
+
+def test_the_command_listens_on_loopback():
+    from four_seasons_env.play.__main__ import _parser
+
+    assert _parser().parse_args([]).host == "127.0.0.1"
+
+
+def on_terminal(*lines: str, rules: str = "four-seasons", deal: int = 17) -> str:
+    rich = pytest.importorskip("rich.console", reason="the terminal needs the extra 'play'")
+    from four_seasons_env.play.terminal import play_on_terminal
+
+    out = io.StringIO()
+    play_on_terminal(get_rules(rules), deal, lines, rich.Console(file=out, width=100))
+    return out.getvalue()
+
+
+def test_a_game_on_the_terminal():
+    shown = on_terminal("d", "3 0", "T4>T1", "w f", "u", "r", "q", "d")
+    assert "1 of 52 up, 3 moves" in shown
+    assert "W>F is not legal" in shown
+    assert "T0 6♦ 5♠" in shown
+    assert "T1 K♦ Q♣" in shown
+    assert shown.count("deal 17: 1 of 52 up, 1 moves") == 1
+    assert "4 moves" not in shown  # nothing is played after q
+
+
+def test_the_terminal_tells_what_was_not_understood():
+    shown = on_terminal("w9", "t0 t9", "nonsense", "m", "?")
+    assert "no move 'w9'" in shown
+    assert "did you mean T0>T" in shown
+    assert "queen of clubs from the south pile to the west pile" in shown
+
+
+def test_the_terminal_gives_a_hint_and_plays_what_goes_up():
+    assert "planner: " in on_terminal("h")
+    session = Session("simplicity", 5)
+    ups = session.finish()
+    assert ups
+    assert f"{1 + ups} of 52 up" in on_terminal("a", rules="simplicity", deal=5)
+
+
+# --- the page in a browser ------------------------------------------------------------------------
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def server():
+    pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "four_seasons_env", "play", "--no-browser", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    found = re.search(r"http://[^/]+/", process.stdout.readline())
+    assert found
+    yield found.group(0)
+    process.terminate()
+    process.wait(timeout=10)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="pages are tested with playwright (extra 'dev')"
+    )
+    if CHROMIUM is None:
+        pytest.skip("pages are tested in Chromium, and there is none: apt install chromium")
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    quiet += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser, server):
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 900}, reduced_motion="reduce", base_url=server
+    )
+    page = context.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda said: page.errors.append(said.text) if said.type == "error" else None)
+    yield page
+    context.close()
+
+
+def open_deal(page, rules: str, deal: int) -> None:
+    page.goto(f"/?rules={rules}&deal={deal}")
+    page.wait_for_selector("#board svg")
+
+
+def count(page) -> int:
+    return int(page.inner_text("#count"))
+
+
+def wait_for(page, moves: int) -> None:
+    from playwright.sync_api import expect
+
+    expect(page.locator("#count")).to_have_text(str(moves))
+
+
+def middle(page, place: str) -> tuple[float, float]:
+    box = page.locator(f'#board [data-at="{place}"]').last.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, source: str, target: str) -> None:
+    page.mouse.move(*middle(page, source))
+    page.mouse.down()
+    page.mouse.move(*middle(page, target), steps=3)
+    page.mouse.up()
+
+
+@pytest.mark.slow
+def test_a_whole_game_is_won_by_dragging(page):
+    from four_seasons_env.rendering.places import ends
+    from four_seasons_env.solver import shorten, solve
+
+    game = Game(deal=17)
+    open_deal(page, "four-seasons", 17)
+    moves = shorten(game, solve(game, seconds=30).moves)
+    for number, move in enumerate(moves, 1):
+        source, target = ends(game, move)
+        if source == "stock":
+            page.mouse.click(*middle(page, "stock"))
+        else:
+            drag(page, source, target)
+        wait_for(page, number)
+        game.play(move)
+    assert game.is_won
+    assert f"Won in {len(moves)} moves" in page.inner_text("#message")
+    assert page.inner_text("#up") == "52 of 52"
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_clicks_keys_undo_and_a_reload(page):
+    open_deal(page, "four-seasons", 17)
+    page.keyboard.press("d")
+    wait_for(page, 1)
+    page.locator('#board [data-at="T3"]').last.click()
+    targets = page.locator("#board .target")
+    assert targets.evaluate_all("all => all.map(each => each.dataset.at)") == ["T0"]
+    page.locator('#board [data-at="T0"]').last.click()
+    wait_for(page, 2)
+    page.keyboard.press("5")
+    page.keyboard.press("2")
+    wait_for(page, 3)
+    page.click("#undo")
+    wait_for(page, 2)
+    page.keyboard.press("r")
+    wait_for(page, 3)
+    drawing = page.inner_html("#board")
+    page.reload()
+    wait_for(page, 3)
+    assert page.inner_html("#board").count('class="card') == drawing.count('class="card')
+    assert "deal=17" in page.url
+    page.click("#log summary")
+    assert page.locator("#played li").all_inner_texts() == ["deal", "T3>T0", "T4>T1"]
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_an_illegal_drop_goes_back(page):
+    open_deal(page, "four-seasons", 17)
+    before = page.locator("#board .card").evaluate_all(
+        "all => all.map(each => [each.dataset.card, each.getAttribute('transform')])"
+    )
+    drag(page, "T3", "T1")
+    page.wait_for_timeout(200)
+    after = page.locator("#board .card").evaluate_all(
+        "all => all.map(each => [each.dataset.card, each.getAttribute('transform')])"
+    )
+    assert after == before
+    assert count(page) == 0
+
+
+@pytest.mark.slow
+def test_a_hint_the_chance_and_the_spoiler(page):
+    open_deal(page, "four-seasons", 17)
+    page.wait_for_selector("#advice:not([hidden])", timeout=120_000)
+    page.check("#show-chance")
+    page.click("#hint")
+    page.wait_for_selector("#values:not([hidden])", timeout=120_000)
+    assert "planner plays: " in page.inner_text("#told")
+    assert page.locator("#board .hinted").count() == 2
+    assert page.locator("#values tbody tr").count() >= 3
+    page.wait_for_selector("#chance:not([hidden])")
+    assert re.fullmatch(r"\d+%", page.inner_text("#chance span"))
+    page.click("#spoiler summary")
+    page.click("#verdict")
+    page.get_by_text("this deal can still be won").wait_for(timeout=120_000)
+    page.click("#watch")
+    page.locator("#count", has_text=re.compile(r"^([3-9]|\d\d)$")).wait_for()
+    page.click("#watch")
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_a_phone_has_no_sideways_scroll_and_all_can_be_reached_by_keys(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    for rules in ("four-seasons", "simplicity"):
+        open_deal(page, rules, 17)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    open_deal(page, "four-seasons", 17)
+    labels = page.locator("#board [tabindex]").evaluate_all(
+        "all => all.map(each => each.getAttribute('aria-label'))"
+    )
+    assert len(labels) == 5 + 4 + 2
+    assert "stock, 46 cards" in labels
+    assert "foundation of hearts, empty, starts with 7" in labels
+    page.locator('#board [aria-label^="stock"]').focus()
+    page.keyboard.press("Enter")
+    wait_for(page, 1)
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "stock, 45 cards"
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_a_game_is_set_up_again_where_the_server_has_forgotten_it(page):
+    open_deal(page, "four-seasons", 17)
+    page.keyboard.press("d")
+    wait_for(page, 1)
+    page.evaluate(
+        "() => { const kept = JSON.parse(localStorage.getItem('four-seasons-game'));"
+        "kept.id = 'forgotten'; localStorage.setItem('four-seasons-game', JSON.stringify(kept)); }"
+    )
+    page.reload()
+    wait_for(page, 1)

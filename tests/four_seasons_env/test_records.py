@@ -1,0 +1,118 @@
+import json
+import random
+
+import pytest
+
+from four_seasons_env.game import Game
+from four_seasons_env.play.records import (
+    Record,
+    RecordError,
+    append_record,
+    parse_record,
+    read_records,
+)
+from four_seasons_env.play.server import make_app
+from four_seasons_env.play.session import Session
+from four_seasons_env.rules import RULES
+from four_seasons_env.solver import solve
+from tests.helpers import biased_choice, deck_with
+
+DECK = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
+LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
+
+
+def some_record(rules: str, deal: int, player: str = "") -> Record:
+    game, rng, moves = Game(rules, deal=deal), random.Random(deal), []
+    while not game.is_over and len(moves) < 40:
+        moves.append(str(biased_choice(game.legal_moves(), rng)))
+        game.play(moves[-1])
+    return Record(rules, tuple(moves), deal=deal, times=tuple(range(len(moves))), player=player)
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_a_record_is_read_as_it_was_written(rules):
+    record = some_record(rules, 3, "Ada ♠ \n")
+    line = record.to_json()
+    assert "\n" not in line
+    assert parse_record(line) == record
+    twin = Game(rules, deal=3)
+    for move, position in zip(record.moves, record.positions()[1:], strict=True):
+        twin.play(move)
+        assert position == twin
+
+
+def test_results_are_told():
+    won = solve(Game(deal=17), seconds=30).moves
+    record = Record("four-seasons", tuple(str(move) for move in won), deal=17)
+    assert record.result == "won"
+    assert Record("four-seasons", (), deal=17).result == "open"
+    assert parse_record(record.to_json()) == record
+
+
+def test_a_deck_of_ones_own_is_kept():
+    record = Record("four-seasons", ("T0>F",), deck=DECK)
+    assert parse_record(record.to_json()).start() == Game(deck=DECK)
+    assert "deal" not in json.loads(record.to_json())
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"rules": "czarena"}, "did you mean 'czarina'"),
+        ({"rules": 3}, "'rules' is not what it should be"),
+        ({"deal": True}, "'deal' is not what it should be"),
+        ({"deal": -1}, "a deal is a number from 0"),
+        ({"deck": DECK}, "a deal or a deck, and not both"),
+        ({"moves": ["deal", "T0>F"]}, "T0>F is not legal"),
+        ({"moves": ["deal", 4]}, "moves are texts"),
+        ({"moves": ["fly"]}, "unknown move 'fly'"),
+        ({"result": "won"}, "the moves end in 'open', the record says 'won'"),
+        ({"times": [1]}, "one a move"),
+        ({"times": [2, 1]}, "none is before the last"),
+        ({"times": ["a", "b"]}, "times are seconds"),
+        ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
+    ],
+)
+def test_what_is_not_a_game_is_refused(changes, error):
+    with pytest.raises(RecordError, match=error):
+        parse_record(json.dumps(LINE | changes))
+    parse_record(json.dumps(LINE))
+
+
+@pytest.mark.parametrize("line", ["", "[]", "{", "7", "[" * 100_000, '{"rules": "four-seasons"}'])
+def test_garbage_is_refused(line):
+    with pytest.raises(RecordError):
+        parse_record(line)
+
+
+def test_files_of_records(tmp_path):
+    path = tmp_path / "games" / "ada.jsonl"
+    records = [some_record(rules, 5) for rules in ("czarina", "simplicity")]
+    for record in records:
+        append_record(path, record)
+    assert list(read_records(path)) == records
+    with path.open("a") as file:
+        file.write("\n{}\n")
+    with pytest.raises(RecordError, match=r"ada.jsonl, line 4: fields are missing: moves"):
+        list(read_records(path))
+
+
+def test_games_that_end_are_kept(tmp_path):
+    testclient = pytest.importorskip("starlette.testclient", reason="needs the extra 'play'")
+    path = tmp_path / "games.jsonl"
+
+    def keep(session: Session) -> None:
+        append_record(path, session.record("Ada"))
+
+    client = testclient.TestClient(make_app(keep=keep), base_url="http://localhost")
+    moves = [str(move) for move in solve(Game(deal=17), seconds=30).moves]
+    body = {"rules": "four-seasons", "deal": 17, "moves": moves[:-1]}
+    name = client.post("/api/sessions", json=body).json()["id"]
+    assert not path.exists()
+    client.post(f"/api/sessions/{name}/move", json={"move": moves[-1]})
+    (record,) = read_records(path)
+    assert (record.player, record.moves, record.result) == ("Ada", tuple(moves), "won")
+    assert len(record.times) == len(moves)
+    again = client.post("/api/sessions", json=body | {"moves": moves})  # a reload
+    assert again.json()["won"]
+    assert len(list(read_records(path))) == 1
