@@ -23,7 +23,7 @@ $(RUNS): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable .
 	$(BIN)/python -m four_seasons_env.precompile & \
-		$(PIP) torch && $(PIP) --editable '.[experiments,render,train]' && wait
+		$(PIP) torch && $(PIP) --editable '.[experiments,train]' pygame-ce && wait
 	touch $@
 
 $(READY): $(RUNS)
