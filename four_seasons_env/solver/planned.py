@@ -252,7 +252,7 @@ class PlannedBeam:
             later.nodes[: state["later"]], return_inverse=True, return_counts=True
         )
         value, score = (self._nodes.all[field][numbers] for field in ("value", "score"))
-        best = np.lexsort((score, -value))
+        best = np.lexsort((-score, -value))
         kept = max(1, int(np.searchsorted(np.cumsum(counts[best]), self._width, "right")))
         is_kept = np.zeros(len(numbers), bool)
         is_kept[best[:kept]] = True

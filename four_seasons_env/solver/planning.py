@@ -37,7 +37,7 @@ NODE = np.dtype(
         ("waste", "u8"),  # bit set of positions in the deck
         ("tableau", "u8"),  # bit set of cards
         ("up", "u8"),  # bit set of cards
-        ("score", "f8"),  # small for a promising one
+        ("score", "f8"),  # large for a promising one, as in `evaluate`
         ("value", "f8"),  # lines that win, with discounts; DEAD if none can
         ("dealt", "i4"),
         ("order", "i4"),  # cards in the tableau + 2 * cards up: any move but a deal adds to it
@@ -290,7 +290,7 @@ def plan(nodes, puzzle, frame, width):
                     coming += 1
         scores = np.empty(coming, np.float64)
         for i in range(coming):
-            scores[i] = nodes.all[later[i]].score
+            scores[i] = -nodes.all[later[i]].score
         most = np.inf if coming <= width else np.partition(scores, width)[width]
         size = 0
         for i in range(coming):
