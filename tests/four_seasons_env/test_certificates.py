@@ -155,6 +155,7 @@ def run_planned(game: Game, width: int) -> PlannedBeam | None:
     return beam if status == WON else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["four-seasons", "simplicity", "kings-in-the-corner"])
 def test_beams_that_plan_win(row: str) -> None:
     wins = 0
