@@ -9,17 +9,18 @@ only the blocks of deals that are missing.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from agents.files import write_atomically
+from agents.policy_files import rules_fields
 from agents.registry import AGENTS
 from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
-from experiments.evaluation.play import play_deals
+from experiments.evaluation.play import play_deals, sealed_count, sealed_deals
 from experiments.evaluation.players import PLAYS, Player, find_players
 from experiments.parallel.blocks import (
     Block,
@@ -28,16 +29,18 @@ from experiments.parallel.blocks import (
     run_blocks,
     split_deals,
 )
+from experiments.parallel.parts import digest_of, write_part
 from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_cards_up, plot_win_rates
-from experiments.reporting.summary_page import BESIDE, summarise_folder
-from experiments.reporting.tables import as_markdown, print_table, write_csv
+from experiments.reporting.summary_page import ABOUT, BESIDE, read_about, summarise_folder
+from experiments.reporting.tables import as_markdown, print_table, read_table, write_csv
 from experiments.statistics.seeds import improvements
 from experiments.statistics.summary import (
     BASELINE,
     KEPT,
     RESULT_COLUMNS,
     as_text,
+    deals_as_text,
     summarise_seeds,
 )
 from experiments.training.run_folder import provenance, write_json
@@ -66,7 +69,8 @@ class Compare:
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
-    """A range of deals; 0-9999 are the test deals."""
+    """A range of deals; 0-9999 are the test deals. sealed:2000 draws so many at random once the
+    agents are loaded, which nobody can have prepared for, and keeps their numbers."""
     play: list[str] = field(default_factory=lambda: list(PLAYS))
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
@@ -96,6 +100,11 @@ class Task(Block):
         """Folder of the player's result files."""
         return self.player.folder
 
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """The rules, the player, and the seed of its chance and of the reshuffles."""
+        return super().made_by | self.player.made_by | {"seed": self.seed}
+
 
 def play_block(task: Task) -> None:
     """Play a block of deals, and write its result file."""
@@ -112,27 +121,35 @@ def play_block(task: Task) -> None:
     played["play"] = player.play
     played["rules"] = rules.name
     played["train_seed"] = player.train_seed
-    write_csv(task.part, played[list(RESULT_COLUMNS)])
+    task.write(played[list(RESULT_COLUMNS)])
 
 
-def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
+def _claim(run: Compare, players: dict[str, list[Player]]) -> list[range | tuple[int, ...]]:
     """Check that the folder is for this comparison, and write who plays into it.
 
-    A comparison may grow by agents, rule sets and deals. Results are never dropped.
+    A comparison may grow by agents, rule sets and deals; one on sealed deals may not, as an agent
+    that comes later could know them. Results are never dropped.
+
+    Returns:
+        The blocks of deals to play.
 
     Raises:
-        ValueError: if the folder holds results of another seed, or of players or deals that this
-            comparison leaves out.
+        ValueError: if the folder holds results of another seed, of players or deals that this
+            comparison leaves out, or of other agents, weights, rules or code under the same names;
+            or if its compare.json cannot be read.
     """
-    path = run.out / "compare.json"
-    playing = {
-        f"{rules}: {player.folder}": player.name
-        for rules, each in players.items()
-        for player in each
-    }
-    deals = parse_deals(run.deals)
-    if path.is_file():
-        found = json.loads(path.read_text())
+    playing, made_by = {}, {}
+    for rules, each in players.items():
+        fields = rules_fields(get_rules(rules))
+        for player in each:
+            key = f"{rules}: {player.folder}"
+            playing[key] = player.name
+            made_by[key] = player.made_by | {"rules": digest_of(fields)}
+    found = read_about(run.out) if (run.out / ABOUT).is_file() else None
+    count = sealed_count(run.deals)
+    sealed = tuple(found.get("sealed", ())) if found else sealed_deals(count or 0)
+    deals = sealed or parse_deals("0" if count else run.deals)
+    if found:
         lost = sorted(found["players"].keys() - playing.keys())
         first, last = found["deals"]
         what = None
@@ -140,8 +157,16 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
             what = f"seed {found['seed']}, not {run.seed}"
         elif lost:
             what = f"{', '.join(lost)}, which this one leaves out"
+        elif len(sealed) != (count or 0):
+            kept = f"{len(sealed):,} sealed deals" if sealed else f"the deals {first}-{last}"
+            what = f"{kept}, not {run.deals}"
+        elif sealed and playing.keys() != found["players"].keys():
+            added = ", ".join(sorted(playing.keys() - found["players"].keys()))
+            what = f"deals that were drawn before {added} came"
         elif first < deals[0] or last > deals[-1]:
             what = f"the deals {first}-{last}, not {run.deals}"
+        else:
+            what = _other_player(found, playing, made_by)
         if what:
             raise ValueError(
                 f"{run.out} holds a comparison of {what}: choose a new folder (--out), or add it"
@@ -149,10 +174,27 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
     about = {
         "seed": run.seed,
         "deals": [deals[0], deals[-1]],
+        "sealed": sealed,
         "players": playing,
+        "made_by": made_by,
         "kinds": {player.agent: player.kind for each in players.values() for player in each},
     }
-    write_json(path, about | provenance())
+    write_json(run.out / ABOUT, about | provenance())
+    return split_deals(sealed or run.deals, BLOCK)
+
+
+def _other_player(
+    found: dict[str, Any], playing: dict[str, str], made_by: dict[str, dict[str, Any]]
+) -> str | None:
+    """Who, if anyone, has played under a name that now stands for something else."""
+    for key, before in found["made_by"].items():
+        now = made_by[key]
+        if before == now:
+            continue
+        if before | {"code": None} == now | {"code": None}:
+            return f"{key} as an earlier version of the code plays"
+        return f"{key} as {found['players'][key]}, not as {playing[key]}"
+    return None
 
 
 def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
@@ -170,8 +212,7 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
     run.workers.check()
-    blocks = split_deals(run.deals, BLOCK)
-    _claim(run, players)
+    blocks = _claim(run, players)
     tasks = [
         Task(run.out, rules, block, player, run.seed)
         for rules in rule_sets
@@ -186,7 +227,8 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         if not (finish_when_stopped and tasks):
             raise
     results = read_blocks(tasks)
-    write_csv(run.out / "results.csv", results)
+    origin = digest_of([task.origin for task in tasks])
+    write_part(run.out / "results.csv", results, origin)
     return results
 
 
@@ -201,7 +243,7 @@ def _stored(run: Compare) -> pd.DataFrame | None:
         return None
     if not run.beside.is_file():
         raise FileNotFoundError(f"no stored results at {run.beside}")
-    found = pd.read_csv(run.beside)
+    found = read_table(run.beside)
     names = {}
     for each in run.show:
         name, _, label = each.partition("=")
@@ -221,23 +263,23 @@ def _stored(run: Compare) -> pd.DataFrame | None:
 
 def compare(run: Compare, finish_when_stopped: bool = False) -> None:
     """Play, print the table, and save table and plots beside the results; see `play_all`."""
-    stored = _stored(run)
+    stored, census = _stored(run), read_census(run.census)
     results = play_all(run, finish_when_stopped)
     if stored is not None:
         write_csv(run.out / BESIDE, stored)
-    summary = summarise_folder(run.out, results, read_census(run.census))
+    summary = summarise_folder(run.out, results, census)
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
     write_csv(run.out / "improvement.csv", improvements(results))
     cells = as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, played in results.groupby("rules", sort=False):
-        title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
+        title = f"{rules}, {deals_as_text(played)}"
         name = file_name(str(rules))
         plot_win_rates(summary[summary["rules"] == rules], title, run.out / f"win_rates-{name}.png")
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     brief = [name for name in BRIEF if name in cells]
-    print_table(cells[brief], f"deals {results['deal'].min():,}-{results['deal'].max():,}")
+    print_table(cells[brief], deals_as_text(results))
     print(f"saved in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 
