@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agents import brought
 from agents.best import MEASURED
 from agents.bundled import BUNDLED, bundled_weights
 from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
@@ -40,8 +41,8 @@ class Player:
     kind: str
     """What its play consists of; see `agents.registry.Entry`."""
     digest: str
-    """The SHA-256, in hex, of its weights, of those of the agents that its options name, and of
-    its options; empty without any."""
+    """The SHA-256, in hex, of its weights, of those of the agents that its options name, of its
+    options, and of the file of an agent that others bring; empty without any."""
     trust: bool = False
 
     def make(self, rules: Rules) -> Agent:
@@ -93,6 +94,7 @@ def find_players(
         names: agents' names, which may have a label in front and, for agents with weights, a path
             behind: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
+            Agents that others bring: "mine=my_package.module:MyAgent" (`agents.brought`).
         rules: the rule set.
         plays: ways in which trained networks are to play.
         trust: open zips.
@@ -117,10 +119,12 @@ def find_players(
         registered, path, entry = parts.registered, parts.path, parts.entry
         options = name.partition("@")[2]
         if not entry.learns:
-            make_agent(name, rules)  # or say what is wrong with it
-            digest = _digest(name, None, rules)
+            agent = make_agent(name, rules)  # or say what is wrong with it
+            code = b"" if registered in AGENTS else brought.source(entry.maker)
+            digest = _digest(name, None, rules, code)
+            kind = getattr(agent, "kind", entry.kind)
             players += [
-                Player(label, name, play, None, entry.kind, digest, False) for play in entry.plays
+                Player(label, name, play, None, kind, digest, False) for play in entry.plays
             ]
             continue
         for found in _policies(registered, path, rules):
@@ -161,9 +165,9 @@ def _check_label(label: str, registered: str) -> None:
         )
 
 
-def _digest(name: str, weights: Path | None, rules: Rules) -> str:
-    """Of an agent's weights and options, and of the weights of the agents that they name."""
-    digest = hashlib.sha256()
+def _digest(name: str, weights: Path | None, rules: Rules, code: bytes = b"") -> str:
+    """Of an agent's weights and options, of the weights of agents that they name, and of code."""
+    digest = hashlib.sha256(code)
     for path in [weights] if weights else []:
         digest.update(path.read_bytes())
     parts = split_name(name)
@@ -172,7 +176,7 @@ def _digest(name: str, weights: Path | None, rules: Rules) -> str:
         digest.update(path.read_bytes())
     options = name.partition("@")[2]
     digest.update(options.encode())
-    return digest.hexdigest() if weights or found or options else ""
+    return digest.hexdigest() if code or weights or found or options else ""
 
 
 def _named_weights(parts: Name, rules: Rules) -> Iterator[Path]:
