@@ -32,6 +32,7 @@ from experiments.parallel.blocks import (
     run_blocks,
     split_deals,
 )
+from experiments.parallel.parts import digest_of, write_part
 from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_census
 from experiments.reporting.tables import as_markdown, print_table, write_csv
@@ -89,9 +90,9 @@ class Task(Block):
 
     def open_deals(self) -> list[int]:
         """The deals to solve now."""
-        if not self.part.is_file():
+        if not self.part.is_file() or self.fault:
             return list(self.deals)
-        done = _read(self.part)
+        done = self.read()
         again = (done["status"] == "unknown") & (done["allowed"] < self.run.seconds)
         known = set(done["deal"])
         retried = set(done["deal"][again]) if self.run.only == "unknown" else set()
@@ -114,22 +115,18 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
     }
 
 
-def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, keep_default_na=False)  # the base of `one_per_suit` is ""
-
-
 def solve_block(task: Task) -> None:
     """Solve the due deals of a block; its file is written every few seconds."""
     rows: dict[int, dict[Any, Any]] = {}
-    if task.part.is_file():
-        rows = {row["deal"]: row for row in _read(task.part).to_dict("records")}
+    if task.part.is_file() and not task.fault:
+        rows = {row["deal"]: row for row in task.read().to_dict("records")}
     todo = task.open_deals()
     written = time.monotonic()
     for deal in todo:
         rows[deal] = _solve(task.rules, deal, task.run)
         if deal == todo[-1] or time.monotonic() - written > 5:
             table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-            write_csv(task.part, table.sort_values("deal"))
+            task.write(table.sort_values("deal"))
             written = time.monotonic()
 
 
@@ -145,8 +142,8 @@ def take_census(run: Census) -> pd.DataFrame:
     blocks = split_deals(run.deals, BLOCK)
     tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
     run_blocks(solve_block, tasks, "solving", run.workers)
-    results = read_blocks(tasks, _read)
-    write_csv(run.out / "results.csv", results)
+    results = read_blocks(tasks)
+    write_part(run.out / "results.csv", results, digest_of([task.origin for task in tasks]))
     return results
 
 

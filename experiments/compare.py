@@ -9,13 +9,14 @@ only the blocks of deals that are missing.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from agents.files import write_atomically
+from agents.policy_files import rules_fields
 from agents.registry import AGENTS
 from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
@@ -28,10 +29,11 @@ from experiments.parallel.blocks import (
     run_blocks,
     split_deals,
 )
+from experiments.parallel.parts import digest_of, write_part
 from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_cards_up, plot_win_rates
-from experiments.reporting.summary_page import BESIDE, summarise_folder
-from experiments.reporting.tables import as_markdown, print_table, write_csv
+from experiments.reporting.summary_page import ABOUT, BESIDE, read_about, summarise_folder
+from experiments.reporting.tables import as_markdown, print_table, read_table, write_csv
 from experiments.statistics.seeds import improvements
 from experiments.statistics.summary import (
     BASELINE,
@@ -96,6 +98,11 @@ class Task(Block):
         """Folder of the player's result files."""
         return self.player.folder
 
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """The rules, the player, and the seed of its chance and of the reshuffles."""
+        return super().made_by | self.player.made_by | {"seed": self.seed}
+
 
 def play_block(task: Task) -> None:
     """Play a block of deals, and write its result file."""
@@ -112,7 +119,7 @@ def play_block(task: Task) -> None:
     played["play"] = player.play
     played["rules"] = rules.name
     played["train_seed"] = player.train_seed
-    write_csv(task.part, played[list(RESULT_COLUMNS)])
+    task.write(played[list(RESULT_COLUMNS)])
 
 
 def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
@@ -121,18 +128,20 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
     A comparison may grow by agents, rule sets and deals. Results are never dropped.
 
     Raises:
-        ValueError: if the folder holds results of another seed, or of players or deals that this
-            comparison leaves out.
+        ValueError: if the folder holds results of another seed, of players or deals that this
+            comparison leaves out, or of other agents, weights, rules or code under the same names;
+            or if its compare.json cannot be read.
     """
-    path = run.out / "compare.json"
-    playing = {
-        f"{rules}: {player.folder}": player.name
-        for rules, each in players.items()
-        for player in each
-    }
+    playing, made_by = {}, {}
+    for rules, each in players.items():
+        fields = rules_fields(get_rules(rules))
+        for player in each:
+            key = f"{rules}: {player.folder}"
+            playing[key] = player.name
+            made_by[key] = player.made_by | {"rules": digest_of(fields)}
     deals = parse_deals(run.deals)
-    if path.is_file():
-        found = json.loads(path.read_text())
+    found = read_about(run.out) if (run.out / ABOUT).is_file() else None
+    if found:
         lost = sorted(found["players"].keys() - playing.keys())
         first, last = found["deals"]
         what = None
@@ -142,6 +151,8 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
             what = f"{', '.join(lost)}, which this one leaves out"
         elif first < deals[0] or last > deals[-1]:
             what = f"the deals {first}-{last}, not {run.deals}"
+        else:
+            what = _other_player(found, playing, made_by)
         if what:
             raise ValueError(
                 f"{run.out} holds a comparison of {what}: choose a new folder (--out), or add it"
@@ -150,9 +161,24 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
         "seed": run.seed,
         "deals": [deals[0], deals[-1]],
         "players": playing,
+        "made_by": made_by,
         "kinds": {player.agent: player.kind for each in players.values() for player in each},
     }
-    write_json(path, about | provenance())
+    write_json(run.out / ABOUT, about | provenance())
+
+
+def _other_player(
+    found: dict[str, Any], playing: dict[str, str], made_by: dict[str, dict[str, Any]]
+) -> str | None:
+    """Who, if anyone, has played under a name that now stands for something else."""
+    for key, before in found["made_by"].items():
+        now = made_by[key]
+        if before == now:
+            continue
+        if before | {"code": None} == now | {"code": None}:
+            return f"{key} as an earlier version of the code plays"
+        return f"{key} as {found['players'][key]}, not as {playing[key]}"
+    return None
 
 
 def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
@@ -186,7 +212,8 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         if not (finish_when_stopped and tasks):
             raise
     results = read_blocks(tasks)
-    write_csv(run.out / "results.csv", results)
+    origin = digest_of([task.origin for task in tasks])
+    write_part(run.out / "results.csv", results, origin)
     return results
 
 
@@ -201,7 +228,7 @@ def _stored(run: Compare) -> pd.DataFrame | None:
         return None
     if not run.beside.is_file():
         raise FileNotFoundError(f"no stored results at {run.beside}")
-    found = pd.read_csv(run.beside)
+    found = read_table(run.beside)
     names = {}
     for each in run.show:
         name, _, label = each.partition("=")

@@ -32,7 +32,7 @@ from experiments.reporting.plots import (
     plot_speed_strength,
     plot_win_rates,
 )
-from experiments.reporting.summary_page import summarise_folder
+from experiments.reporting.summary_page import read_about, read_results, summarise_folder
 from experiments.reporting.tables import as_markdown
 from experiments.statistics.seeds import improvements
 from experiments.statistics.summary import (
@@ -153,7 +153,7 @@ def _drawn(part: str) -> str:
 
 
 def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
-    results = pd.read_csv(folder / "results.csv")
+    results = read_results(folder)
     for rules, played in results.groupby("rules", sort=False):
         summary = summarise_folder(folder, played, census)
         title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
@@ -169,7 +169,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         plot_speed_strength(summary, title, page.picture("win rate against time a move"))
         _shared(page, played, title)
         _over_seeds(page, played)
-    about = json.loads((folder / "compare.json").read_text())
+    about = read_about(folder)
     page.heading("Where the comparison comes from", 3)
     git = about["git"]
     page.note(
@@ -233,7 +233,7 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
     """Win rates to draw beside learning curves: of the baseline and of stored results."""
     found: dict[str, float] = {}
     for folder in comparisons:
-        results = pd.read_csv(folder / "results.csv")
+        results = read_results(folder)
         summary = summarise_folder(folder, results[results["rules"] == rules], None)
         shown = summary["agent"] == BASELINE
         if "source" in summary:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.bundled import bundled_weights
+from agents.best import MEASURED
+from agents.bundled import BUNDLED, bundled_weights
 from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
-from agents.registry import BOTH, Agent, make_agent, split_name
+from agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
+from experiments.evaluation.deciding_code import code_digest
 from experiments.training.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
 
@@ -32,7 +34,8 @@ class Player:
     kind: str
     """What its play consists of; see `agents.registry.Entry`."""
     digest: str
-    """The first letters of the SHA-256 of its weights and options; empty without either."""
+    """The SHA-256, in hex, of its weights, of those of the agents that its options name, and of
+    its options; empty without any."""
     trust: bool = False
 
     def make(self, rules: Rules) -> Agent:
@@ -53,9 +56,24 @@ class Player:
     @property
     def folder(self) -> str:
         """A name for the folder of its results."""
-        parts = [self.agent, self.play, self.train_seed, self.digest]
+        parts = [self.agent, self.play, self.train_seed, self.digest[:8]]
         text = "-".join(str(part) for part in parts if part not in (None, ""))
         return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """All that its play comes from, rules and seed aside; where its weights lie is no matter.
+
+        The label belongs to it, as the results carry it.
+        """
+        return {
+            "label": self.agent,
+            "agent": split_name(self.name).registered,
+            "play": self.play,
+            "train_seed": self.train_seed,
+            "weights and options": self.digest,
+            "code": code_digest(),
+        }
 
 
 def find_players(
@@ -90,7 +108,7 @@ def find_players(
         options = name.partition("@")[2]
         if not entry.learns:
             make_agent(name, rules)  # or say what is wrong with it
-            digest = _digest(options.encode()) if options else ""
+            digest = _digest(name, None, rules)
             players += [
                 Player(label, name, play, None, entry.kind, digest, False) for play in entry.plays
             ]
@@ -102,15 +120,40 @@ def find_players(
             agent = make_agent(full, rules, trust=trust)
             seed = getattr(agent, "train_seed", None)
             weights = folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
-            digest = _digest(weights.read_bytes() + options.encode())
+            digest = _digest(full, weights, rules)
             ways = [play for play in plays if play in entry.plays] or entry.plays
             players += [Player(label, full, play, seed, entry.kind, digest, trust) for play in ways]
     _check_distinct(players)
     return players
 
 
-def _digest(what: bytes) -> str:
-    return hashlib.sha256(what).hexdigest()[:8]
+def _digest(name: str, weights: Path | None, rules: Rules) -> str:
+    """Of an agent's weights and options, and of the weights of the agents that they name."""
+    digest = hashlib.sha256()
+    for path in [weights] if weights else []:
+        digest.update(path.read_bytes())
+    parts = split_name(name)
+    found = list(_named_weights(parts, rules))
+    for path in found:
+        digest.update(path.read_bytes())
+    options = name.partition("@")[2]
+    digest.update(options.encode())
+    return digest.hexdigest() if weights or found or options else ""
+
+
+def _named_weights(parts: Name, rules: Rules) -> Iterator[Path]:
+    """Files, beside its own weights, that an agent plays by."""
+    if parts.registered == "best":
+        yield MEASURED
+        yield from sorted(BUNDLED.glob(f"*/{rules.name}/{WEIGHTS_FILE}"))
+    for value in parts.options.values():
+        base = value if isinstance(value, str) else ""
+        if base.partition(":")[0] in AGENTS:
+            named = split_name(base)
+            if named.entry.learns:
+                folder = _policy_in(named.path) if named.path else None
+                folder = folder or bundled_weights(named.registered, rules.name)
+                yield folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from experiments.evaluation.players import Player, find_players
 from experiments.evaluation.review import WON, judge, record_games, useful_moves
 from experiments.parallel.blocks import Block, read_blocks, run_blocks, split_deals
+from experiments.parallel.parts import digest_of, write_part
 from experiments.parallel.workers import Workers
-from experiments.reporting.tables import write_csv
 from four_seasons_env.rules import get_rules
 
 PLAY = ("deterministic",)
@@ -42,6 +43,12 @@ class Task(Block):
         limits = "-".join(f"{limit:g}s" for limit in self.limits)
         return f"{self.player.folder}-{limits}"
 
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """The player, the seed and the solver's limits."""
+        made_by = super().made_by | self.player.made_by
+        return made_by | {"limits": list(self.limits), "seed": self.seed}
+
 
 def review_block(task: Task) -> None:
     """Play and look over a block of deals, and write its result file."""
@@ -64,7 +71,7 @@ def review_block(task: Task) -> None:
                 "moves": len(record.moves),
             }
         )
-    write_csv(task.part, pd.DataFrame(rows, columns=list(COLUMNS)))
+    task.write(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def winnable_deals(results: pd.DataFrame) -> pd.DataFrame:
@@ -139,5 +146,5 @@ def review_deals(
     ]
     run_blocks(review_block, tasks, "reviewing", workers)
     results = read_blocks(tasks)
-    write_csv(out / "results.csv", results)
+    write_part(out / "results.csv", results, digest_of([task.origin for task in tasks]))
     return results

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 import pandas as pd
 from rich.progress import Progress
 
+from agents.policy_files import rules_fields
 from experiments.parallel.jobs import run_tasks
+from experiments.parallel.parts import PartError, digest_of, read_part, write_part
 from experiments.parallel.workers import Workers
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.rules import RULES, file_name, get_rules
@@ -41,9 +43,43 @@ class Block:
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
     @property
+    def made_by(self) -> dict[str, Any]:
+        """What produces its results: another value of it, other results."""
+        return {"rules": rules_fields(get_rules(self.rules))}
+
+    @property
+    def origin(self) -> str:
+        """The digest that its result file carries."""
+        return digest_of(self.made_by, self.rules, self.deals[0], self.deals[-1], len(self.deals))
+
+    @property
     def is_done(self) -> bool:
         """Whether there is nothing left to do."""
-        return self.part.is_file()
+        return self.part.is_file() and not self.fault
+
+    @property
+    def fault(self) -> str | None:
+        """Why its result file cannot be used; None if it can be, or there is none."""
+        try:
+            self.read()
+        except FileNotFoundError:
+            return None
+        except PartError as error:
+            return str(error)
+        return None
+
+    def read(self) -> pd.DataFrame:
+        """Its results.
+
+        Raises:
+            PartError: if the file does not match its stamp, or is of another origin.
+            FileNotFoundError: if there is none.
+        """
+        return read_part(self.part, self.origin)
+
+    def write(self, results: pd.DataFrame) -> None:
+        """Write its result file and the stamp that `read` checks."""
+        write_part(self.part, results, self.origin)
 
 
 B = TypeVar("B", bound=Block)
@@ -74,8 +110,10 @@ def run_blocks(
 ) -> None:
     """Call a function on each block that is not done, under a progress bar.
 
+    A block whose result file does not match its stamp is worked on again, and its name printed.
+
     Args:
-        function: writes the block's result file; of a module, so that workers can import it.
+        function: writes the block's results (`Block.write`); of a module, for workers to import.
         blocks: all blocks of the run; the bar counts those that are done already.
         label: of the bar.
         workers: where they run.
@@ -84,6 +122,9 @@ def run_blocks(
         ValueError: see `Workers.check`.
         RuntimeError: if a block failed, once all others are done.
     """
+    for block in blocks:
+        if fault := block.fault:
+            print(f"{fault}: its {len(block.deals):,} deals are done again")
     todo = [block for block in blocks if not block.is_done]
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []
@@ -98,8 +139,10 @@ def run_blocks(
         raise RuntimeError(f"{len(failures)} of {len(blocks)} blocks failed:\n{reasons}")
 
 
-def read_blocks(
-    blocks: Iterable[Block], read: Callable[[Path], pd.DataFrame] = pd.read_csv
-) -> pd.DataFrame:
-    """The results of all blocks in one table, in the order of the blocks."""
-    return pd.concat([read(block.part) for block in blocks], ignore_index=True)
+def read_blocks(blocks: Iterable[Block]) -> pd.DataFrame:
+    """The results of all blocks in one table, in the order of the blocks.
+
+    Raises:
+        PartError: if a result file does not match its stamp.
+    """
+    return pd.concat([block.read() for block in blocks], ignore_index=True)

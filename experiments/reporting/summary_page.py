@@ -8,15 +8,52 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.evaluation.ceiling import CEILING, with_ceiling
+from experiments.parallel.parts import read_part
+from experiments.reporting.tables import read_table
 from experiments.statistics.summary import KEPT, NOW, summarise
+
+ABOUT = "compare.json"
+"""File of a comparison's folder: who plays, what they are made by, and the comparison's origin."""
 
 BESIDE = "beside.csv"
 """File of a comparison's folder: stored results that are shown with it."""
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """Who plays in a comparison, from its folder.
+
+    Raises:
+        FileNotFoundError: if the folder is none of a comparison.
+        ValueError: if its file is damaged, or of an earlier version.
+    """
+    path = folder / ABOUT
+    try:
+        about: dict[str, Any] = json.loads(path.read_bytes())
+        missing = {"seed", "deals", "players", "made_by", "kinds"} - about.keys()
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged ({error}): choose a new folder (--out)") from None
+    if missing:
+        raise ValueError(
+            f"{path} lacks {', '.join(sorted(missing))}: an earlier version wrote it, or it is "
+            "damaged; choose a new folder (--out)"
+        )
+    return about
+
+
+def read_results(folder: Path) -> pd.DataFrame:
+    """The results of a comparison, a row a game.
+
+    Raises:
+        FileNotFoundError: if the folder holds none.
+        PartError: if they are not as they were written.
+    """
+    return read_part(folder / "results.csv")
 
 
 def summarise_folder(
@@ -29,13 +66,13 @@ def summarise_folder(
         results: of the comparison, or of one rule set of it.
         census: results of `experiments.census`, for the ceiling, if there are any.
     """
-    about = json.loads((folder / "compare.json").read_text())
+    about = read_about(folder)
     summary = summarise(results)
-    summary["kind"] = summary["agent"].map(about.get("kinds", {}))
+    summary["kind"] = summary["agent"].map(about["kinds"])
     summary = with_ceiling(summary, results, census)
     if not (folder / BESIDE).is_file():
         return summary
-    stored = pd.read_csv(folder / BESIDE)
+    stored = read_table(folder / BESIDE)
     stored = stored[stored["rules"].isin(results["rules"])]
     is_ceiling = summary["agent"] == CEILING
     summary["source"] = np.where(is_ceiling, KEPT, NOW)

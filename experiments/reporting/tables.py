@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from agents.files import write_atomically
+
+TEXTS = ("agent", "play", "rules", "kind", "source", "first", "second", "base", "status")
+"""Columns that hold text, whatever it looks like: an agent may be called `007` or `nan`."""
+_NEVER_MISSING = ("agent", "rules", "base")
+"""Of those, columns in which nothing written is a text of no letters."""
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table that `write_csv` has written: names stay texts, empty numbers are missing."""
+    columns = pd.read_csv(path, nrows=0).columns
+    return pd.read_csv(
+        path,
+        dtype={name: str for name in columns if name in TEXTS},
+        keep_default_na=False,
+        na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
+    )
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
@@ -24,21 +42,31 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
-    table = Table(title=title)
+    table = Table(title=escape(title))
     for i, column in enumerate(cells.columns):
         is_name = column in ("agent", "play", "rules", "what") or i == 0
         table.add_column(
-            column,
+            escape(column),
             justify="left" if is_name else "right",
             no_wrap=not is_name,
             overflow="fold" if is_name else "ellipsis",
         )
     for row in cells.itertuples(index=False):
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     console.print(table)
 
 
 def as_markdown(cells: pd.DataFrame) -> str:
     """A table of text as Markdown."""
-    lines = [list(cells.columns), ["---"] * len(cells.columns), *cells.to_numpy().tolist()]
+    texts = [[_escaped(cell) for cell in line] for line in cells.to_numpy().tolist()]
+    lines = [[_escaped(name) for name in cells.columns], ["---"] * len(cells.columns), *texts]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+_SPECIAL = re.compile(r"[\\|$*]|\b_\B|\B_\b|<(?=[A-Za-z/!?])")
+"""What would end a cell, or be read as a formula, as emphasis or as HTML."""
+
+
+def _escaped(cell: str) -> str:
+    """A cell of a Markdown table."""
+    return _SPECIAL.sub(lambda found: f"\\{found[0]}", cell)

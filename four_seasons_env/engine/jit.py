@@ -14,8 +14,8 @@ import numba
 
 
 @functools.cache
-def _digest(folder: Path) -> str:
-    """Of what the Python files of a folder, and of those in it, hold."""
+def source_digest(folder: Path) -> str:
+    """The SHA-256, in hex, of the Python files of a folder and of the folders in it."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -74,7 +74,8 @@ def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., A
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
         own = _package(Path(function.__code__.co_filename))
-        cache_file._source_stamp = (cache_file._source_stamp, _digest(_ENGINE), _digest(own))
+        digests = source_digest(_ENGINE), source_digest(own)
+        cache_file._source_stamp = (cache_file._source_stamp, *digests)
         cache_file._load_index = functools.partial(_load_index, cache_file._load_index)
     compiled: Callable[..., Any] = dispatcher
     return compiled
