@@ -248,11 +248,11 @@ def _stored(run: Compare) -> pd.DataFrame | None:
 
 def compare(run: Compare, finish_when_stopped: bool = False) -> None:
     """Play, print the table, and save table and plots beside the results; see `play_all`."""
-    stored = _stored(run)
+    stored, census = _stored(run), read_census(run.census)
     results = play_all(run, finish_when_stopped)
     if stored is not None:
         write_csv(run.out / BESIDE, stored)
-    summary = summarise_folder(run.out, results, read_census(run.census))
+    summary = summarise_folder(run.out, results, census)
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
     write_csv(run.out / "improvement.csv", improvements(results))

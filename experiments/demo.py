@@ -15,7 +15,6 @@ import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
 from rich.console import Console
 
 from experiments.command_line import run_command
@@ -23,6 +22,8 @@ from experiments.compare import Compare, compare
 from experiments.pages import RESULTS
 from experiments.report import Report, report
 from experiments.reporting.animation import save_game
+from experiments.reporting.summary_page import read_results
+from experiments.reporting.tables import read_table
 from experiments.train import Train, train
 from experiments.training.run_folder import BEST
 from four_seasons_env.engine.deals import TEST
@@ -59,7 +60,7 @@ class Demo:
 
 def expectations(rules: str) -> str:
     """Win rates that are known before the demo starts, from the stored results."""
-    stored = pd.read_csv(RESULTS / "four-seasons.csv")
+    stored = read_table(RESULTS / "four-seasons.csv")
     stored = stored[stored["rules"] == rules].drop_duplicates("agent")
     rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
     names = {each: each for each in PLAYED} | SHOWN
@@ -126,7 +127,7 @@ def demo(run: Demo) -> Path:
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
     """The first deal that the trained agent won (else its first deal), and whether it won one."""
-    played = pd.read_csv(compared / "results.csv")
+    played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
 

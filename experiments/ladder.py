@@ -22,6 +22,7 @@ from agents.files import write_atomically
 from experiments.command_line import command_line, run_command
 from experiments.compare import Compare, compare
 from experiments.parallel.workers import Workers
+from experiments.reporting.tables import read_table
 from four_seasons_env.engine.deals import TEST, VALIDATION, parse_deals
 
 PLAYERS = [
@@ -96,7 +97,7 @@ def ladder(run: Ladder) -> None:
     if is_test:
         print("test deals: agents/best.json is unchanged")
         return
-    measured = price_list(pd.read_csv(run.out / "summary.csv"))
+    measured = price_list(read_table(run.out / "summary.csv"))
     about: dict[str, Any] = {"command": command_line(), "deals": run.deals}
     if run.agents:
         about = json.loads(MEASURED.read_text())

@@ -30,6 +30,7 @@ from experiments.command_line import ROOT, run_command
 from experiments.disagreements import disagreements_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
 from experiments.evaluation.thrown_away import thrown_away
+from experiments.parallel.parts import read_part
 from experiments.reporting.architecture_page import record_part
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
@@ -40,7 +41,8 @@ from experiments.reporting.plots import (
     plot_throughput,
     plot_win_rates,
 )
-from experiments.reporting.tables import as_markdown, write_csv
+from experiments.reporting.summary_page import read_summary
+from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text, ranked
 from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
@@ -176,8 +178,8 @@ def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
 
 def up_to_date(readme: str) -> str:
     """The README's text with the stored results."""
-    summary = pd.read_csv(RESULTS / "four-seasons.csv")
-    rates, costs = (pd.read_csv(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
+    summary = read_table(RESULTS / "four-seasons.csv")
+    rates, costs = (read_table(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
     readme = with_part(readme, "results", results_part(summary))
     return with_part(readme, "speed", speed_part(rates, costs))
 
@@ -190,7 +192,7 @@ def with_census(page: str, results: pd.DataFrame) -> str:
     part = "Test deals, each solved for itself on one core.\n\n"
     part += as_markdown(census_as_text(by_rules)) + "\n"
     if CERTIFICATES.is_file():
-        part += _certified_part(pd.read_csv(CERTIFICATES)) + "\n\n"
+        part += _certified_part(read_table(CERTIFICATES)) + "\n\n"
     if len(default):
         bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
         part += f"`{_DEFAULT}` by the rank of the base card:\n\n"
@@ -209,31 +211,37 @@ def _certified_part(certificates: pd.DataFrame) -> str:
 
 def with_agents(page: str) -> str:
     """The text of docs/agents.md with the stored results."""
-    ladder = pd.read_csv(RESULTS / "ladder.csv")
+    ladder = read_table(RESULTS / "ladder.csv")
     part = (
         f"Test deals 0 to {int(ladder['deals'].max()) - 1:,}, one core, by "
         "`python -m experiments.ladder`. `ms/game` is the agent's own time for a game.\n\n"
         f"{as_markdown(as_text(ladder))}\n![games won against time a move](results/ladder.png)\n\n"
     )
     page = with_part(page, "ladder", part)
-    recipes = pd.read_csv(RESULTS / "recipes.csv")
+    recipes = read_table(RESULTS / "recipes.csv")
     page = with_part(page, "recipes", as_markdown(as_text(recipes)) + "\n")
     weights = weights_table(pd.concat([ladder, recipes]))
     page = with_part(page, "weights", as_markdown(weights) + "\n")
-    disagreements = disagreements_as_text(pd.read_csv(RESULTS / "habits.csv"))
+    disagreements = disagreements_as_text(read_table(RESULTS / "habits.csv"))
     return with_part(page, "habits", as_markdown(disagreements) + "\n")
 
 
 def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
     """Stored results in which new ones replace those of the same agents; the ceiling comes last.
 
-    Stored rows of other agents stay if they are of the same number of deals.
+    Raises:
+        ValueError: if the new results are not of as many deals as the stored ones.
     """
     if not stored.is_file():
         return new
     key = ["rules", "agent", "play"]
-    before = pd.read_csv(stored)
-    before = before[before["deals"] == new["deals"].max()]
+    before = read_table(stored)
+    deals = set(before["deals"]) | set(new["deals"])
+    if len(deals) > 1:
+        raise ValueError(
+            f"{stored} has results of {before['deals'].max():,} deals, and the new ones are of "
+            f"{new['deals'].max():,}: play the same, or remove the file to start anew"
+        )
     again = pd.MultiIndex.from_frame(before[key]).isin(pd.MultiIndex.from_frame(new[key]))
     both = pd.concat([before[~again], new], ignore_index=True)
     is_ceiling = both["agent"] == CEILING
@@ -243,7 +251,7 @@ def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
 
 def store_census(folder: Path) -> None:
     """Copy the results of a census into docs/results, a file a rule set."""
-    results = pd.read_csv(folder / "results.csv")
+    results = read_part(folder / "results.csv")
     for rules in map(str, results["rules"].unique()):
         solved = results[results["rules"] == rules]
         write_csv(CENSUS / f"{file_name(rules)}.csv", solved)
@@ -251,16 +259,16 @@ def store_census(folder: Path) -> None:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")
     if (folder / "certificates.csv").is_file():
-        new = pd.read_csv(folder / "certificates.csv")
+        new = read_table(folder / "certificates.csv")
         if CERTIFICATES.is_file():
-            before = pd.read_csv(CERTIFICATES)
+            before = read_table(CERTIFICATES)
             new = pd.concat([before[~before["rules"].isin(new["rules"])], new])
         write_csv(CERTIFICATES, new)
 
 
 def with_thrown_away(page: str) -> str:
     """The text of docs/play.md as the kept results have it."""
-    results = pd.read_csv(RESULTS / "thrown_away.csv")
+    results = read_table(RESULTS / "thrown_away.csv")
     told = (
         f"Validation deals {results['deal'].min():,} to {results['deal'].max():,}, "
         "in percent of those known to be winnable: not yet thrown away, at least and at most.\n\n"
@@ -273,32 +281,32 @@ def with_thrown_away(page: str) -> str:
 def write_pages(run: Pages) -> None:
     """Copy new results, if any, into docs/results, and write README and pages."""
     if run.results:
-        summary = with_rows(RESULTS / "four-seasons.csv", pd.read_csv(run.results / "summary.csv"))
+        summary = with_rows(RESULTS / "four-seasons.csv", read_summary(run.results))
         write_csv(RESULTS / "four-seasons.csv", summary)
         title = f"Four Seasons, {int(summary['deals'].max()):,} test deals"
         plot_win_rates(summary, title, RESULTS / "win_rates.png")
     if run.family:
-        write_csv(RESULTS / "family.csv", pd.read_csv(run.family / "summary.csv"))
+        write_csv(RESULTS / "family.csv", read_summary(run.family))
     if run.speed:
-        rates = pd.read_csv(run.speed / "throughput.csv")
+        rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)
-        write_csv(RESULTS / "costs.csv", pd.read_csv(run.speed / "costs.csv"))
+        write_csv(RESULTS / "costs.csv", read_table(run.speed / "costs.csv"))
         plot_throughput(rates, RESULTS / "throughput.png")
     if run.census:
         store_census(run.census)
     if run.ladder:
-        ladder = with_rows(RESULTS / "ladder.csv", pd.read_csv(run.ladder / "summary.csv"))
+        ladder = with_rows(RESULTS / "ladder.csv", read_summary(run.ladder))
         write_csv(RESULTS / "ladder.csv", ladder)
         title = f"Four Seasons, {int(ladder['deals'].max()):,} test deals"
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")
     if run.recipes:
-        write_csv(RESULTS / "recipes.csv", pd.read_csv(run.recipes / "summary.csv"))
+        write_csv(RESULTS / "recipes.csv", read_summary(run.recipes))
     if run.learning or run.curves:
         store_learning(run.learning, run.curves)
     if run.disagreements:
-        write_csv(RESULTS / "habits.csv", pd.read_csv(run.disagreements / "summary.csv"))
+        write_csv(RESULTS / "habits.csv", read_table(run.disagreements / "summary.csv"))
     if run.thrown_away:
-        results = pd.read_csv(run.thrown_away / "results.csv")
+        results = read_part(run.thrown_away / "results.csv")
         write_csv(RESULTS / "thrown_away.csv", results)
         plot_alive(results, "Four Seasons, validation deals", RESULTS / "thrown_away.png")
     if (RESULTS / "learning.csv").is_file():
@@ -314,7 +322,7 @@ def write_pages(run: Pages) -> None:
     write_atomically(README, up_to_date(README.read_text()).encode())
     house = with_part(ARCHITECTURE.read_text(), "record", record_part())
     write_atomically(ARCHITECTURE, house.encode())
-    write_atomically(FAMILY, family_page(pd.read_csv(RESULTS / "family.csv")).encode())
+    write_atomically(FAMILY, family_page(read_table(RESULTS / "family.csv")).encode())
 
 
 def main() -> None:

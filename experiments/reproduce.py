@@ -69,13 +69,13 @@ def reproduce(run: Reproduce) -> None:
     console.rule("3 of 4: all rule sets")
     family = out / "family"
     baselines = ["random", "heuristic"]
-    compare(Compare(family, baselines, ["all"], deals=deals, workers=run.workers))
+    compare(Compare(family, baselines, rules=["all"], deals=deals, workers=run.workers))
     console.rule("4 of 4: report")
-    page = report(Report([compared, out / "study"], out / "report.html"))
+    page = report(Report([compared, out / "study"], out=out / "report.html"))
     console.print(f"report: {page}")
     if not run.quick:
-        report(Report([compared, out / "study"], RESULTS / "report.html"))
-        write_pages(Pages(compared, family))
+        report(Report([compared, out / "study"], out=RESULTS / "report.html"))
+        write_pages(Pages(results=compared, family=family))
         console.print(f"updated: README.md and docs in {ROOT}")
 
 
@@ -100,7 +100,7 @@ def _learning(run: Reproduce, out: Path, console: Console) -> None:
     compare(Compare(compared, agents, deals=deals, workers=run.workers))
     rules = list(FAMILY)
     agents = ["heuristic", f"next_deal_ppo=next_deal_ppo:{out}/family/*"]
-    compare(Compare(family, agents, rules, deals="0-999", workers=run.workers))
+    compare(Compare(family, agents, rules=rules, deals="0-999", workers=run.workers))
     console.rule("5 of 5: the page")
     if not run.quick:
         write_pages(Pages(learning=[compared, family], curves=[out / each for each in sweeps]))

@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.command_line import ROOT
+from experiments.parallel.parts import read_part, stamp_of
+from experiments.reporting.tables import read_table
 
 CEILING = "ceiling"
 """Stands in an agent's place in the row of the ceiling."""
@@ -20,11 +22,31 @@ CENSUS = ROOT / "docs" / "results" / "census"
 
 
 def read_census(path: Path) -> pd.DataFrame | None:
-    """Results of `experiments.census`: of its folder, or of all files of a folder; None: none."""
-    files = [path / "results.csv"]
-    if not files[0].is_file():
-        files = sorted(path.glob("*.csv"))
-    return pd.concat([pd.read_csv(file) for file in files], ignore_index=True) if files else None
+    """Results of `experiments.census`: of its folder, or of all files of a folder.
+
+    Returns:
+        A row a deal; None where the repository's own census, `CENSUS`, is not there.
+
+    Raises:
+        FileNotFoundError: if another folder holds none.
+        ValueError: if a deal stands there twice, or what is there is no census; `PartError` if it
+            is not as it was written.
+    """
+    results = path / "results.csv"
+    files = [results] if results.is_file() else sorted(path.glob("*.csv"))
+    if not files:
+        if path == CENSUS:
+            return None
+        raise FileNotFoundError(f"{path} holds no census: experiments.census writes results.csv")
+    read = read_part if stamp_of(results).is_file() else read_table
+    census = pd.concat([read(file) for file in files], ignore_index=True)
+    if not {"rules", "deal", "status"} <= set(census):
+        raise ValueError(f"{path} holds no census: columns rules, deal and status are expected")
+    twice = census.duplicated(["rules", "deal"])
+    if twice.any():
+        rules, deal = census.loc[twice, ["rules", "deal"]].iloc[0]
+        raise ValueError(f"the census in {path} has deal {deal} of {rules} twice")
+    return census
 
 
 def with_ceiling(
@@ -48,7 +70,6 @@ def with_ceiling(
     for rules, rows in summary.groupby("rules", sort=False):
         played = results[results["rules"] == rules]
         solved = census[(census["rules"] == rules) & census["deal"].isin(played["deal"])]
-        solved = solved.drop_duplicates("deal")
         if set(played["deal"]) != set(solved["deal"]):
             parts.append(rows)
             continue

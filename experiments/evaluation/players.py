@@ -13,11 +13,17 @@ from agents.best import MEASURED
 from agents.bundled import BUNDLED, bundled_weights
 from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
 from agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
+from experiments.evaluation.ceiling import CEILING
 from experiments.evaluation.deciding_code import code_digest
 from experiments.training.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 PLAYS = BOTH
+
+_ROOM = 150
+"""Letters of a folder's name, at most, its digest aside."""
+_LONGEST = 60
+"""Letters of a label, at most."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,12 @@ class Player:
 
     @property
     def folder(self) -> str:
-        """A name for the folder of its results."""
+        """A name for the folder of its results: another for each player, in any file system."""
         parts = [self.agent, self.play, self.train_seed, self.digest[:8]]
         text = "-".join(str(part) for part in parts if part not in (None, ""))
-        return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)
+        name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)
+        is_plain = name == text and name == name.lower()
+        return name if is_plain else f"{name[:_ROOM]}-{_sha256(text.encode())[:8]}"
 
     @property
     def made_by(self) -> dict[str, Any]:
@@ -101,9 +109,11 @@ def find_players(
     players: list[Player] = []
     for text in names:
         label, name = _label(text)
-        if not label:
-            label = name
         parts = split_name(name)
+        if label:
+            _check_label(label, parts.registered)
+        else:
+            label = name
         registered, path, entry = parts.registered, parts.path, parts.entry
         options = name.partition("@")[2]
         if not entry.learns:
@@ -125,6 +135,30 @@ def find_players(
             players += [Player(label, full, play, seed, entry.kind, digest, trust) for play in ways]
     _check_distinct(players)
     return players
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _check_label(label: str, registered: str) -> None:
+    """Refuse a label that cannot be read in a table, or that means something else there.
+
+    Raises:
+        ValueError: for a label that is no printable text, or stands for another agent already.
+    """
+    if not label.isprintable() or label != label.strip() or label.startswith("_"):
+        raise ValueError(
+            f"an agent's label is printable, does not begin with _ and has no space at its ends: "
+            f"not {label!r}"
+        )
+    if len(label) > _LONGEST:
+        raise ValueError(f"an agent's label has {_LONGEST} letters at most: not {label!r}")
+    if label == CEILING or (label in AGENTS and label != registered):
+        raise ValueError(
+            f"{label!r} is the name of another row of the table: choose another label for "
+            f"{registered!r}"
+        )
 
 
 def _digest(name: str, weights: Path | None, rules: Rules) -> str:

@@ -14,7 +14,8 @@ import pandas as pd
 
 from experiments.command_line import ROOT
 from experiments.reporting.plots import plot_curves
-from experiments.reporting.tables import as_markdown, write_csv
+from experiments.reporting.summary_page import read_summary
+from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.statistics.summary import BASELINE, as_text, ranked
 from experiments.training.run_folder import DONE, RUN, read_log
 
@@ -50,7 +51,7 @@ def curves_of(sweep: Path) -> pd.DataFrame:
 def store_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
     """Copy the results of a study into docs/results: summaries and learning curves."""
     if comparisons:
-        summaries = [pd.read_csv(each / "summary.csv") for each in comparisons]
+        summaries = [read_summary(each) for each in comparisons]
         write_csv(RESULTS / "learning.csv", pd.concat(summaries, ignore_index=True))
     if sweeps:
         curves = pd.concat([curves_of(each) for each in sweeps], ignore_index=True)
@@ -60,8 +61,8 @@ def store_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
 
 def draw_learning() -> None:
     """Draw the learning curves of the default rule set, and what other agents win of test deals."""
-    curves = pd.read_csv(RESULTS / "learning_curves.csv")
-    stored = pd.read_csv(RESULTS / "four-seasons.csv")
+    curves = read_table(RESULTS / "learning_curves.csv")
+    stored = read_table(RESULTS / "four-seasons.csv")
     stored = stored[stored["play"] == "deterministic"]
     rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
     beside = {name: rates[name] for name in (BASELINE, "finisher", "planner") if name in rates}
@@ -75,7 +76,7 @@ def draw_learning() -> None:
 
 def learning_parts() -> dict[str, str]:
     """The generated parts of the page, by the name of their marks."""
-    results = pd.read_csv(RESULTS / "learning.csv")
+    results = read_table(RESULTS / "learning.csv")
     own = results[results["rules"] == _DEFAULT]
     others = results[results["rules"] != _DEFAULT]
     deals = int(own["deals"].max())

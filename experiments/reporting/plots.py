@@ -61,9 +61,16 @@ def _named(names: Sequence[str], room: int = 23) -> list[str]:
     """Names as a plot has room for them: in two lines or more, of what is long the end."""
     lines = [name.replace("@", ", ").split(", ") for name in names]
     return [
-        "\n".join(f"...{line[3 - room :]}" if len(line) > room else line for line in each)
+        "\n".join(
+            plain_text(f"...{line[3 - room :]}" if len(line) > room else line) for line in each
+        )
         for each in lines
     ]
+
+
+def plain_text(text: str) -> str:
+    """A text in which Matplotlib finds no formula."""
+    return text.replace("$", r"\$")
 
 
 def _legend(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None = None) -> None:
@@ -235,7 +242,7 @@ def plot_learning(
     for name, value in (beside or {}).items():
         axes.axhline(value, color="grey", ls="--", lw=1)
         axes.annotate(
-            f"{name} {value:.1%}",
+            plain_text(f"{name} {value:.1%}"),
             (1, value),
             xycoords=("axes fraction", "data"),
             xytext=(-2, 2),
@@ -290,7 +297,7 @@ def plot_curves(curves: pd.DataFrame, beside: Mapping[str, float], title: str, p
     for name, value in beside.items():
         axes.axhline(value, color="grey", ls="--", lw=1)
         axes.annotate(
-            f"{name} {value:.1%}",
+            plain_text(f"{name} {value:.1%}"),
             (0, value),
             xycoords=("axes fraction", "data"),
             xytext=(3, 2),

@@ -56,6 +56,26 @@ def read_results(folder: Path) -> pd.DataFrame:
     return read_part(folder / "results.csv")
 
 
+def read_summary(folder: Path) -> pd.DataFrame:
+    """The summary that a comparison has written.
+
+    Raises:
+        FileNotFoundError: if the folder holds none.
+        PartError: if the results are not as they were written.
+        ValueError: if the summary is not that of the results.
+    """
+    results, summary = read_results(folder), read_table(folder / "summary.csv")
+    key = ["rules", "agent", "play"]
+    played = results.groupby(key)["deal"].nunique().to_dict()
+    is_now = summary["agent"] != CEILING
+    if "source" in summary:
+        is_now &= summary["source"] == NOW
+    told = summary[is_now].set_index(key)["deals"].to_dict()
+    if played != told:
+        raise ValueError(f"{folder}/summary.csv is not of its results.csv: compare again")
+    return summary
+
+
 def summarise_folder(
     folder: Path, results: pd.DataFrame, census: pd.DataFrame | None
 ) -> pd.DataFrame:
