@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,33 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from agents.registry import Agent
+from agents.search.determinization import hide_unseen
 from experiments.evaluation.repeats import RepeatGuard
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.episodes.batch import MAX_MOVES
 from four_seasons_env.rules import Rules
+
+Watch = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
+"""Gets the games that are still played, by their places in the list of deals, and their moves."""
+
+
+def sealed_deals(count: int) -> tuple[int, ...]:
+    """Numbers of deals that nobody can have prepared for: 63 bits of the system's entropy each.
+
+    None of the splits of `four_seasons_env.engine.deals` that are for tests and validation.
+
+    Raises:
+        ValueError: for a count below 1.
+    """
+    if count < 1:
+        raise ValueError(f"at least 1 deal is played, not {count}")
+    drawn: set[int] = set()
+    while len(drawn) < count:
+        drawn.add(TRAIN_FROM + secrets.randbelow(2**63 - TRAIN_FROM))
+    return tuple(sorted(drawn))
 
 
 def play_deals(
@@ -25,11 +48,15 @@ def play_deals(
     seed: int = 0,
     max_moves: int = MAX_MOVES,
     forbid_repeats: bool = False,
+    watch: Watch | None = None,
 ) -> pd.DataFrame:
     """Play each deal once, all of them side by side.
 
-    At every move the agent gets copies of the games in which the unseen stock is reshuffled, so no
-    agent can peek, whatever its code does.
+    At every move the agent gets copies of the games without the deal's number, in which the unseen
+    stock has been sorted and then shuffled: neither the copies, nor the masks, nor the random
+    numbers tell its order. An opening of a public deal can still be looked up, which deals drawn
+    afterwards (`sealed_deals`) prevent, and an agent of the same process can read that process's
+    memory, which nothing here prevents.
 
     Args:
         agent: the player.
@@ -39,6 +66,7 @@ def play_deals(
             games.
         max_moves: moves until a game is given up.
         forbid_repeats: forbid moves back to earlier positions (`experiments.evaluation.repeats`).
+        watch: called with what is played at every turn.
 
     Returns:
         A row a deal: deal, won, cards_up, moves, seconds (the agent's share of time for it).
@@ -49,7 +77,7 @@ def play_deals(
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
     kernel.start_all(games, kernel.compile_rules(rules), numbers)
-    return play_records(agent, rules, games, seed, max_moves, forbid_repeats)
+    return play_records(agent, rules, games, seed, max_moves, forbid_repeats, watch)
 
 
 def play_records(
@@ -59,10 +87,11 @@ def play_records(
     seed: int = 0,
     max_moves: int = MAX_MOVES,
     forbid_repeats: bool = False,
+    watch: Watch | None = None,
 ) -> pd.DataFrame:
     """`play_deals` from any positions: GAME records, which are played to their ends in place."""
     rule = kernel.compile_rules(rules)
-    rng = np.random.default_rng([seed, int(games["deal"][0]) if len(games) else 0])
+    rng = _nameless_rng([seed, int(games["deal"][0]) if len(games) else 0])
     seconds = np.zeros(len(games))
     alive = np.arange(len(games))
     words, masks = kernel.new_masks(len(games), rules)
@@ -78,15 +107,19 @@ def play_records(
             alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
         if not len(alive) or _ == max_moves:
             break
+        shown["deal"] = -1
+        _hide_unseen_all(shown, rule)
         kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
         if guard is not None:
             guard.forbid(shown, alive, legal)
         started = time.perf_counter()
-        actions = np.asarray(agent.act(shown, legal, rng), np.int64)
+        actions = np.asarray(agent.act(shown, legal.copy(), rng), np.int64)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
         _check(agent, actions, legal, rules)
         if guard is not None:
             guard.played(alive, actions)
+        if watch is not None:
+            watch(alive, actions)
         playing = games[alive]
         kernel.play_all(playing, rule, actions)
         games[alive] = playing
@@ -102,8 +135,27 @@ def play_records(
     )
 
 
+def _nameless_rng(seed: list[int]) -> np.random.Generator:
+    """The generator of a seed, without the seed: the deal's number is part of it."""
+    bits = np.random.PCG64(0)
+    bits.state = np.random.PCG64(seed).state
+    return np.random.Generator(bits)
+
+
+@jit
+def _hide_unseen_all(games, rules):
+    """`hide_unseen` for each game, so that who undoes a shuffle finds the cards in order."""
+    for i in range(len(games)):
+        hide_unseen(games[i], rules[0])
+
+
 def _check(agent: Agent, actions: NDArray[np.int64], masks: NDArray[Any], rules: Rules) -> None:
     """Refuse an agent that breaks the rules."""
+    if actions.shape != (len(masks),):
+        raise RuntimeError(
+            f"{type(agent).__name__} answered {len(masks)} games with moves of shape "
+            f"{actions.shape}"
+        )
     legal = (actions >= 0) & (actions < masks.shape[1])
     legal[legal] = masks[np.flatnonzero(legal), actions[legal]] == 1
     if not legal.all():

@@ -7,15 +7,12 @@ So the solver is asked in the middle of what is open, and few answers tell of al
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.registry import Agent
 from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import Player
 from four_seasons_env.engine.moves import all_moves
@@ -27,38 +24,27 @@ from four_seasons_env.solver import solve
 WON, LOST, UNKNOWN = "won", "lost", "unknown"
 
 
-class _Recorder:
-    """An agent that keeps what it plays, by the deal."""
-
-    def __init__(self, agent: Agent, rules: Rules) -> None:
-        self._agent = agent
-        self.mask = agent.mask
-        self.played: dict[int, list[int]] = defaultdict(list)
-
-    def act(
-        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        moves = np.asarray(self._agent.act(games, masks, rng), np.int64)
-        for deal, move in zip(games["deal"].tolist(), moves.tolist(), strict=True):
-            self.played[deal].append(move)
-        return moves
-
-
 def record_games(
     player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
 ) -> dict[int, Record]:
     """Play deals as a comparison does, and return the games by their deal."""
-    recorder = _Recorder(player.make(rules), rules)
-    play_deals(recorder, rules, deals, seed, forbid_repeats=player.forbids_repeats)
     moves = all_moves(rules)
+    played: list[list[str]] = [[] for _ in deals]
+
+    def record(games: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        for game, number in zip(games.tolist(), numbers.tolist(), strict=True):
+            played[game].append(moves[number].text)
+
+    agent = player.make(rules)
+    play_deals(agent, rules, deals, seed, forbid_repeats=player.forbids_repeats, watch=record)
     return {
         deal: Record(
             rules.name,
-            tuple(moves[number].text for number in recorder.played[deal]),
+            tuple(texts),
             deal=deal,
             player=player.agent,
         )
-        for deal in deals
+        for deal, texts in zip(deals, played, strict=True)
     }
 
 
