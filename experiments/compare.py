@@ -20,7 +20,7 @@ from agents.policy_files import rules_fields
 from agents.registry import AGENTS
 from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
-from experiments.evaluation.play import play_deals
+from experiments.evaluation.play import play_deals, sealed_count, sealed_deals
 from experiments.evaluation.players import PLAYS, Player, find_players
 from experiments.parallel.blocks import (
     Block,
@@ -40,6 +40,7 @@ from experiments.statistics.summary import (
     KEPT,
     RESULT_COLUMNS,
     as_text,
+    deals_as_text,
     summarise_seeds,
 )
 from experiments.training.run_folder import provenance, write_json
@@ -68,7 +69,8 @@ class Compare:
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
-    """A range of deals; 0-9999 are the test deals."""
+    """A range of deals; 0-9999 are the test deals. sealed:2000 draws so many at random once the
+    agents are loaded, which nobody can have prepared for, and keeps their numbers."""
     play: list[str] = field(default_factory=lambda: list(PLAYS))
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
@@ -122,10 +124,14 @@ def play_block(task: Task) -> None:
     task.write(played[list(RESULT_COLUMNS)])
 
 
-def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
+def _claim(run: Compare, players: dict[str, list[Player]]) -> list[range | tuple[int, ...]]:
     """Check that the folder is for this comparison, and write who plays into it.
 
-    A comparison may grow by agents, rule sets and deals. Results are never dropped.
+    A comparison may grow by agents, rule sets and deals; one on sealed deals may not, as an agent
+    that comes later could know them. Results are never dropped.
+
+    Returns:
+        The blocks of deals to play.
 
     Raises:
         ValueError: if the folder holds results of another seed, of players or deals that this
@@ -139,8 +145,10 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
             key = f"{rules}: {player.folder}"
             playing[key] = player.name
             made_by[key] = player.made_by | {"rules": digest_of(fields)}
-    deals = parse_deals(run.deals)
     found = read_about(run.out) if (run.out / ABOUT).is_file() else None
+    count = sealed_count(run.deals)
+    sealed = tuple(found.get("sealed", ())) if found else sealed_deals(count or 0)
+    deals = sealed or parse_deals("0" if count else run.deals)
     if found:
         lost = sorted(found["players"].keys() - playing.keys())
         first, last = found["deals"]
@@ -149,6 +157,12 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
             what = f"seed {found['seed']}, not {run.seed}"
         elif lost:
             what = f"{', '.join(lost)}, which this one leaves out"
+        elif len(sealed) != (count or 0):
+            kept = f"{len(sealed):,} sealed deals" if sealed else f"the deals {first}-{last}"
+            what = f"{kept}, not {run.deals}"
+        elif sealed and playing.keys() != found["players"].keys():
+            added = ", ".join(sorted(playing.keys() - found["players"].keys()))
+            what = f"deals that were drawn before {added} came"
         elif first < deals[0] or last > deals[-1]:
             what = f"the deals {first}-{last}, not {run.deals}"
         else:
@@ -160,11 +174,13 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> None:
     about = {
         "seed": run.seed,
         "deals": [deals[0], deals[-1]],
+        "sealed": sealed,
         "players": playing,
         "made_by": made_by,
         "kinds": {player.agent: player.kind for each in players.values() for player in each},
     }
     write_json(run.out / ABOUT, about | provenance())
+    return split_deals(sealed or run.deals, BLOCK)
 
 
 def _other_player(
@@ -196,8 +212,7 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
     run.workers.check()
-    blocks = split_deals(run.deals, BLOCK)
-    _claim(run, players)
+    blocks = _claim(run, players)
     tasks = [
         Task(run.out, rules, block, player, run.seed)
         for rules in rule_sets
@@ -259,12 +274,12 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
     cells = as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, played in results.groupby("rules", sort=False):
-        title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
+        title = f"{rules}, {deals_as_text(played)}"
         name = file_name(str(rules))
         plot_win_rates(summary[summary["rules"] == rules], title, run.out / f"win_rates-{name}.png")
         plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     brief = [name for name in BRIEF if name in cells]
-    print_table(cells[brief], f"deals {results['deal'].min():,}-{results['deal'].max():,}")
+    print_table(cells[brief], deals_as_text(results))
     print(f"saved in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 

@@ -39,6 +39,7 @@ from experiments.statistics.summary import (
     BASELINE,
     KEPT,
     as_text,
+    deals_as_text,
     ranked,
     summarise_seeds,
     wins_by_label,
@@ -156,7 +157,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
     results = read_results(folder)
     for rules, played in results.groupby("rules", sort=False):
         summary = summarise_folder(folder, played, census)
-        title = f"{rules}, deals {played['deal'].min():,}-{played['deal'].max():,}"
+        title = f"{rules}, {deals_as_text(played)}"
         page.heading(title)
         page.table(as_text(ranked(summary)))
         page.note(_NOTES)

@@ -25,16 +25,28 @@ Watch = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
 """Gets the games that are still played, by their places in the list of deals, and their moves."""
 
 
+_SEALED = "sealed:"
+
+
+def sealed_count(deals: str) -> int | None:
+    """How many deals a text such as "sealed:2000" asks for; None if it names its deals.
+
+    Raises:
+        ValueError: if what follows the colon is no number from 1 on.
+    """
+    if not deals.startswith(_SEALED):
+        return None
+    count = deals.removeprefix(_SEALED)
+    if not (count.isdecimal() and int(count)):
+        raise ValueError(f"sealed deals are given as 'sealed:2000', not {deals!r}")
+    return int(count)
+
+
 def sealed_deals(count: int) -> tuple[int, ...]:
     """Numbers of deals that nobody can have prepared for: 63 bits of the system's entropy each.
 
-    None of the splits of `four_seasons_env.engine.deals` that are for tests and validation.
-
-    Raises:
-        ValueError: for a count below 1.
+    They rise, and are none of the test and validation deals.
     """
-    if count < 1:
-        raise ValueError(f"at least 1 deal is played, not {count}")
     drawn: set[int] = set()
     while len(drawn) < count:
         drawn.add(TRAIN_FROM + secrets.randbelow(2**63 - TRAIN_FROM))

@@ -24,12 +24,12 @@ from four_seasons_env.rules import RULES, file_name, get_rules
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive deals of one rule set, worked on and stored together."""
+    """Deals of one rule set, in rising order, worked on and stored together."""
 
     out: Path
     """Folder of the run."""
     rules: str
-    deals: range
+    deals: range | tuple[int, ...]
 
     @property
     def folder(self) -> str:
@@ -50,7 +50,7 @@ class Block:
     @property
     def origin(self) -> str:
         """The digest that its result file carries."""
-        return digest_of(self.made_by, self.rules, self.deals[0], self.deals[-1], len(self.deals))
+        return digest_of(self.made_by, self.rules, list(self.deals))
 
     @property
     def is_done(self) -> bool:
@@ -95,13 +95,13 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
     return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
 
 
-def split_deals(deals: str, size: int) -> list[range]:
-    """A range of deals such as "0-9999" in blocks of a size; the last may be shorter.
+def split_deals(deals: str | tuple[int, ...], size: int) -> list[range | tuple[int, ...]]:
+    """A range of deals such as "0-9999", or any deals, in blocks; the last may be shorter.
 
     Raises:
         ValueError: for a text that is no range of deals.
     """
-    numbers = parse_deals(deals)
+    numbers = parse_deals(deals) if isinstance(deals, str) else deals
     return [numbers[i : i + size] for i in range(0, len(numbers), size)]
 
 

@@ -180,6 +180,14 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
 
 
+def deals_as_text(results: pd.DataFrame) -> str:
+    """Which deals were played: the range, or how many where they are none (sealed deals)."""
+    first, last, count = (results["deal"].agg(what) for what in ("min", "max", "nunique"))
+    if last - first + 1 == count:
+        return f"deals {first:,}-{last:,}"
+    return f"{count:,} sealed deals"
+
+
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:
     """The rows of one rule set, those that won most first."""
     return summary.sort_values("win_rate", ascending=False, kind="stable")

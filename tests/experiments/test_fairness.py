@@ -1,0 +1,203 @@
+"""An agent cannot peek: each way of learning the true order of the stock is tried."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments import compare as compare_module
+from experiments.compare import Compare, play_all
+from experiments.evaluation.play import play_deals
+from experiments.parallel.workers import Workers
+from experiments.reporting.summary_page import read_about
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES
+
+DEFAULT = RULES["four-seasons"]
+DEALS = range(TRAIN_FROM, TRAIN_FROM + 20)
+
+Games = np.ndarray
+Guess = Callable[[Any, int, np.random.Generator], list[int]]
+
+
+def by_the_deal(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Deal the number on the record anew."""
+    number = int(game["deal"])
+    return stock_of(number) if number >= 0 else []
+
+
+def by_what_is_shown(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Believe the stock of the record."""
+    return game["deck"][game["dealt"] :].tolist()
+
+
+def by_the_seed(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Take the deal from the seed of the random numbers."""
+    entropy = rng.bit_generator.seed_seq.entropy
+    numbers = entropy if isinstance(entropy, list | tuple) else [entropy]
+    return stock_of(int(numbers[-1]) + place)
+
+
+def by_undoing_the_shuffle(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Draw the reshuffle's seed again, find where each place went, and put the cards back."""
+    before = np.random.PCG64(0)
+    before.state = rng.bit_generator.state
+    before.advance(-len(DEALS))
+    seed = np.random.Generator(before).integers(0, 2**63, len(DEALS), np.uint64)[place]
+    shown = by_what_is_shown(game, place, rng)
+    went = np.arange(len(shown), dtype=np.uint8)
+    shuffle(went, 0, len(went), seed)
+    stock = [0] * len(shown)
+    for here, there in zip(shown, went.tolist(), strict=True):
+        stock[there] = here
+    return stock
+
+
+GUESSES = [by_the_deal, by_what_is_shown, by_the_seed, by_undoing_the_shuffle]
+
+
+def stock_of(deal: int) -> list[int]:
+    record = Game(DEFAULT, deal=deal).record[0]
+    return record["deck"][record["dealt"] :].tolist()
+
+
+class Peeper:
+    """Notes what it takes for the stocks of the openings, and plays the first legal move."""
+
+    mask = "legal"
+
+    def __init__(self, guess: Guess) -> None:
+        self.guess = guess
+        self.stocks: list[list[int]] = []
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if not self.stocks:
+            self.stocks = [self.guess(game, place, rng) for place, game in enumerate(games)]
+        return masks.argmax(axis=1)
+
+
+def places_right(stocks: list[list[int]]) -> float:
+    """The share of places at which a guessed stock has the true card; by chance some 2%."""
+    right = [
+        guessed == true
+        for deal, stock in zip(DEALS, stocks, strict=True)
+        for guessed, true in zip(stock, stock_of(deal), strict=False)
+    ]
+    return sum(right) / (len(DEALS) * len(stock_of(DEALS[0])))
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_no_way_of_peeking_tells_the_stock(guess: Guess) -> None:
+    peeper = Peeper(guess)
+    play_deals(peeper, DEFAULT, DEALS, max_moves=3)
+    assert len(peeper.stocks) == len(DEALS)
+    assert places_right(peeper.stocks) < 0.08
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_each_way_works_where_nothing_is_hidden(guess: Guess) -> None:
+    """On records as they are, with random numbers that carry their seed."""
+    games = np.zeros(len(DEALS), kernel.GAME)
+    rules = kernel.compile_rules(DEFAULT)
+    kernel.start_all(games, rules, np.array(DEALS, np.int64))
+    rng = np.random.default_rng([0, DEALS[0]])
+    seeds = rng.integers(0, 2**63, len(DEALS), np.uint64)
+    if guess is by_undoing_the_shuffle:
+        kernel.reshuffle_unseen_all(games, rules, seeds)
+    stocks = [guess(game, place, rng) for place, game in enumerate(games)]
+    assert places_right(stocks) == 1
+
+
+class Forger:
+    """Makes a move legal by writing it into the mask."""
+
+    mask = "legal"
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        masks[:] = 1
+        return np.full(len(games), masks.shape[1] - 1)
+
+
+def test_a_mask_that_is_written_to_allows_nothing() -> None:
+    with pytest.raises(RuntimeError, match="which is not legal there"):
+        play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
+
+
+class Sloppy:
+    """Answers with a move for the first game alone."""
+
+    mask = "legal"
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return masks[:1].argmax(axis=1)
+
+
+def test_an_answer_has_a_move_for_each_game() -> None:
+    with pytest.raises(RuntimeError, match=r"Sloppy answered 20 games with moves of shape \(1,\)"):
+        play_deals(Sloppy(), DEFAULT, DEALS)
+
+
+# --- sealed deals ---------------------------------------------------------------------------------
+
+
+def sealed(out: Path, *agents: str, deals: str = "sealed:5") -> Compare:
+    return Compare(out=out, agents=list(agents), deals=deals, workers=Workers(n_jobs=1))
+
+
+def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
+    tmp_path: Path, monkeypatch
+) -> None:
+    loaded: list[str] = []
+    find, draw = compare_module.find_players, compare_module.sealed_deals
+
+    def find_first(*arguments):
+        loaded.append("agents")
+        return find(*arguments)
+
+    def then_draw(count: int) -> tuple[int, ...]:
+        loaded.append("deals")
+        return draw(count)
+
+    monkeypatch.setattr(compare_module, "find_players", find_first)
+    monkeypatch.setattr(compare_module, "sealed_deals", then_draw)
+    results = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
+    assert loaded == ["agents", "deals"]
+    drawn = read_about(tmp_path / "x")["sealed"]
+    assert len(set(drawn)) == 5
+    assert all(TRAIN_FROM <= deal < 2**63 for deal in drawn)
+    for _, played in results.groupby("agent"):
+        assert played["deal"].tolist() == drawn
+    again = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
+    assert again.equals(results)
+    play_all(sealed(tmp_path / "y", "heuristic"))
+    assert not set(read_about(tmp_path / "y")["sealed"]) & set(drawn)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"agents": ["heuristic", "greedy"]}, "drawn before four-seasons: greedy-deterministic"),
+        ({"deals": "sealed:6"}, "5 sealed deals, not sealed:6"),
+        ({"deals": "0-9"}, "5 sealed deals, not 0-9"),
+        ({"deals": f"0-{2**63 - 1}"}, "5 sealed deals, not 0-"),
+    ],
+)
+def test_sealed_deals_take_no_later_players_or_deals(
+    tmp_path: Path, change: dict[str, Any], told: str
+) -> None:
+    run = sealed(tmp_path, "heuristic")
+    play_all(run)
+    with pytest.raises(ValueError, match=told):
+        play_all(replace(run, **change))
+
+
+@pytest.mark.parametrize("text", ["sealed:", "sealed:0", "sealed:-1", "sealed:many", "sealed:1.5"])
+def test_sealed_deals_are_counted(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match="sealed:2000"):
+        play_all(sealed(tmp_path / "x", "random", deals=text))
+    assert not (tmp_path / "x").exists()
