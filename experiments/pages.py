@@ -229,19 +229,21 @@ def with_agents(page: str) -> str:
 def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
     """Stored results in which new ones replace those of the same agents; the ceiling comes last.
 
+    Stored rows of other agents stay if they are of the same number of deals.
+
     Raises:
-        ValueError: if the new results are not of as many deals as the stored ones.
+        ValueError: if the new results are of fewer deals than the stored ones.
     """
     if not stored.is_file():
         return new
     key = ["rules", "agent", "play"]
     before = read_table(stored)
-    deals = set(before["deals"]) | set(new["deals"])
-    if len(deals) > 1:
+    if new["deals"].max() < before["deals"].max():
         raise ValueError(
             f"{stored} has results of {before['deals'].max():,} deals, and the new ones are of "
             f"{new['deals'].max():,}: play the same, or remove the file to start anew"
         )
+    before = before[before["deals"] == new["deals"].max()]
     again = pd.MultiIndex.from_frame(before[key]).isin(pd.MultiIndex.from_frame(new[key]))
     both = pd.concat([before[~again], new], ignore_index=True)
     is_ceiling = both["agent"] == CEILING
