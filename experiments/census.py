@@ -138,6 +138,8 @@ def take_census(run: Census) -> pd.DataFrame:
         RuntimeError: if a block of deals could not be solved, once all others have been.
     """
     rule_sets = rule_set_names(run.rules)
+    if not run.seconds > 0:
+        raise ValueError(f"the solver gets more than 0 seconds for a deal, not {run.seconds:g}")
     run.workers.check()
     blocks = split_deals(run.deals, BLOCK)
     tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]

@@ -210,6 +210,8 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         RuntimeError: if a block of deals could not be played, once all others have been.
     """
     rule_sets = rule_set_names(run.rules)
+    if not (run.agents and rule_sets and run.play):
+        raise ValueError("a comparison has at least one agent, one rule set and one way to play")
     players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
     run.workers.check()
     blocks = _claim(run, players)

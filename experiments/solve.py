@@ -32,6 +32,8 @@ class Solve:
 
 def solve_and_print(run: Solve) -> None:
     """Print the opening, each move with the card that it moves, and the verdict."""
+    if not run.seconds > 0:
+        raise ValueError(f"the solver gets more than 0 seconds, not {run.seconds:g}")
     print_solution(run.rules, run.deal, run.deck, run.seconds, run.seed)
 
 

@@ -128,6 +128,11 @@ def _check(run: Train, trainer: Trainer) -> None:
                 f"no teacher {run.warm_start!r} for a warm start: "
                 f"{nearest(run.warm_start, teachers)}"
             )
+    for name in ("minutes", "core_minutes", "checkpoint_every"):
+        value = getattr(run, name)
+        if value is not None and not value > 0:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is a number of minutes above 0, not {value:g}")
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("there is at least one validation, of 1 to 10,000 deals")
 

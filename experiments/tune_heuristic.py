@@ -75,9 +75,11 @@ def tune(run: Tune) -> None:
     """Run the search and write the mean of the last elite.
 
     Raises:
-        ValueError: for an unknown rule set or backend.
+        ValueError: for an unknown rule set or backend, or an elite larger than the population.
     """
     get_rules(run.rules)
+    if not 1 <= run.elite <= run.population:
+        raise ValueError(f"--elite is 1 to {run.population}, the population: not {run.elite}")
     rng = np.random.default_rng(run.seed)
     if run.start:
         mean = heuristic.read_weights(run.start)

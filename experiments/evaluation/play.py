@@ -155,7 +155,7 @@ def _nameless_rng(seed: list[int]) -> np.random.Generator:
 
 
 @jit
-def _hide_unseen_all(games, rules):
+def _hide_unseen_all(games: NDArray[Any], rules: NDArray[Any]) -> None:
     """`hide_unseen` for each game, so that who undoes a shuffle finds the cards in order."""
     for i in range(len(games)):
         hide_unseen(games[i], rules[0])

@@ -24,13 +24,15 @@ class Workers:
     this machine."""
 
     def check(self) -> None:
-        """Refuse an unknown backend, or a cluster that the backend cannot use.
+        """Refuse an unknown backend, a cluster that it cannot use, or no jobs at all.
 
         Raises:
             ValueError: with the nearest backend.
         """
         if self.backend not in BACKENDS:
             raise ValueError(f"unknown backend {self.backend!r}: {nearest(self.backend, BACKENDS)}")
+        if self.n_jobs < 1 and self.n_jobs != -1:
+            raise ValueError(f"--n-jobs is 1 or more, or -1 for one a core: not {self.n_jobs}")
         if self.cluster is not None and self.backend == "loky":
             raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
 

@@ -55,6 +55,36 @@ def test_an_error_is_one_line_and_nothing_is_written(
     assert (ROOT / "README.md").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("command", "flags", "told"),
+    [
+        ("compare", ["--agents"], "at least one agent"),
+        ("compare", ["--agents", "random", "--rules"], "one rule set"),
+        ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs is 1 or more"),
+        ("compare", ["--agents", "random", "--n-jobs", "-7"], "--n-jobs is 1 or more"),
+        ("compare", ["--agents", "random", "--deals", "abc"], "deals are given as '0-9999'"),
+        ("compare", ["--agents", "random", "random"], "give one a name of its own"),
+        ("compare", ["--agents", "random", "--census", "nowhere"], "nowhere holds no census"),
+        ("census", ["--seconds", "0"], "more than 0 seconds"),
+        ("census", ["--seconds", "nan"], "more than 0 seconds"),
+        ("solve", ["--seconds", "0"], "more than 0 seconds"),
+        ("train", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
+        ("train", ["--core-minutes", "0"], "--core-minutes is a number of minutes above 0"),
+        ("tune_heuristic", ["--elite", "100", "--population", "10"], "--elite is 1 to 10"),
+    ],
+)
+def test_flags_are_checked_before_anything_is_made(
+    command: str, flags: list[str], told: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    out = tmp_path / "x"
+    flags = flags + ([] if command in WITHOUT_OUT else ["--out", str(out)])
+    assert call(monkeypatch, command, *flags) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert told in line
+    assert not out.exists()
+
+
 def test_the_listing_imports_no_command() -> None:
     check = "import sys; from experiments.__main__ import main; main(); print(sorted(sys.modules))"
     done = subprocess.run(
