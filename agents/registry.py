@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from four_seasons_env.rules import Rules, get_rules, nearest
@@ -170,6 +169,8 @@ def split_name(name: str) -> Name:
     if colon and not AGENTS[registered].learns:
         raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
     options: dict[str, Any] = {}
+    if at:
+        import yaml  # a player without options needs no extra
     for each in written.split(",") if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):

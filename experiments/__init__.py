@@ -1,1 +1,1 @@
-"""Experiments, run from a clone: `python -m experiments` lists the commands."""
+"""Experiments: `python -m experiments` lists the commands."""

@@ -28,7 +28,7 @@ def commands() -> dict[str, str]:
 def run_by_name(name: str, arguments: Sequence[str]) -> None:
     """Run a command as `python -m experiments.NAME` does."""
     sys.argv = [str(_HERE / f"{name}.py"), *arguments]
-    importlib.import_module(f"experiments.{name}").main()
+    importlib.import_module(f"{__package__}.{name}").main()
 
 
 def main() -> None:

@@ -18,7 +18,11 @@ import tyro
 Flags = TypeVar("Flags")
 Result = TypeVar("Result")
 
-ROOT = Path(__file__).parent.parent
+PACKAGE = str(__package__)
+"""`experiments`; in an installed wheel, `four_seasons_env.experiments`."""
+IN_CLONE = PACKAGE == "experiments"
+ROOT = Path(__file__).parent.parent if IN_CLONE else Path.cwd()
+"""The clone's root; in an installed wheel, the folder in which the process was started."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError)
 """What a wrong flag, a missing or damaged file, or a missing extra raises."""
@@ -47,7 +51,7 @@ def run_command(
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     run = tyro.cli(
         flags,
-        prog=f"python -m experiments.{name}",
+        prog=f"python -m {PACKAGE}.{name}",
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
@@ -62,12 +66,22 @@ def run_command(
 
 
 def command_line() -> str:
-    """The command line of this process, as it can be typed in the repository's root."""
+    """The command line of this process, as it can be typed in `ROOT`."""
     arguments: list[Any] = [each.replace(f"{ROOT}/", "") for each in sys.argv]
     path = ROOT / arguments[0]
     if path.suffix == ".py" and path.parent.name == "experiments":
-        arguments[:1] = ["-m", f"experiments.{path.stem}"]
+        arguments[:1] = ["-m", f"{PACKAGE}.{path.stem}"]
     return shlex.join(["python", *arguments])
+
+
+def require_clone() -> None:
+    """Refuse to go on without a clone, for commands that write its README and docs.
+
+    Raises:
+        RuntimeError: in an installed wheel.
+    """
+    if not IN_CLONE:
+        raise RuntimeError("README and docs are written from their sources: run this in a clone")
 
 
 def run_renamed(new: str, *arguments: str) -> None:
@@ -80,6 +94,6 @@ def run_renamed(new: str, *arguments: str) -> None:
     from experiments.__main__ import run_by_name
 
     old = Path(sys.argv[0]).stem
-    now = " ".join([f"experiments.{new}", *arguments])
-    print(f"deprecated: experiments.{old} is now {now}", file=sys.stderr)
+    now = " ".join([f"{PACKAGE}.{new}", *arguments])
+    print(f"deprecated: {PACKAGE}.{old} is now {now}", file=sys.stderr)
     run_by_name(new, [*arguments, *sys.argv[1:]])

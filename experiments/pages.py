@@ -26,7 +26,7 @@ import pandas as pd
 
 from agents.files import write_atomically
 from experiments.census import census_as_text, hardest, summarise_census
-from experiments.command_line import ROOT, run_command
+from experiments.command_line import ROOT, require_clone, run_command
 from experiments.disagreements import disagreements_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
 from experiments.evaluation.thrown_away import thrown_away
@@ -271,7 +271,12 @@ def with_thrown_away(page: str) -> str:
 
 
 def write_pages(run: Pages) -> None:
-    """Copy new results, if any, into docs/results, and write README and pages."""
+    """Copy new results, if any, into docs/results, and write README and pages.
+
+    Raises:
+        RuntimeError: in an installed wheel.
+    """
+    require_clone()
     if run.results:
         summary = with_rows(RESULTS / "four-seasons.csv", pd.read_csv(run.results / "summary.csv"))
         write_csv(RESULTS / "four-seasons.csv", summary)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments.command_line import ROOT, run_command
+from experiments.command_line import ROOT, require_clone, run_command
 from experiments.compare import Compare, compare
 from experiments.pages import RESULTS, Pages, write_pages
 from experiments.parallel.workers import Workers
@@ -41,8 +41,10 @@ def reproduce(run: Reproduce) -> None:
     """Run the steps one after the other.
 
     Raises:
-        RuntimeError: if a training fails.
+        RuntimeError: if a training fails; in an installed wheel, unless `--quick` is given.
     """
+    if not run.quick:
+        require_clone()
     console = Console()
     out = run.out or Path("runs") / ("reproduce-quick" if run.quick else "reproduce")
     deals = "0-999" if run.quick else "0-9999"

@@ -46,7 +46,7 @@ from rich.live import Live
 from rich.table import Table
 from scipy import stats
 
-from experiments.command_line import ROOT, run_command
+from experiments.command_line import PACKAGE, ROOT, run_command
 from experiments.parallel.jobs import Failure, run_tasks
 from experiments.parallel.workers import Workers
 from experiments.reporting.tables import write_csv
@@ -202,7 +202,7 @@ def run_job(job: Job) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(
-            [sys.executable, "-m", "experiments.train", "--out", str(out), *flags],
+            [sys.executable, "-m", f"{PACKAGE}.train", "--out", str(out), *flags],
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
             stdout=printed,

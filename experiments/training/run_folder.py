@@ -16,7 +16,7 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from agents.files import write_atomically
-from experiments.command_line import ROOT, command_line
+from experiments.command_line import IN_CLONE, ROOT, command_line
 
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
@@ -74,6 +74,8 @@ def provenance() -> dict[str, Any]:
 
 def _git(*arguments: str) -> str | None:
     """Output of git in this clone; None outside of a clone."""
+    if not IN_CLONE:  # a repository around an installed wheel is another project's
+        return None
     try:
         done = subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True

@@ -1,10 +1,9 @@
-"""What agents and the solver say of a position, where the package `agents` is installed."""
+"""What agents and the solver say of a position, where agents can be imported."""
 
 from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,17 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules, nearest
 
 SOLVER_SECONDS = 2.0
-_HOMES = ("agents", "four_seasons_env.agents")
+_AGENTS = "four_seasons_env.agents"
 _FIRST, _LAST = "planner", "random"
 
 
 @functools.cache
 def _agents() -> Any:
     """The package of agents, or None where it cannot be used."""
-    for home in _HOMES:
-        try:
-            if importlib.util.find_spec(home) is not None:
-                return importlib.import_module(home)
-        except ImportError:
-            continue
-    return None
+    try:
+        return importlib.import_module(_AGENTS)
+    except ImportError:
+        return None
 
 
 @functools.cache
@@ -58,7 +54,7 @@ def _judge(rules: Rules) -> Any:
     package = _agents()
     if package is None:
         return None
-    judge = importlib.import_module(f"{package.__name__}.judge")
+    judge = importlib.import_module(f"{_AGENTS}.judge")
     try:
         return judge.Judge(rules) if judge.can_judge(rules) else None
     except ImportError:
