@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import brought
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 
@@ -44,7 +44,7 @@ BOTH = ("deterministic", "stochastic")
 
 @dataclass(frozen=True)
 class Entry:
-    """One agent of the registry."""
+    """One agent: a row of the registry, or one that others bring (`agents.brought`)."""
 
     maker: str
     """`module:function`, called with the rules and options. If the agent learns, also with its
@@ -143,16 +143,13 @@ class Name:
     """The parts of an agent's name, such as "planner:runs/x/best@nodes=400,expansions=150"."""
 
     registered: str
-    """Name in `AGENTS`."""
+    """Name in `AGENTS`, or of an agent that others bring."""
     path: Path | None
     """Of its weights."""
     options: dict[str, Any]
     """As written; keyword arguments for its maker once `current_options` has renamed them."""
-
-    @property
-    def entry(self) -> Entry:
-        """Its row of the registry."""
-        return AGENTS[self.registered]
+    entry: Entry
+    """What it is."""
 
 
 def split_name(name: str) -> Name:
@@ -164,10 +161,12 @@ def split_name(name: str) -> Name:
     """
     text, at, written = name.partition("@")
     registered, colon, path = text.partition(":")
-    if registered not in AGENTS:
-        raise ValueError(f"unknown agent {registered!r}: {nearest(registered, AGENTS)}")
-    if colon and not AGENTS[registered].learns:
-        raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
+    if registered in AGENTS:
+        entry = AGENTS[registered]
+        if colon and not entry.learns:
+            raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
+    else:
+        entry, registered, path = _brought(text), text, ""
     options: dict[str, Any] = {}
     if at:
         import yaml  # a player without options needs no extra
@@ -176,7 +175,22 @@ def split_name(name: str) -> Name:
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
         options[key] = yaml.safe_load(value)
-    return Name(registered, Path(path) if path else None, options)
+    return Name(registered, Path(path) if path else None, options, entry)
+
+
+def _brought(name: str) -> Entry:
+    """The entry of an agent that others bring.
+
+    Raises:
+        ValueError: for an unknown one, naming the nearest.
+    """
+    place = brought.place_of(name)
+    if place is None:
+        word, colon, _ = name.partition(":")
+        lacks = f", and no module {word!r}" if colon else ""
+        known = nearest(word, [*AGENTS, *brought.places()])
+        raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
+    return Entry(place, "brought by another package", kind="-")
 
 
 _NO_OPTIONS = (
@@ -211,17 +225,28 @@ def current_options(registered: str, options: dict[str, Any]) -> dict[str, Any]:
     return current
 
 
-def check_options(registered: str, make: Callable[..., Any], options: Iterable[str]) -> None:
+def check_options(
+    registered: str,
+    make: Callable[..., Any],
+    options: Iterable[str],
+    not_for_users: Collection[str] = _NO_OPTIONS,
+) -> None:
     """Check that an agent's maker takes these options.
+
+    Args:
+        registered: the agent's name.
+        make: its maker.
+        options: the options' names.
+        not_for_users: arguments of the maker that are no options.
 
     Raises:
         ValueError: for an unknown option, naming the nearest one.
     """
     parameters = inspect.signature(make).parameters.values()
-    known = [each.name for each in parameters if each.name not in _NO_OPTIONS]
+    known = [each.name for each in parameters if each.name not in not_for_users]
     passes_on = any(each.kind is each.VAR_KEYWORD for each in parameters)  # and checks them there
     for option in options:
-        if option in _NO_OPTIONS or not (passes_on or option in known):
+        if option in not_for_users or not (passes_on or option in known):
             hint = nearest(option, known) if known else "it takes none"
             raise ValueError(f"agent {registered!r} has no option {option!r}: {hint}")
 
@@ -231,7 +256,7 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
 
     Args:
         name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
-            "rollout@worlds=64".
+            "rollout@worlds=64"; or an agent that others bring, "my_package.module:MyAgent".
         rules: the rule set to play.
         **options: passed to the agent; they override those in the name.
 
@@ -241,8 +266,14 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
         FileNotFoundError: where there are no weights.
     """
     parts = split_name(name)
-    module, _, maker = parts.entry.maker.partition(":")
-    make = getattr(importlib.import_module(module), maker)
+    place = parts.entry.maker
+    if parts.registered not in AGENTS:
+        check_options(
+            parts.registered, brought.load(place), {**parts.options, **options}, ("rules",)
+        )
+        own: Agent = brought.make(place, get_rules(rules), parts.options | options)
+        return own
+    make = brought.load(place)
     named = current_options(parts.registered, parts.options)
     check_options(parts.registered, make, named)
     options = named | current_options(parts.registered, options)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agents import brought
 from agents.bundled import bundled_weights
 from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
-from agents.registry import BOTH, Agent, make_agent, split_name
+from agents.registry import AGENTS, BOTH, Agent, make_agent, split_name
 from experiments.training.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
 
@@ -32,7 +33,8 @@ class Player:
     kind: str
     """What its play consists of; see `agents.registry.Entry`."""
     digest: str
-    """The first letters of the SHA-256 of its weights and options; empty without either."""
+    """The first letters of the SHA-256 of its weights and options, and of the file of an agent that
+    others bring; empty without any."""
     trust: bool = False
 
     def make(self, rules: Rules) -> Agent:
@@ -67,6 +69,7 @@ def find_players(
         names: agents' names, which may have a label in front and, for agents with weights, a path
             behind: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
+            Agents that others bring: "mine=my_package.module:MyAgent" (`agents.brought`).
         rules: the rule set.
         plays: ways in which trained networks are to play.
         trust: open zips.
@@ -89,10 +92,13 @@ def find_players(
         registered, path, entry = parts.registered, parts.path, parts.entry
         options = name.partition("@")[2]
         if not entry.learns:
-            make_agent(name, rules)  # or say what is wrong with it
-            digest = _digest(options.encode()) if options else ""
+            agent = make_agent(name, rules)  # or say what is wrong with it
+            code = b"" if registered in AGENTS else brought.source(entry.maker)
+            made_by = code + options.encode()
+            digest = _digest(made_by) if made_by else ""
+            kind = getattr(agent, "kind", entry.kind)
             players += [
-                Player(label, name, play, None, entry.kind, digest, False) for play in entry.plays
+                Player(label, name, play, None, kind, digest, False) for play in entry.plays
             ]
             continue
         for found in _policies(registered, path, rules):

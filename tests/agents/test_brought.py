@@ -1,0 +1,155 @@
+"""Agents that others bring: by the place of a class, or by an entry point of a package."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.policy_agent import PolicyAgent
+from agents.registry import split_name
+from experiments.compare import Compare, play_all
+from experiments.evaluation.play import play_deals
+from experiments.evaluation.players import find_players
+from experiments.parallel.workers import Workers
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.rules import RULES
+
+CODE = '''
+class First:
+    """Plays the first legal move."""
+
+    def act(self, games, masks, rng):
+        return masks.argmax(axis=1)
+
+
+class Last:
+    kind, mask = "rule of thumb", "distinct"
+
+    def __init__(self, rules, depth=1):
+        self.rules, self.depth = rules, depth
+
+    def act(self, games, masks, rng):
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+class Idle:
+    pass
+
+
+class Odd(First):
+    mask = "legall"
+
+
+answer = 42
+'''
+
+
+@pytest.fixture
+def brought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of agents, and a package whose entry point `their-agent` names one of them."""
+    folder, module = tmp_path / "site", f"brought_{tmp_path.name}"
+    about = folder / "theirs-1.0.dist-info"
+    about.mkdir(parents=True)
+    (folder / f"{module}.py").write_text(CODE)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    points = f"[four_seasons_env.agents]\ntheir-agent = {module}:Last\nrandom = {module}:Last\n"
+    (about / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(folder))
+    return module
+
+
+def test_a_class_is_an_agent_by_its_place(brought: str) -> None:
+    rules = RULES["czarina"]
+    first = make_agent(f"{brought}:First", rules)
+    assert first.mask == "legal"
+    masks = np.array([[0, 1, 1], [1, 0, 0]], np.int8)
+    assert first.act(np.zeros(2), masks, np.random.default_rng(0)).tolist() == [1, 0]
+    last = make_agent(f"{brought}:Last@depth=3", rules)
+    assert (last.rules, last.depth, last.mask) == (rules, 3, "distinct")
+    assert make_agent(f"{brought}:Last@depth=3", rules, depth=4).depth == 4
+
+
+def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(brought: str) -> None:
+    assert type(make_agent("their-agent")).__name__ == "Last"
+    assert make_agent("their-agent@depth=2").depth == 2
+    assert type(make_agent("random")).__module__ == "agents.scripted.random_agent"
+    with pytest.raises(ValueError, match="did you mean 'their-agent'"):
+        make_agent("their-agnt")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("{module}:Furst", "has no 'Furst': did you mean 'First'"),
+        ("{module}:answer", "is a int, not a class or function"),
+        ("{module}:Idle", r"has no act\(games, masks, rng\)"),
+        ("{module}:Odd", "has mask 'legall': did you mean 'legal'"),
+        ("{module}:First@depth=2", "no option 'depth': it takes none"),
+        ("{module}:Last@dept=2", "no option 'dept': did you mean 'depth'"),
+        ("{module}:Last@rules=2", "no option 'rules'"),
+        ("{module}.deeper:First", "no module '{module}.deeper'"),
+        ("no_such_module:First", "unknown agent 'no_such_module', and no module 'no_such_module'"),
+        ("planer:runs/x", "unknown agent 'planer', .*did you mean 'planner'"),
+    ],
+)
+def test_what_cannot_play_is_refused_by_name(brought: str, name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message.format(module=brought)):
+        make_agent(name.format(module=brought))
+
+
+def test_a_comparison_plays_them_beside_ours(brought: str, tmp_path: Path) -> None:
+    names = [f"mine={brought}:Last@depth=2", f"{brought}:First", "heuristic"]
+    run = Compare(tmp_path / "out", names, deals="10000-10009", workers=Workers(n_jobs=1))
+    results = play_all(run)
+    assert set(results["agent"]) == {"mine", f"{brought}:First", "heuristic"}
+    mine = results[results["agent"] == "mine"].set_index("deal")
+    rules = RULES["four-seasons"]
+    agent = make_agent(f"{brought}:Last", rules)
+    expected = play_deals(agent, rules, range(10_000, 10_010), forbid_repeats=True)
+    assert mine["cards_up"].tolist() == expected["cards_up"].tolist()
+    mine, first, ours = find_players(names, rules)
+    assert (mine.kind, first.kind, ours.kind) == ("rule of thumb", "-", "rule of thumb")
+
+
+def test_a_changed_file_is_another_player(brought: str, tmp_path: Path) -> None:
+    (before,) = find_players([f"mine={brought}:First"], "four-seasons")
+    path = tmp_path / "site" / f"{brought}.py"
+    path.write_text(path.read_text() + "# changed\n")
+    (after,) = find_players([f"mine={brought}:First"], "four-seasons")
+    assert before.digest
+    assert after.digest
+    assert before.digest != after.digest
+
+
+def test_a_name_with_a_place_is_taken_apart(brought: str) -> None:
+    name = split_name(f"{brought}:Last@depth=2")
+    assert (name.registered, name.path) == (f"{brought}:Last", None)
+    assert (name.entry.maker, name.entry.learns, name.options) == (
+        f"{brought}:Last",
+        False,
+        {"depth": 2},
+    )
+
+
+@pytest.mark.parametrize("observation", ["tops", "cards"])
+def test_a_policy_of_any_library_sees_what_the_environment_shows(observation: str) -> None:
+    rules = RULES["four-seasons"]
+    env = FourSeasonsEnv(observation=observation, mask="distinct")
+    shown, info = env.reset(options={"deal": 10_000})
+    seen = []
+
+    def policy(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        seen.append((observations, masks))
+        return masks.argmax(axis=1)
+
+    agent = PolicyAgent(rules, policy, observation, "distinct")
+    game = env.game.record.copy()
+    actions = agent.act(game, info["action_mask"][None], np.random.default_rng(0))
+    ((observations, masks),) = seen
+    np.testing.assert_array_equal(observations, shown[None])
+    assert actions.dtype == np.int64
+    assert masks.shape == (1, len(all_moves(rules)))
+    with pytest.raises(ValueError, match="unknown observation 'top'"):
+        PolicyAgent(rules, policy, "top")
