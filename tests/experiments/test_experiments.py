@@ -304,12 +304,3 @@ def test_pages_are_up_to_date() -> None:
     solved = read_census(CENSUS)
     if solved is not None:
         assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()
-
-
-def test_readme_code_runs() -> None:
-    """The first two Python examples, as they stand."""
-    blocks = README.read_text().split("```python\n")[1:3]
-    code = "".join(block.split("```")[0] for block in blocks)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "cards up" in done.stdout

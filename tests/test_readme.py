@@ -1,0 +1,32 @@
+"""Each Python example of the README runs by itself, in a fresh interpreter."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import ROOT
+
+EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+TRAINING = "model.learn(200_000)"
+SHORT = "model.learn(8_192)"
+"""In the example's place: one update."""
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 6
+    assert sum(TRAINING in example for example in EXAMPLES) == 1
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_runs(number: int, tmp_path: Path) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    code += EXAMPLES[number].replace(TRAINING, SHORT)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    saved = {path.name for path in tmp_path.iterdir()}
+    assert saved == ({"four-seasons-ppo.zip"} if SHORT in code else set())
