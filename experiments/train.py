@@ -133,6 +133,8 @@ def _check(run: Train, trainer: Trainer) -> None:
         if value is not None and not value > 0:
             flag = name.replace("_", "-")
             raise ValueError(f"--{flag} is a number of minutes above 0, not {value:g}")
+    if not run.checkpoint_every >= 0:
+        raise ValueError(f"--checkpoint-every is a number of minutes, not {run.checkpoint_every:g}")
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("there is at least one validation, of 1 to 10,000 deals")
 
