@@ -128,7 +128,7 @@ def _check(run: Train, trainer: Trainer) -> None:
                 f"no teacher {run.warm_start!r} for a warm start: "
                 f"{nearest(run.warm_start, teachers)}"
             )
-    for name in ("minutes", "core_minutes", "checkpoint_every"):
+    for name in ("minutes", "core_minutes"):
         value = getattr(run, name)
         if value is not None and not value > 0:
             flag = name.replace("_", "-")

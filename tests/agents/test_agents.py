@@ -225,6 +225,7 @@ def test_an_option_is_not_given_under_both_names() -> None:
         make_agent("planner@openings=4,expansions=5")
 
 
+@pytest.mark.slow
 def test_rollouts_beat_those_who_play_them_out() -> None:
     """Paired over the same deals, by more than three standard errors."""
     deals = range(TRAIN_FROM, TRAIN_FROM + 120)
