@@ -9,7 +9,7 @@ from pathlib import Path
 import agents
 import four_seasons_env
 from agents.scripted.heuristic import TUNED_WEIGHTS
-from four_seasons_env.engine.jit import source_digest
+from four_seasons_env.engine.sources import folder_digest
 
 
 @functools.cache
@@ -20,5 +20,5 @@ def code_digest() -> str:
     """
     digest = hashlib.sha256(TUNED_WEIGHTS.read_bytes())
     for module in (four_seasons_env.__file__, agents.__file__, __file__):
-        digest.update(source_digest(Path(str(module)).parent).encode())
+        digest.update(folder_digest(Path(str(module)).parent).encode())
     return digest.hexdigest()

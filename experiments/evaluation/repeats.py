@@ -14,32 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.deals import mix
+from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
-
-_ONE = np.uint64(1)
-_64 = np.uint64(64)
-
-
-@jit
-def _key(g):
-    """A number for what the player sees; positions that differ in the order of piles share it.
-
-    Within a run of reversible moves all else (stock, waste, moves to come) stays as it is.
-    """
-    tops = np.uint64(0)
-    for pile in range(WASTE):
-        if g.top[pile] != NO_CARD:
-            tops |= _ONE << np.uint64(g.top[pile])
-    key = mix(tops)
-    for card in range(52):
-        key = mix(key * _64 + np.uint64(g.below[card]))
-    for suit in range(4):
-        key = mix(key * _64 + np.uint64(g.level[suit]))
-    return mix(key * _64 + np.uint64(g.dealt))
 
 
 @jit
@@ -67,7 +45,7 @@ def _forbid(games, rows, rules, masks, seen, counts, scratch):
     rule = rules[0]
     for i in range(len(games)):
         row = rows[i]
-        seen[row, counts[row]] = _key(games[i])
+        seen[row, counts[row]] = position_keys(games[i], rule)[0]
         counts[row] += 1
         if counts[row] == 1:
             continue
@@ -76,7 +54,7 @@ def _forbid(games, rows, rules, masks, seen, counts, scratch):
             if masks[i, move] and _is_reversible(rule, move):
                 scratch[0] = games[i]
                 play(scratch[0], rule, move)
-                key = _key(scratch[0])
+                key = position_keys(scratch[0], rule)[0]
                 for k in range(counts[row]):
                     if seen[row, k] == key:
                         masks[i, move] = -1

@@ -11,8 +11,7 @@ import pandas as pd
 
 from experiments.evaluation.players import Player, find_players
 from experiments.evaluation.review import WON, judge, record_games, useful_moves
-from experiments.parallel.blocks import Block, read_blocks, run_blocks, split_deals
-from experiments.parallel.parts import digest_of, write_part
+from experiments.parallel.blocks import Block, collect_blocks, run_blocks, split_deals
 from experiments.parallel.workers import Workers
 from four_seasons_env.rules import get_rules
 
@@ -145,6 +144,4 @@ def review_deals(
         for block in blocks
     ]
     run_blocks(review_block, tasks, "reviewing", workers)
-    results = read_blocks(tasks)
-    write_part(out / "results.csv", results, digest_of([task.origin for task in tasks]))
-    return results
+    return collect_blocks(tasks, out / "results.csv")

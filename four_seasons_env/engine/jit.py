@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
 
-
-@functools.cache
-def source_digest(folder: Path) -> str:
-    """The SHA-256, in hex, of the Python files of a folder and of the folders in it."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _package(path: Path) -> Path:
-    """The folder of the outermost package that a file belongs to; without one, its own folder."""
-    folder = path.parent
-    while (folder.parent / "__init__.py").is_file():
-        folder = folder.parent
-    return folder
-
-
-_ENGINE = _package(Path(__file__))
+from four_seasons_env.engine.sources import module_digest
 
 
 @functools.cache
@@ -58,9 +38,8 @@ def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., A
     """Compile a function, without the GIL, and keep the machine code on disk.
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
-    functions of another file that has changed. So the freshness stamp is widened to cover all files
-    of the engine, and of the package that the function is from. Integer division follows NumPy (no
-    exception on zero).
+    functions of another file that has changed. So the freshness stamp is widened to cover the files
+    that its own imports. Integer division follows NumPy (no exception on zero).
 
     The code is kept beside the engine's files or, where that folder is read-only, in the user's
     cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
@@ -73,9 +52,8 @@ def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., A
         _warn_uncached()
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
-        own = _package(Path(function.__code__.co_filename))
-        digests = source_digest(_ENGINE), source_digest(own)
-        cache_file._source_stamp = (cache_file._source_stamp, *digests)
+        digest = module_digest(function.__module__)
+        cache_file._source_stamp = (cache_file._source_stamp, digest)
         cache_file._load_index = functools.partial(_load_index, cache_file._load_index)
     compiled: Callable[..., Any] = dispatcher
     return compiled

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import four_seasons_env
+from four_seasons_env.engine import sources
 
 PACKAGE = Path(four_seasons_env.__file__).parent
 SCRIPT = """
@@ -146,3 +147,51 @@ def test_an_index_that_names_a_class_that_has_moved_counts_as_empty(tmp_path, mo
         index.args[0]()  # Numba's own
     assert index() == {}
     assert module.call() == 42
+
+
+def test_the_digest_of_a_module_follows_what_it_imports(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    texts = {
+        "top": "import json\nfrom middle import one\ndef late():\n    import apart\n",
+        "middle": "try:\n    from low import one\nexcept ImportError:\n    one = 2\n",
+        "low": "one = 1\n",
+        "apart": "",
+    }
+
+    def digest() -> str:
+        for name, text in texts.items():
+            (tmp_path / f"{name}.py").write_text(text)
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        for cached in (sources.module_digest, sources._imports):
+            cached.cache_clear()
+        importlib.invalidate_caches()
+        importlib.import_module("top")
+        return sources.module_digest("top")
+
+    before = digest()
+    assert digest() == before
+    texts["apart"] += "# not part of it\n"
+    assert digest() == before
+    for name in ("top", "middle", "low"):
+        texts[name] += "# changed\n"
+        after = digest()
+        assert after != before
+        before = after
+
+
+def test_the_kernel_depends_on_the_rules_and_not_on_the_server():
+    importlib.import_module("four_seasons_env.solver.search")
+    kernel = set(_files_behind("four_seasons_env.engine.kernel"))
+    assert {"rules.py", "engine/deals.py", "engine/moves.py"} <= kernel
+    assert not any(file.startswith(("solver/", "play/")) for file in kernel)
+    assert kernel < set(_files_behind("four_seasons_env.solver.planned"))
+
+
+def _files_behind(module: str) -> list[str]:
+    read = []
+    sources.module_digest.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "_digest", lambda paths: read.extend(paths) or "")
+        sources.module_digest(module)
+    sources.module_digest.cache_clear()
+    return [path.relative_to(PACKAGE).as_posix() for path in read]
