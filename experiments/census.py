@@ -27,12 +27,11 @@ from agents.files import write_atomically
 from experiments.command_line import run_command
 from experiments.parallel.blocks import (
     Block,
-    read_blocks,
+    collect_blocks,
     rule_set_names,
     run_blocks,
     split_deals,
 )
-from experiments.parallel.parts import digest_of, write_part
 from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_census
 from experiments.reporting.tables import as_markdown, print_table, write_csv
@@ -83,19 +82,13 @@ class Task(Block):
 
     run: Census
 
-    @property
-    def is_done(self) -> bool:
-        """Whether there is nothing left to solve."""
-        return not self.open_deals()
-
-    def open_deals(self) -> list[int]:
-        """The deals to solve now."""
-        if not self.part.is_file() or self.fault:
+    def left(self, stored: pd.DataFrame | None) -> list[int]:
+        """The deals that are not in a table of results, or are to be tried again."""
+        if stored is None:
             return list(self.deals)
-        done = self.read()
-        again = (done["status"] == "unknown") & (done["allowed"] < self.run.seconds)
-        known = set(done["deal"])
-        retried = set(done["deal"][again]) if self.run.only == "unknown" else set()
+        again = (stored["status"] == "unknown") & (stored["allowed"] < self.run.seconds)
+        known = set(stored["deal"])
+        retried = set(stored["deal"][again]) if self.run.only == "unknown" else set()
         return [deal for deal in self.deals if deal not in known or deal in retried]
 
 
@@ -117,10 +110,11 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
 
 def solve_block(task: Task) -> None:
     """Solve the due deals of a block; its file is written every few seconds."""
+    stored = task.stored()
     rows: dict[int, dict[Any, Any]] = {}
-    if task.part.is_file() and not task.fault:
-        rows = {row["deal"]: row for row in task.read().to_dict("records")}
-    todo = task.open_deals()
+    if stored is not None:
+        rows = {row["deal"]: row for row in stored.to_dict("records")}
+    todo = task.left(stored)
     written = time.monotonic()
     for deal in todo:
         rows[deal] = _solve(task.rules, deal, task.run)
@@ -144,9 +138,7 @@ def take_census(run: Census) -> pd.DataFrame:
     blocks = split_deals(run.deals, BLOCK)
     tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
     run_blocks(solve_block, tasks, "solving", run.workers)
-    results = read_blocks(tasks)
-    write_part(run.out / "results.csv", results, digest_of([task.origin for task in tasks]))
-    return results
+    return collect_blocks(tasks, run.out / "results.csv")
 
 
 def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:

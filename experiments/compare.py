@@ -24,12 +24,12 @@ from experiments.evaluation.play import play_deals, sealed_count, sealed_deals
 from experiments.evaluation.players import PLAYS, Player, find_players
 from experiments.parallel.blocks import (
     Block,
-    read_blocks,
+    collect_blocks,
     rule_set_names,
     run_blocks,
     split_deals,
 )
-from experiments.parallel.parts import digest_of, write_part
+from experiments.parallel.parts import digest_of
 from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_cards_up, plot_win_rates
 from experiments.reporting.summary_page import ABOUT, BESIDE, read_about, summarise_folder
@@ -224,14 +224,11 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     try:
         run_blocks(play_block, tasks, "playing", run.workers)
     except KeyboardInterrupt:
-        missing = {task.deals for task in tasks if not task.is_done}
+        missing = {task.deals for task in tasks if task.left(task.stored())}
         tasks = [task for task in tasks if task.deals not in missing]
         if not (finish_when_stopped and tasks):
             raise
-    results = read_blocks(tasks)
-    origin = digest_of([task.origin for task in tasks])
-    write_part(run.out / "results.csv", results, origin)
-    return results
+    return collect_blocks(tasks, run.out / "results.csv")
 
 
 def _stored(run: Compare) -> pd.DataFrame | None:

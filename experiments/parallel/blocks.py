@@ -52,21 +52,28 @@ class Block:
         """The digest that its result file carries."""
         return digest_of(self.made_by, self.rules, list(self.deals))
 
-    @property
-    def is_done(self) -> bool:
-        """Whether there is nothing left to do."""
-        return self.part.is_file() and not self.fault
+    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
+        """The deals to work on.
 
-    @property
-    def fault(self) -> str | None:
-        """Why its result file cannot be used; None if it can be, or there is none."""
+        Args:
+            stored: its results so far, from `stored`.
+        """
+        return self.deals if stored is None else ()
+
+    def stored(self, say: Callable[[str], None] | None = None) -> pd.DataFrame | None:
+        """Its results, if it has a result file and that matches its stamp; else None.
+
+        Args:
+            say: called with why a result file cannot be used, and what follows.
+        """
         try:
-            self.read()
+            return self.read()
         except FileNotFoundError:
             return None
         except PartError as error:
-            return str(error)
-        return None
+            if say:
+                say(f"{error}: its {len(self.deals):,} deals are done again")
+            return None
 
     def read(self) -> pd.DataFrame:
         """Its results.
@@ -122,10 +129,7 @@ def run_blocks(
         ValueError: see `Workers.check`.
         RuntimeError: if a block failed, once all others are done.
     """
-    for block in blocks:
-        if fault := block.fault:
-            print(f"{fault}: its {len(block.deals):,} deals are done again")
-    todo = [block for block in blocks if not block.is_done]
+    todo = [block for block in blocks if block.left(block.stored(say=print))]
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []
     with Progress() as bar:
@@ -139,10 +143,16 @@ def run_blocks(
         raise RuntimeError(f"{len(failures)} of {len(blocks)} blocks failed:\n{reasons}")
 
 
-def read_blocks(blocks: Iterable[Block]) -> pd.DataFrame:
-    """The results of all blocks in one table, in the order of the blocks.
+def collect_blocks(blocks: Sequence[Block], path: Path) -> pd.DataFrame:
+    """Write the results of all blocks into one table, with its stamp, and return them.
+
+    Args:
+        blocks: give the order of the rows.
+        path: of the table.
 
     Raises:
         PartError: if a result file does not match its stamp.
     """
-    return pd.concat([block.read() for block in blocks], ignore_index=True)
+    results = pd.concat([block.read() for block in blocks], ignore_index=True)
+    write_part(path, results, digest_of([block.origin for block in blocks]))
+    return results

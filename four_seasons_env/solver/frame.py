@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.rules import Rules
 
 FRAME = np.dtype(
@@ -52,3 +53,13 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["safe"] = rules.spaces == "optional" and not rules.worrying_back
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     return frames
+
+
+def cards_at(record: Any, place: int) -> list[int]:
+    """Cards of a pile of a GAME record, or of its waste, from the top."""
+    cards = []
+    card = int(record["top"][place])
+    while card != NO_CARD:
+        cards.append(card)
+        card = int(record["below"][card])
+    return cards

@@ -21,10 +21,10 @@ from four_seasons_env.engine.moves import WASTE, Move, all_moves
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import LINE, OVER, SEARCHING, WON, safe_move
 from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.frame import cards_at
 from four_seasons_env.solver.hash_table import is_new
 from four_seasons_env.solver.planning import (
     DEAD,
-    KEY_POSITIONS,
     NODE,
     NONE,
     ORDERS,
@@ -33,7 +33,7 @@ from four_seasons_env.solver.planning import (
     node_of,
     plan,
 )
-from four_seasons_env.solver.relaxation import ONE
+from four_seasons_env.solver.relaxation import KEY_POSITIONS, ONE
 
 MEMORY = 2**29
 """Bytes that a beam takes."""
@@ -189,11 +189,7 @@ class PlannedBeam:
         deck = record["deck"][: record["deck_size"]]
         where = np.zeros(53, np.uint8)
         where[deck] = np.arange(len(deck))
-        waste = []
-        card = int(record["top"][WASTE])
-        while card < len(record["below"]):
-            waste.append(int(where[card]))
-            card = int(record["below"][card])
+        waste = [int(where[card]) for card in cards_at(record, WASTE)]
         self._puzzle = Puzzle(
             frames[0]["place"][deck].astype(np.uint64), where, len(deck),
             min([int(record["dealt"]), *waste]), rules.piles, weights, np.array(discounts),

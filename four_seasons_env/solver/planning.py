@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import highest, popcount
+from four_seasons_env.engine.bits import bit_set, highest, popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
@@ -25,10 +25,11 @@ from four_seasons_env.solver.relaxation import (
     SUIT,
     ZERO,
     cards_up,
-    is_safe,
     never_up,
     next_cards,
     piles_needed,
+    play_safe_cards,
+    relaxed_key,
 )
 
 NODE = np.dtype(
@@ -50,9 +51,8 @@ NODE = np.dtype(
 NONE, WIN = -1, -2
 DEAD = -1.0
 ORDERS = 2 * 52 + 1
-KEY_POSITIONS = 47  # of the deck that a key has room for, from the first that matters
 _MOST = 1e300
-_2, _3, _14 = np.uint64(2), np.uint64(3), np.uint64(14)
+_2, _3 = np.uint64(2), np.uint64(3)
 
 
 class Puzzle(NamedTuple):
@@ -143,20 +143,14 @@ def _assess(waste, tableau, stock, up, puzzle, frame):
 @jit
 def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     """The number of a node, entered if it is new; NONE if there is no room."""
-    key = ZERO
-    for suit in range(4):
-        key = key * _14 + popcount(up & (SUIT << np.uint64(suit)))
-    marked = (waste | (ONE << np.uint64(dealt))) >> np.uint64(puzzle.first)
-    key = key << np.uint64(KEY_POSITIONS + 1) | marked
+    key = relaxed_key(waste, up, dealt, puzzle.first)
     at = _slot(nodes, key)
     count = nodes.used[0]
     if nodes.table[at] != NONE or count == len(nodes.all):
         return nodes.table[at]
     nodes.table[at] = count
     nodes.used[0] += 1
-    stock = ZERO
-    for i in range(dealt, puzzle.size):
-        stock |= ONE << puzzle.deck[i]
+    stock = bit_set(puzzle.deck, dealt, puzzle.size)
     node = nodes.all[count]
     node.key = key
     node.waste = waste
@@ -191,23 +185,8 @@ def node_of(g, nodes, rule, puzzle, frame):
 @jit
 def _follow(nodes, parent, waste, tableau, up, dealt, puzzle, frame):
     """Enter a node, its safe cards up, as a child; its number if it is new and alive, or NONE."""
-    again = frame.safe
-    while again:
-        again = False
-        ready = next_cards(up) & frame.cards
-        while ready:
-            card = ready & (~ready + ONE)
-            ready ^= card
-            if not is_safe(card, up, frame):
-                continue
-            if tableau & card:
-                tableau ^= card
-            elif waste and ONE << puzzle.deck[highest(waste)] == card:
-                waste ^= ONE << highest(waste)
-            else:
-                continue
-            up |= card
-            again = True
+    if frame.safe:
+        waste, tableau, up = play_safe_cards(waste, tableau, up, puzzle.deck, frame)
     before = nodes.used[0]
     child = WIN
     if up != frame.cards:

@@ -18,21 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set, highest, popcount
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.bits import bit_set, highest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
+from four_seasons_env.solver.frame import cards_at
 from four_seasons_env.solver.hash_table import is_new, rehash
 from four_seasons_env.solver.relaxation import (
+    KEY_POSITIONS,
     ONE,
     SUIT,
-    ZERO,
     cards_up,
-    is_safe,
     never_up,
     next_cards,
     piles_needed,
+    play_safe_cards,
+    relaxed_key,
 )
 
 RELAXED = np.dtype(
@@ -70,9 +71,8 @@ class Relaxed(NamedTuple):
 
 SEARCHING, RELAXED_WIN, LOST, FULL = range(4)
 _MOST_CHILDREN = 7
-KEY_POSITIONS = 47  # of the deck that a key has room for, from the first that matters
 STACK = 2048  # positions: at most six wait at each of the 150 moves of a game
-_3, _14 = np.uint64(3), np.uint64(14)
+_3 = np.uint64(3)
 
 
 @jit
@@ -101,41 +101,6 @@ def waste_is_stuck(here, proof, frame):
 
 
 @jit
-def _key(here, first):
-    """A `Relaxed` position as one word, never 0: the waste, a bit that marks the end of what is
-    dealt, and the levels as a number of base 14."""
-    levels = ZERO
-    for suit in range(4):
-        levels = levels * _14 + popcount(here.up & (SUIT << np.uint64(suit)))
-    marked = (here.waste | (ONE << np.uint64(here.dealt))) >> np.uint64(first)
-    return levels << np.uint64(KEY_POSITIONS + 1) | marked
-
-
-@jit
-def _play_safe_cards(here, proof, frame):
-    """The `Relaxed` position in which all safe cards have gone up."""
-    waste, tableau, up = here.waste, here.tableau, here.up
-    again = True
-    while again:
-        again = False
-        ready = next_cards(up) & frame.cards
-        while ready:
-            card = ready & (~ready + ONE)
-            ready ^= card
-            if not is_safe(card, up, frame):
-                continue
-            if tableau & card:
-                tableau ^= card
-            elif waste and ONE << np.uint64(proof.deck[highest(waste)]) == card:
-                waste ^= ONE << highest(waste)
-            else:
-                continue
-            up |= card
-            again = True
-    return Relaxed(waste, tableau, here.stock, up, here.dealt)
-
-
-@jit
 def _enter(before, stack, table, proof, frame):
     """Play the safe cards of a `Relaxed` position, and put it on the stack unless it is known or
     dead.
@@ -143,17 +108,18 @@ def _enter(before, stack, table, proof, frame):
     Returns:
         Whether it is won.
     """
-    here = _play_safe_cards(before, proof, frame)
-    if here.up == frame.cards:
+    waste, tableau, up = play_safe_cards(before.waste, before.tableau, before.up, proof.deck, frame)
+    if up == frame.cards:
         return True
-    if is_new(table, _key(here, proof.first)):
+    if is_new(table, relaxed_key(waste, up, before.dealt, proof.first)):
         proof.seen += 1
+        here = Relaxed(waste, tableau, before.stock, up, before.dealt)
         if not waste_is_stuck(here, proof, frame):
             entry = stack[proof.waiting]
-            entry.waste = here.waste
-            entry.tableau = here.tableau
-            entry.up = here.up
-            entry.dealt = here.dealt
+            entry.waste = waste
+            entry.tableau = tableau
+            entry.up = up
+            entry.dealt = before.dealt
             proof.waiting += 1
     return False
 
@@ -220,8 +186,8 @@ class Proof:
     def __init__(self, record: Any, rules: Rules, frames: NDArray[np.void], memory: int) -> None:
         place = frames[0]["place"]
         deck = [int(card) for card in record["deck"][: record["deck_size"]]]
-        waste = _cards_at(record, WASTE)
-        piles = [card for pile in range(rules.piles) for card in _cards_at(record, pile)]
+        waste = cards_at(record, WASTE)
+        piles = [card for pile in range(rules.piles) for card in cards_at(record, pile)]
         dealt = int(record["dealt"])
         positions = [deck.index(card) for card in waste]
         self._proofs = np.zeros(1, PROOF)
@@ -266,12 +232,3 @@ class Proof:
         larger = np.zeros(2 * len(self._table), np.uint64)
         rehash(self._table, larger)
         self._table = larger
-
-
-def _cards_at(record: Any, place: int) -> list[int]:
-    cards = []
-    card = int(record["top"][place])
-    while card != NO_CARD:
-        cards.append(card)
-        card = int(record["below"][card])
-    return cards

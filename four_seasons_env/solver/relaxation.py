@@ -24,12 +24,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.engine.bits import highest
+from four_seasons_env.engine.bits import highest, popcount
 from four_seasons_env.engine.jit import jit
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
-_2, _3, _7, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 15, 56))
+KEY_POSITIONS = 47
+"""Positions of the deck that a key has room for, from the first that matters (`relaxed_key`)."""
+_2, _3, _7, _14, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 14, 15, 56))
 _IN_TWOS = np.uint64(0x5555555555555)
 _IN_FOURS = np.uint64(0x3333333333333)
 _IN_EIGHTS = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -114,3 +116,54 @@ def is_safe(bit, up, frame):
     level = max(p - 1, np.int64(frame.base_hosts))  # that all must have reached
     below = (ONE << np.uint64(4 * level)) - ONE
     return up & below == below
+
+
+@jit
+def play_safe_cards(waste, tableau, up, deck, frame):
+    """Play up all cards that are safe, wherever they lie (`is_safe`).
+
+    Args:
+        waste: bit set of positions in the deck.
+        tableau: bit set of cards, as ``up``.
+        deck: cards in dealing order, as bit numbers.
+
+    Returns:
+        Waste, tableau and cards up after that.
+    """
+    again = True
+    while again:
+        again = False
+        ready = next_cards(up) & frame.cards
+        while ready:
+            card = ready & (~ready + ONE)
+            ready ^= card
+            if not is_safe(card, up, frame):
+                continue
+            if tableau & card:
+                tableau ^= card
+            elif waste and ONE << np.uint64(deck[highest(waste)]) == card:
+                waste ^= ONE << highest(waste)
+            else:
+                continue
+            up |= card
+            again = True
+    return waste, tableau, up
+
+
+@jit
+def relaxed_key(waste, up, dealt, first):
+    """A relaxed position as one word, never 0: the waste, a bit that marks the end of what is
+    dealt, and the levels as a number of base 14.
+
+    Args:
+        waste: bit set of positions in the deck.
+        up: bit set of cards.
+        dealt: cards dealt.
+        first: position of the first card in waste or stock at the start; `KEY_POSITIONS` at most
+            from there to the end of the deck.
+    """
+    levels = ZERO
+    for suit in range(4):
+        levels = levels * _14 + popcount(up & (SUIT << np.uint64(suit)))
+    marked = (waste | (ONE << np.uint64(dealt))) >> np.uint64(first)
+    return levels << np.uint64(KEY_POSITIONS + 1) | marked

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
+from four_seasons_env.solver.frame import cards_at
 
 Literals = NDArray[np.int32]
 TRUE = 1
@@ -73,11 +73,11 @@ class RelaxedGame:
     def __init__(self, record: Any, rules: Rules, frames: NDArray[np.void]) -> None:
         frame = frames[0]
         place = frame["place"].astype(int)
-        waste = _cards_at(record, WASTE)[::-1]
+        waste = cards_at(record, WASTE)[::-1]
         stock = [int(card) for card in record["deck"][record["dealt"] : record["deck_size"]]]
         self.passing = np.array([place[card] for card in waste + stock], np.int64)
         """Cards (4 * place + suit) that are to leave the waste, in the order of the deck."""
-        tableau = [place[card] for pile in range(rules.piles) for card in _cards_at(record, pile)]
+        tableau = [place[card] for pile in range(rules.piles) for card in cards_at(record, pile)]
         self._ranks, self._piles = rules.ranks, rules.piles
         self.clauses = Clauses()
         self._order(len(waste))
@@ -231,13 +231,3 @@ def _rising_triples(count: int) -> tuple[NDArray[np.int64], ...]:
     i, j, k = np.indices((count, count, count)).reshape(3, -1)
     rising = (i < j) & (j < k)
     return i[rising], j[rising], k[rising]
-
-
-def _cards_at(record: Any, place: int) -> list[int]:
-    """Cards of a pile or the waste, from the top."""
-    cards = []
-    card = int(record["top"][place])
-    while card != NO_CARD:
-        cards.append(card)
-        card = int(record["below"][card])
-    return cards

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES
 from four_seasons_env.solver import beam as beams
 from four_seasons_env.solver import exhaust, planned, sat
 from four_seasons_env.solver import proof as proofs
@@ -213,7 +214,9 @@ def _warm_up() -> None:
     whole = exhaust.Exhaustive(game.record[0], game.rules, frames, 2**20)
     whole.go_on(1)
     whole.grow()
-    planned.PlannedBeam(game.record[0], game.rules, frames, 1).go_on(1)
+    small = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)  # soon planned
+    frames = make_frame(small.record[0], small.rules)
+    planned.PlannedBeam(small.record[0], small.rules, frames, 1).go_on(1)
 
 
 def solve(
