@@ -9,7 +9,7 @@ DEMO := runs/demo
 MINUTES ?= 2
 QUICK ?=
 
-.PHONY: help demo reproduce test test-slow lint format bench clean
+.PHONY: help demo reproduce test test-slow lint format docs bench clean
 .DEFAULT_GOAL := help
 
 help:  ## say what there is
@@ -52,6 +52,9 @@ lint: $(READY)  ## ruff, codespell and mypy
 format: $(READY)  ## lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY)  ## build the site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(READY)  ## steps per second
 	$(BIN)/python -m experiments.throughput

@@ -1,9 +1,10 @@
 """Write the results of experiments into README and docs.
 
     python -m experiments.pages --results runs/y        # agents on one rule set -> README
+                                                        # and docs/benchmark.md
     python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md
     python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
-    python -m experiments.pages --speed runs/speed      # experiments.throughput -> README
+    python -m experiments.pages --speed runs/speed      # throughput -> docs/benchmark.md
     python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
     python -m experiments.pages --ladder runs/l         # experiments.ladder -> docs/agents.md
     python -m experiments.pages --thrown-away runs/review
@@ -32,6 +33,7 @@ from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
 from experiments.evaluation.thrown_away import thrown_away
 from experiments.parallel.parts import read_part
 from experiments.reporting.architecture_page import record_part
+from experiments.reporting.benchmark_page import headline_part, results_part, speed_part
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.plots import (
@@ -41,15 +43,13 @@ from experiments.reporting.plots import (
     plot_throughput,
     plot_win_rates,
 )
+from experiments.reporting.spaces_page import spaces_parts
 from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.reporting.weights_table import weights_table
-from experiments.statistics.summary import as_text, ranked
-from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
+from experiments.statistics.summary import as_text
 from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.rules import RULES, file_name
-
-NEXT_DEAL_PPO = "next_deal_ppo"
 
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
@@ -58,6 +58,8 @@ CERTIFICATES = RESULTS / "certificates.csv"
 SOLVER = ROOT / "docs" / "solver.md"
 AGENTS = ROOT / "docs" / "agents.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
+BENCHMARK = ROOT / "docs" / "benchmark.md"
+SPACES = ROOT / "docs" / "spaces.md"
 PLAY = ROOT / "docs" / "play.md"
 
 _DEFAULT = "four-seasons"
@@ -103,85 +105,17 @@ def with_part(page: str, name: str, part: str) -> str:
     return before + start + part + end + after
 
 
-def results_part(summary: pd.DataFrame) -> str:
-    """The README's part on the agents."""
-    deals = int(summary["deals"].max())
-    several = summary[summary["seeds"] > 1]
-    seeds = (
-        f" Trained from nothing: {', '.join(dict.fromkeys(several['agent']))}, by "
-        f"{int(several['seeds'].max())} training seeds each."
-        if len(several)
-        else ""
-    )
-    ceiling = (
-        f" `{CEILING}`: what a player who sees every card could win, as far as the solver knows "
-        "([docs/solver.md](docs/solver.md))."
-        if CEILING in set(summary["agent"])
-        else ""
-    )
-    kept = (
-        " `kept`: the MaskablePPO weights that come with the project."
-        if "kept" in set(summary["agent"])
-        else ""
-    )
-    if NEXT_DEAL_PPO in set(summary["agent"]):
-        kept += (
-            f" `{NEXT_DEAL_PPO}`: likewise its kept weights ([docs/learning.md](docs/learning.md))."
-        )
-    return (
-        f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
-        "Differences are in percentage points, and in cards, deal by deal; what the columns mean "
-        "is told in [docs/experiments.md](docs/experiments.md#statistics)."
-        f"{seeds}{kept}{ceiling}\n\n"
-        f"{as_markdown(as_text(ranked(summary)))}\n![games won](docs/results/win_rates.png)\n\n"
-        "With learning curves, seed by seed: [docs/results/report.md](docs/results/report.md), and "
-        "as a page with plots, `docs/results/report.html`.\n\n"
-    )
-
-
-def _rate(moves: float) -> str:
-    """Moves a second, abbreviated."""
-    return f"{moves / 1e6:.2f} M" if moves >= 1e6 else f"{moves / 1e3:.1f} k"
-
-
-def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
-    """The README's part on speed."""
-    batches = rates[rates["what"] == VECTOR]
-    columns = {
-        f"`{observation}`, threads: {threads}": {
-            f"{games:,}": _rate(moves)
-            for games, moves in zip(rows["games"], rows["moves_per_second"], strict=True)
-        }
-        for (observation, threads), rows in batches.groupby(["observation", "threads"], sort=False)
-    }
-    batched = pd.DataFrame(columns).fillna("-").rename_axis("games at a time").reset_index()
-    others = rates[rates["what"] != VECTOR]
-    shared = (others["what"] == NEXT_DEAL) & (others["threads"] > 1)
-    others = others.assign(what=others["what"].where(~shared, NEXT_DEAL + ", 2 threads"))
-    beside = pd.DataFrame(
-        {
-            "what": others["what"],
-            "games": others["games"].map("{:,}".format),
-            "observation": others["observation"],
-            "moves a second": others["moves_per_second"].map(_rate),
-            "a CPU-second": others["per_cpu_second"].map(_rate),
-        }
-    )
-    return (
-        "Moves a second of random legal play, the drawing of the moves included; mask and "
-        "observation are written at every move, and games that end are dealt anew. Medians of "
-        "several windows; peers and ours in one run on the same two cores.\n\n"
-        f"{as_markdown(batched)}\n![moves a second](docs/results/throughput.png)\n\n"
-        f"{as_markdown(beside)}\n{as_markdown(cost_cells(costs))}\n"
-    )
-
-
 def up_to_date(readme: str) -> str:
     """The README's text with the stored results."""
+    return with_part(readme, "results", headline_part(read_table(RESULTS / "four-seasons.csv")))
+
+
+def with_benchmark(page: str) -> str:
+    """The text of docs/benchmark.md with the stored results."""
     summary = read_table(RESULTS / "four-seasons.csv")
     rates, costs = (read_table(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
-    readme = with_part(readme, "results", results_part(summary))
-    return with_part(readme, "speed", speed_part(rates, costs))
+    page = with_part(page, "results", results_part(summary))
+    return with_part(page, "speed", speed_part(rates, costs))
 
 
 def with_census(page: str, results: pd.DataFrame) -> str:
@@ -327,6 +261,11 @@ def write_pages(run: Pages) -> None:
     if solved is not None:
         write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
     write_atomically(README, up_to_date(README.read_text()).encode())
+    write_atomically(BENCHMARK, with_benchmark(BENCHMARK.read_text()).encode())
+    spaces = SPACES.read_text()
+    for name, part in spaces_parts().items():
+        spaces = with_part(spaces, name, part)
+    write_atomically(SPACES, spaces.encode())
     house = with_part(ARCHITECTURE.read_text(), "record", record_part())
     write_atomically(ARCHITECTURE, house.encode())
     write_atomically(FAMILY, family_page(read_table(RESULTS / "family.csv")).encode())

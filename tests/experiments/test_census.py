@@ -13,9 +13,9 @@ import pytest
 from experiments.census import COLUMNS, Census, census, take_census
 from experiments.compare import Compare, compare
 from experiments.evaluation.ceiling import with_ceiling
-from experiments.pages import results_part
 from experiments.parallel.workers import Workers
 from experiments.report import Report, report
+from experiments.reporting.benchmark_page import results_part
 from experiments.reporting.family_page import family_page
 from experiments.solve import Solve, solve_and_print
 from experiments.statistics.summary import as_text, summarise

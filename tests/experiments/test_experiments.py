@@ -18,12 +18,14 @@ from experiments.evaluation.play import play_deals
 from experiments.pages import (
     AGENTS,
     ARCHITECTURE,
+    BENCHMARK,
     FAMILY,
     README,
     RESULTS,
     SOLVER,
     up_to_date,
     with_agents,
+    with_benchmark,
     with_census,
     with_part,
 )
@@ -296,6 +298,7 @@ def test_steps_that_are_none(text: str) -> None:
 def test_pages_are_up_to_date() -> None:
     """`python -m experiments.pages` writes them."""
     assert up_to_date(README.read_text()) == README.read_text()
+    assert with_benchmark(BENCHMARK.read_text()) == BENCHMARK.read_text()
     assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
     for name, told in learning_parts().items():
         assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()

@@ -1,0 +1,57 @@
+"""What the reference does with docstrings: tables and examples as Markdown has them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import griffe
+
+_RULE = re.compile(r"=+(?: +=+)+")
+_TABLE = re.compile(r"^( *)(=+(?: +=+)+)\n((?:.*\n)+?)\1\2\n((?:.*\n)+?)\1\2$", re.MULTILINE)
+_EXAMPLE = re.compile(r"^(?: *>>> .*(?:\n|\Z)(?: +(?!>>>)\S.*(?:\n|\Z))?)+", re.MULTILINE)
+
+
+def _cells(line: str, starts: Sequence[int]) -> list[str]:
+    ends = [*starts[1:], None]
+    return [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+
+
+def _as_markdown(table: re.Match[str]) -> str:
+    """A table ruled with `=` signs; a line whose first cell is empty goes on with the row above."""
+    indent, rule, head, body = table.groups()
+    starts = [column.start() for column in re.finditer("=+", rule)]
+    rows: list[list[str]] = []
+    for line in (head + body).splitlines():
+        cells = _cells(line[len(indent) :], starts)
+        if rows and not cells[0]:
+            rows[-1] = [
+                f"{above} {cell}".strip() for above, cell in zip(rows[-1], cells, strict=True)
+            ]
+        else:
+            rows.append(cells)
+    rows.insert(1, ["---"] * len(starts))
+    lines = ["| " + " | ".join(cell.replace("``", "`") for cell in row) + " |" for row in rows]
+    return "\n".join(indent + line for line in lines)
+
+
+def _fenced(example: re.Match[str]) -> str:
+    code = "\n".join(line.strip() for line in example[0].strip("\n").splitlines())
+    indent = re.match(" *", example[0])[0]  # type: ignore[index]
+    return textwrap.indent(f"```pycon\n{code}\n```\n", indent)
+
+
+def as_markdown(docstring: str) -> str:
+    """A docstring with tables and examples as Markdown has them."""
+    return _EXAMPLE.sub(_fenced, _TABLE.sub(_as_markdown, docstring))
+
+
+class MarkdownDocstrings(griffe.Extension):
+    """Rewrites every docstring before it is parsed."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Rewrite an object's docstring."""
+        if obj.docstring:
+            obj.docstring.value = as_markdown(obj.docstring.value)

@@ -1,0 +1,75 @@
+"""What MkDocs does besides: pages from files outside this folder, and links to source files.
+
+The site's start page is the README, so that each fact is told once; changelog and contributing are
+the repository's files. On GitHub a link to a source file leads to the file; on the site it leads to
+the page of the reference that documents it, or is shown as plain text where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    "index.md": "README.md",
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+}
+"""Pages made of files of the repository's root."""
+
+_WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+_DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
+
+
+def reference_pages() -> dict[str, str]:
+    """The page of the reference, relative to this folder, that documents each module."""
+    pages = {}
+    for path in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        for module in _DIRECTIVE.findall(path.read_text(encoding="utf-8")):
+            pages[module] = f"reference/{path.name}"
+    return pages
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made of files of the repository's root."""
+    for page, source in PAGES.items():
+        text = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Lead each link to a file of the repository to its place on the site."""
+    home = page.file.src_uri
+    source = ROOT / PAGES.get(home, f"docs/{home}")
+    known = reference_pages()
+
+    def rewritten(match: re.Match[str]) -> str:
+        text, link, anchor = match[1], match[2], match[3] or ""
+        target = Path(os.path.normpath(source.parent / link))
+        if not target.is_relative_to(ROOT) or not target.exists():
+            return match[0]  # for MkDocs to complain about
+        inside = target.relative_to(ROOT)
+        names = {name: page for page, name in PAGES.items()}
+        if inside.as_posix() in names:
+            goal = names[inside.as_posix()]
+        elif inside.parts[0] == "docs":
+            goal = inside.relative_to("docs").as_posix()
+        elif (module := _module(inside)) in known:
+            goal, anchor = known[module], f"#{module}"
+        else:
+            return text
+        return f"[{text}]({os.path.relpath(goal, Path(home).parent)}{anchor})"
+
+    return _WHOLE_LINK.sub(rewritten, markdown)
+
+
+def _module(path: Path) -> str:
+    """The name of the module that a file is."""
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -1,0 +1,102 @@
+"""docs/benchmark.md, results and speed in full; and the README's few rows of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.evaluation.ceiling import CEILING
+from experiments.reporting.tables import as_markdown
+from experiments.statistics.summary import as_text, ranked
+from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
+
+NEXT_DEAL_PPO = "next_deal_ppo"
+HEADLINE = {
+    CEILING: "a player who sees every card",
+    "planner": "plans with a value network that it has learned",
+    NEXT_DEAL_PPO: "MaskablePPO, on the environment whose actions are positions",
+    "heuristic": "rules of thumb, tuned",
+    "random": "any legal move",
+}
+"""The agents that the README shows, and what it calls them."""
+
+
+def headline_part(summary: pd.DataFrame) -> str:
+    """The README's table: who wins how much."""
+    cells = as_text(ranked(summary)).set_index("agent").loc[list(HEADLINE)].reset_index()
+    cells.insert(1, "what it is", [HEADLINE[agent] for agent in cells["agent"]])
+    kept = cells[["agent", "what it is", "made of", "won % [95%]", "ms/game"]]
+    return (
+        f"{as_markdown(kept)}\n{int(summary['deals'].max()):,} test deals, the same for all. "
+        "All agents, with their statistics: [docs/benchmark.md](docs/benchmark.md).\n\n"
+    )
+
+
+def results_part(summary: pd.DataFrame) -> str:
+    """The part on the agents."""
+    deals = int(summary["deals"].max())
+    several = summary[summary["seeds"] > 1]
+    seeds = (
+        f" Trained from nothing: {', '.join(dict.fromkeys(several['agent']))}, by "
+        f"{int(several['seeds'].max())} training seeds each."
+        if len(several)
+        else ""
+    )
+    ceiling = (
+        f" `{CEILING}`: what a player who sees every card could win, as far as the solver knows "
+        "([solver.md](solver.md))."
+        if CEILING in set(summary["agent"])
+        else ""
+    )
+    kept = (
+        " `kept`: the MaskablePPO weights that come with the project."
+        if "kept" in set(summary["agent"])
+        else ""
+    )
+    if NEXT_DEAL_PPO in set(summary["agent"]):
+        kept += f" `{NEXT_DEAL_PPO}`: likewise its kept weights ([learning.md](learning.md))."
+    return (
+        f"The first {deals:,} test deals, the same for all; no agent sees the order of the stock. "
+        "Differences are in percentage points, and in cards, deal by deal; what the columns mean "
+        "is told in [experiments.md](experiments.md#statistics)."
+        f"{seeds}{kept}{ceiling}\n\n"
+        f"{as_markdown(as_text(ranked(summary)))}\n![games won](results/win_rates.png)\n\n"
+        "With learning curves, seed by seed: [results/report.md](results/report.md), and "
+        "as a page with plots, `docs/results/report.html`.\n\n"
+    )
+
+
+def _rate(moves: float) -> str:
+    """Moves a second, abbreviated."""
+    return f"{moves / 1e6:.2f} M" if moves >= 1e6 else f"{moves / 1e3:.1f} k"
+
+
+def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
+    """The part on speed."""
+    batches = rates[rates["what"] == VECTOR]
+    columns = {
+        f"`{observation}`, threads: {threads}": {
+            f"{games:,}": _rate(moves)
+            for games, moves in zip(rows["games"], rows["moves_per_second"], strict=True)
+        }
+        for (observation, threads), rows in batches.groupby(["observation", "threads"], sort=False)
+    }
+    batched = pd.DataFrame(columns).fillna("-").rename_axis("games at a time").reset_index()
+    others = rates[rates["what"] != VECTOR]
+    shared = (others["what"] == NEXT_DEAL) & (others["threads"] > 1)
+    others = others.assign(what=others["what"].where(~shared, NEXT_DEAL + ", 2 threads"))
+    beside = pd.DataFrame(
+        {
+            "what": others["what"],
+            "games": others["games"].map("{:,}".format),
+            "observation": others["observation"],
+            "moves a second": others["moves_per_second"].map(_rate),
+            "a CPU-second": others["per_cpu_second"].map(_rate),
+        }
+    )
+    return (
+        "Moves a second of random legal play, the drawing of the moves included; mask and "
+        "observation are written at every move, and games that end are dealt anew. Medians of "
+        "several windows; peers and ours in one run on the same two cores.\n\n"
+        f"{as_markdown(batched)}\n![moves a second](results/throughput.png)\n\n"
+        f"{as_markdown(beside)}\n{as_markdown(cost_cells(costs))}\n"
+    )
