@@ -49,6 +49,36 @@ def read_census(path: Path) -> pd.DataFrame | None:
     return census
 
 
+def _ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
+    """The ceiling of a rule set, from its deals in a census."""
+    share = (solved["status"] == "won").mean()
+    return {
+        "agent": CEILING,
+        "rules": rules,
+        "deals": len(solved),
+        "win_rate": share,
+        "win_low": share,
+        "win_high": 1 - (solved["status"] == "lost").mean(),
+    }
+
+
+def with_present_ceiling(summary: pd.DataFrame, census: pd.DataFrame | None) -> pd.DataFrame:
+    """A kept summary of the first test deals of one rule set, with the ceiling as it is known now.
+
+    Where that has changed, the shares of winnable deals are left out: they were of other deals.
+    """
+    is_ceiling = summary["agent"] == CEILING
+    if census is None or not is_ceiling.any():
+        return summary
+    (kept,) = summary[is_ceiling].to_dict("records")
+    solved = census[(census["rules"] == kept["rules"]) & (census["deal"] < kept["deals"])]
+    now = _ceiling_row(kept["rules"], solved)
+    if all(kept[name] == value for name, value in now.items()):
+        return summary
+    agents = summary[~is_ceiling].drop(columns="of_winnable", errors="ignore")
+    return pd.concat([agents, pd.DataFrame([now])], ignore_index=True)
+
+
 def with_ceiling(
     summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame | None
 ) -> pd.DataFrame:
@@ -74,16 +104,8 @@ def with_ceiling(
             parts.append(rows)
             continue
         winnable = solved["deal"][solved["status"] == "won"]
-        share = len(winnable) / len(solved)
         on_winnable = played[played["deal"].isin(winnable)].groupby(["agent", "play"])["won"].mean()
         agents = rows.join(on_winnable.rename("of_winnable"), on=["agent", "play"])
-        ceiling = {
-            "agent": CEILING,
-            "rules": rules,
-            "deals": len(solved),
-            "win_rate": share,
-            "win_low": share,
-            "win_high": 1 - (solved["status"] == "lost").mean(),
-        }
+        ceiling = _ceiling_row(str(rules), solved)
         parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
     return pd.concat(parts, ignore_index=True)

@@ -12,7 +12,7 @@ import pytest
 
 from experiments.census import COLUMNS, Census, census, take_census
 from experiments.compare import Compare, compare
-from experiments.evaluation.ceiling import with_ceiling
+from experiments.evaluation.ceiling import with_ceiling, with_present_ceiling
 from experiments.parallel.workers import Workers
 from experiments.report import Report, report
 from experiments.reporting.benchmark_page import results_part
@@ -136,3 +136,26 @@ def test_solve_says_what_is_wrong() -> None:
     assert done.returncode != 0
     assert done.stderr.startswith("error: unknown rules 'czarena': did you mean 'czarina'?")
     assert "Traceback" not in done.stderr
+
+
+def test_a_kept_summary_has_the_ceiling_as_it_is_known_now() -> None:
+    kept = pd.DataFrame(
+        {
+            "agent": ["heuristic", "ceiling"],
+            "rules": "four-seasons",
+            "deals": 4,
+            "win_rate": [0.25, 0.5],
+            "win_low": [0.1, 0.5],
+            "win_high": [0.6, 1.0],
+            "of_winnable": [0.5, None],
+        }
+    )
+    census = pd.DataFrame({"rules": "four-seasons", "deal": range(6)})
+    before = census.assign(status=["won", "won", "unknown", "unknown", "lost", "lost"])
+    assert with_present_ceiling(kept, None) is kept
+    assert with_present_ceiling(kept, before) is kept
+    now = census.assign(status=["won", "won", "won", "lost", "lost", "lost"])
+    fresh = with_present_ceiling(kept, now).set_index("agent")
+    assert fresh.loc["ceiling", ["win_low", "win_high"]].tolist() == [0.75, 0.75]
+    assert "of_winnable" not in fresh
+    assert fresh.loc["heuristic", "win_rate"] == 0.25
