@@ -1,0 +1,246 @@
+"""Environments in any order of reset, step, copy, pickle and restore, against the slow model.
+
+Hypothesis chooses what is done next. After every step each game of the environment has to be where
+the slow model is, its mask has to be the slow model's legal moves, and copies taken on the way have
+to stay what they were and play as their original does.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import cloudpickle
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
+
+from four_seasons_env import FourSeasonsEnv, FourSeasonsVectorEnv, Game
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.rules import Rules
+from tests.helpers import ROWS, board, numbered_deck, same, small, training_deals
+from tests.reference.slow_model import SlowGame
+
+COPIERS: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+    "cloudpickle": lambda env: pickle.loads(cloudpickle.dumps(env)),
+}
+MOST_MOVES = 40
+
+
+class Single:
+    """A single environment, as a batch of one; it is reset by the test when an episode ends."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.env = FourSeasonsEnv(rules=rules, max_moves=MOST_MOVES)
+        self.count = 1
+
+    def reset(self, seed: int) -> None:
+        self.env.reset(seed=seed)
+
+    def step(self, actions: np.ndarray) -> list[bool]:
+        _, _, terminated, truncated, _ = self.env.step(int(actions[0]))
+        if terminated or truncated:
+            self.env.reset()
+        return [terminated or truncated]
+
+    def games(self) -> list[Game]:
+        return [self.env.game]
+
+    def masks(self) -> np.ndarray:
+        return self.env.action_masks()[None]
+
+
+class Vector:
+    """The native vector environment."""
+
+    def __init__(self, rules: Rules, **kwargs: Any) -> None:
+        self.count = 3
+        self.env = FourSeasonsVectorEnv(self.count, rules=rules, max_moves=MOST_MOVES, **kwargs)
+
+    def reset(self, seed: int) -> None:
+        self.env.reset(seed=seed)
+
+    def step(self, actions: np.ndarray) -> list[bool]:
+        _, _, terminated, truncated, _ = self.env.step(actions)
+        return list(terminated | truncated)
+
+    def games(self) -> list[Game]:
+        return [Game.from_record(record, self.env.rules) for record in self.env.games]
+
+    def masks(self) -> np.ndarray:
+        return self.env.action_masks()
+
+
+class Adapter(Vector):
+    """The adapter for Stable-Baselines3."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.count = 3
+        self.adapter = FourSeasonsVecEnv(self.count, rules=rules, max_moves=MOST_MOVES)
+        self.env = self.adapter.venv
+
+    def reset(self, seed: int) -> None:
+        self.adapter.seed(seed)
+        self.adapter.reset()
+
+    def step(self, actions: np.ndarray) -> list[bool]:
+        return list(self.adapter.step(actions)[2])
+
+    def masks(self) -> np.ndarray:
+        return self.adapter.action_masks()
+
+
+KINDS: dict[str, Callable[[Rules], Any]] = {
+    "single": Single,
+    "vector": Vector,
+    "vector without copies": lambda rules: Vector(rules, copy=False),
+    "threads": lambda rules: Vector(rules, num_threads=2),
+    "adapter": Adapter,
+}
+
+
+class Player:
+    """An environment beside slow models of its games."""
+
+    def __init__(self, kind: str, rules: Rules) -> None:
+        self.rules = rules
+        self.env = KINDS[kind](rules)
+        self.names = [str(move) for move in all_moves(rules)]
+
+    def reset(self, seed: int) -> None:
+        self.env.reset(seed)
+        self.deals = [iter(training_deals(seed + i, 100)) for i in range(self.env.count)]
+        self.models = [self.next_model(i) for i in range(self.env.count)]
+
+    def next_model(self, game: int) -> SlowGame:
+        deck = numbered_deck(next(self.deals[game]), self.rules.ranks)
+        return SlowGame(self.rules, deck)
+
+    def step(self, choices: list[int], legal: list[bool]) -> None:
+        actions = np.zeros(self.env.count, np.int64)
+        for i, model in enumerate(self.models):
+            allowed = [self.names.index(name) for name in sorted(model.legal_moves())]
+            others = [action for action in range(len(self.names)) if action not in allowed]
+            of = allowed if legal[i] and allowed else others or allowed
+            actions[i] = of[choices[i] % len(of)]
+            if actions[i] in allowed:
+                model.play_legal(self.names[actions[i]])
+        for i, done in enumerate(self.env.step(actions)):
+            if done:
+                self.models[i] = self.next_model(i)
+
+    def check(self) -> None:
+        for game, mask, model in zip(self.env.games(), self.env.masks(), self.models, strict=True):
+            assert board(game) == {
+                "tableau": model.tableau,
+                "waste": model.waste,
+                "foundations": model.foundations,
+                "stock": model.stock,
+                "redeals left": model.redeals_left,
+            }
+            assert {self.names[i] for i in np.flatnonzero(mask)} == (
+                set() if model.is_over else model.legal_moves()
+            )
+
+    def copied(self, how: str) -> Player:
+        other = copy.copy(self)
+        other.env = COPIERS[how](self.env)
+        other.models = copy.deepcopy(self.models)
+        kept = [list(deals) for deals in self.deals]
+        self.deals = [iter(deals) for deals in kept]
+        other.deals = [iter(deals) for deals in kept]
+        return other
+
+
+class Environments(RuleBasedStateMachine):
+    """Environments, each beside its models."""
+
+    players = Bundle("players")
+
+    @initialize(
+        target=players,
+        kind=st.sampled_from(list(KINDS)),
+        name=st.sampled_from(list(ROWS)),
+        ranks=st.integers(4, 13),
+        seed=st.integers(0, 2**40),
+    )
+    def start(self, kind: str, name: str, ranks: int, seed: int) -> Player:
+        piles = ROWS[name]["piles"] if ranks > 6 else 2
+        player = Player(kind, small(name, ranks=ranks, piles=piles))
+        player.reset(seed)
+        self.all = [player]
+        self.states: list[tuple[Any, list[SlowGame], Any]] = []
+        return player
+
+    @rule(player=players, seed=st.integers(0, 2**40))
+    def reset(self, player: Player, seed: int) -> None:
+        player.reset(seed)
+
+    @rule(
+        player=players,
+        choices=st.lists(st.integers(0, 10**6), min_size=3, max_size=3),
+        legal=st.lists(st.integers(0, 9).map(bool), min_size=3, max_size=3),
+        times=st.integers(1, 12),
+    )
+    def step(self, player: Player, choices: list[int], legal: list[bool], times: int) -> None:
+        for turn in range(times):
+            player.step([choice + 7 * turn for choice in choices], legal)
+            player.check()
+
+    @rule(target=players, player=players, how=st.sampled_from(list(COPIERS)))
+    @precondition(lambda self: len(self.all) < 6)
+    def copy(self, player: Player, how: str) -> Any:
+        other = player.copied(how)
+        self.all.append(other)
+        return multiple(other)
+
+    @rule(player=players, choices=st.lists(st.integers(0, 10**6), min_size=3, max_size=3))
+    def there_and_back(self, player: Player, choices: list[int]) -> None:
+        """A state that is taken, played on from and restored."""
+        env = player.env.env
+        if not isinstance(env, FourSeasonsVectorEnv):
+            return
+        before = env.state()
+        kept = player.copied("deepcopy")
+        player.step(choices, [True] * 3)
+        env.restore(before)
+        player.models, player.deals = kept.models, kept.deals
+        assert same(env.state(), before)
+
+    @invariant()
+    def each_is_where_its_models_are(self) -> None:
+        for player in getattr(self, "all", []):
+            player.check()
+
+
+SETTINGS = settings(
+    max_examples=6,
+    stateful_step_count=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestEnvironments = Environments.TestCase
+TestEnvironments.settings = SETTINGS
+
+
+class ManyEnvironments(Environments):
+    """The same, more often."""
+
+
+TestManyEnvironments = pytest.mark.slow(ManyEnvironments.TestCase)
+TestManyEnvironments.settings = settings(SETTINGS, max_examples=100, stateful_step_count=30)

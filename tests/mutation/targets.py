@@ -1,0 +1,63 @@
+"""Which code is mutated, and which tests have to notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LIBRARY = "tests/four_seasons_env"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Source files, and the test files that are run for a mutant of them, the quickest first."""
+
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+def _files(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}.py" for name in names.split())
+
+
+TARGETS = {
+    "engine": Target(
+        _files("four_seasons_env/engine", "kernel bits cards deals moves masks"),
+        _files(
+            LIBRARY,
+            "test_deals test_moves test_cards test_kernel test_golden test_masks test_differential",
+        ),
+    ),
+    "episodes": Target(
+        _files("four_seasons_env/episodes", "stepping batch"),
+        _files(LIBRARY, "test_env test_vector"),
+    ),
+    "observations": Target(
+        _files("four_seasons_env", "observations rewards slots"),
+        _files(LIBRARY, "test_observations test_slots test_env"),
+    ),
+    "next-deal": Target(
+        _files("four_seasons_env/next_deal", "enumeration reach stepping features"),
+        _files(LIBRARY, "test_next_deal"),
+    ),
+    "solver": Target(
+        _files(
+            "four_seasons_env",
+            "solver/beam solver/evaluation solver/exhaust solver/frame solver/hash_table "
+            "solver/proof solver/relaxation solver/sat solver/shorten engine/hashing",
+        ),
+        _files(LIBRARY, "test_solver test_certificates"),
+    ),
+    "search": Target(
+        _files("agents/search", "determinization votes plans"),
+        _files("tests/agents", "test_votes test_agents")
+        + _files("tests/experiments", "test_fairness"),
+    ),
+    "statistics": Target(
+        _files("experiments/statistics", "summary seeds"),
+        _files("tests/experiments", "test_seeds test_census test_ladder test_results"),
+    ),
+    "tables": Target(
+        _files("experiments/reporting", "tables") + _files("experiments/parallel", "parts blocks"),
+        _files("tests/experiments", "test_results test_census"),
+    ),
+}
