@@ -9,44 +9,66 @@ field         value
 ``deal``      the deal's number, or ``deck``: the cards as text, first dealt first
 ``moves``     texts of the moves, such as ``["deal", "T3>T0"]``
 ``times``     seconds from the start to each move; may be left out
+``undone``    how many moves that had turned a card were taken back; left out if none was
 ``player``    a name, the user's to give; may be empty
 ``result``    ``"won"``, ``"lost"`` (over, and not won) or ``"open"``
 ============  ================================================================================
 
-A record is replayed when it is read: what is not a game by its rules is refused.
+A record is replayed when it is read: what is not a game by its rules is refused. A file whose name
+ends in `.gz` is compressed.
 """
 
 from __future__ import annotations
 
+import functools
+import gzip
 import itertools
 import json
-from collections.abc import Iterator
+import math
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.replay import play_through
 from four_seasons_env.game import Game
-from four_seasons_env.rules import nearest
+from four_seasons_env.rules import Rules, nearest
 
-_FIELDS = ("rules", "deal", "deck", "moves", "times", "player", "result")
+_FIELDS = ("rules", "deal", "deck", "moves", "times", "undone", "player", "result")
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "rules": str,
     "deal": int,
     "deck": str,
     "moves": list,
     "times": list,
+    "undone": int,
     "player": str,
     "result": str,
 }
+
+
+_LONGEST = 1 << 20
+"""Bytes of a line at most."""
 
 
 class RecordError(ValueError):
     """A record that is not one, or not of a game by its rules."""
 
 
+class End(NamedTuple):
+    """How a game ended."""
+
+    won: bool
+    cards_up: int
+    over: bool
+    """Whether it is won, or nothing is left but moves that only rename spaces."""
+
+
 @dataclass(frozen=True)
 class Record:
-    """One game; `Record.of` makes it, `read_records` reads it."""
+    """One game; `read_records` reads it."""
 
     rules: str
     moves: tuple[str, ...]
@@ -54,6 +76,7 @@ class Record:
     deck: str | None = None
     times: tuple[float, ...] = ()
     player: str = ""
+    undone: int = 0
 
     def start(self) -> Game:
         """The game's opening."""
@@ -68,13 +91,27 @@ class Record:
             positions.append(after)
         return positions
 
+    @functools.cached_property
+    def end(self) -> End:
+        """How the game ended, by playing it once more.
+
+        Raises:
+            ValueError: if it is not a game by its rules, with the reason.
+        """
+        game = self.start()
+        known = _numbers(game.rules)
+        numbers = [known[move] for move in self.moves if move in known]
+        played, goes_on = play_through(game.record, game.rules, numbers)
+        if played < len(self.moves):
+            self.positions()  # says which move is not legal, and why
+        return End(game.is_won, game.cards_up, not goes_on)
+
     @property
     def result(self) -> str:
         """How the game ended: "won", "lost" or "open"."""
-        game = self.positions()[-1]
-        if game.is_won:
+        if self.end.won:
             return "won"
-        return "lost" if game.is_over else "open"
+        return "lost" if self.end.over else "open"
 
     def to_json(self) -> str:
         """The record as a line, without a line break."""
@@ -83,10 +120,18 @@ class Record:
         told["moves"] = list(self.moves)
         if self.times:
             told["times"] = [round(each, 2) for each in self.times]
+        if self.undone:
+            told["undone"] = self.undone
         return json.dumps(told | {"player": self.player, "result": self.result})
 
 
-def parse_record(line: str) -> Record:
+@functools.cache
+def _numbers(rules: Rules) -> dict[str, int]:
+    """The numbers of a rule set's moves, by their texts."""
+    return {move.text: move.number for move in all_moves(rules)}
+
+
+def parse_record(line: str | bytes) -> Record:
     """The record of a line.
 
     Raises:
@@ -113,10 +158,12 @@ def parse_record(line: str) -> Record:
         raise RecordError("moves are texts")
     if times and (
         len(times) != len(moves)
-        or not all(isinstance(each, (int, float)) for each in times)
-        or any(early > late for early, late in itertools.pairwise(times))
+        or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
+        or any(early > late for early, late in itertools.pairwise([0, *times]))
     ):
-        raise RecordError("times are seconds, one a move, and none is before the last")
+        raise RecordError("times are seconds from 0, one a move, and none is before the last")
+    if told.get("undone", 0) < 0:
+        raise RecordError("'undone' counts moves that were taken back: it is 0 or more")
     record = Record(
         told["rules"],
         tuple(moves),
@@ -124,6 +171,7 @@ def parse_record(line: str) -> Record:
         told.get("deck"),
         tuple(times),
         told.get("player", ""),
+        told.get("undone", 0),
     )
     try:
         result = record.result
@@ -140,13 +188,36 @@ def read_records(path: Path) -> Iterator[Record]:
     Raises:
         RecordError: naming the file, the line and what is wrong with it.
     """
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    yield parse_record(line)
-                except RecordError as error:
-                    raise RecordError(f"{path}, line {number}: {error}") from None
+    for number, line in read_lines(path):
+        try:
+            yield parse_record(line)
+        except RecordError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from None
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a JSON lines file that are not empty, with their numbers from 1.
+
+    Raises:
+        RecordError: if the file is damaged, or has a line that is too long for a record.
+    """
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            while line := file.readline(_LONGEST + 1):
+                number += 1
+                if len(line) > _LONGEST:
+                    raise RecordError(f"{path}, line {number}: longer than {_LONGEST:,} bytes")
+                if line.strip():
+                    yield number, line
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise RecordError(f"{path} is damaged after line {number}: {error}") from None
+
+
+def to_lines(records: Iterable[Record]) -> bytes:
+    """Records as the content of a compressed JSON lines file; the same records, the same bytes."""
+    lines = "".join(record.to_json() + "\n" for record in records)
+    return gzip.compress(lines.encode(), mtime=0)
 
 
 def append_record(path: Path, record: Record) -> None:

@@ -49,6 +49,8 @@ class Session:
         self.played: list[Move] = []
         self.times: list[float] = []
         """Seconds from the start to each move."""
+        self.undone = 0
+        """Moves that had turned a card and were taken back."""
         self._keep: Keep | None = None  # moves that are played again are not kept again
         self._undone: list[tuple[Move, float]] = []
         self._clock = clock
@@ -77,6 +79,7 @@ class Session:
             deal=self.game.deal,
             times=tuple(self.times),
             player=player,
+            undone=self.undone,
         )
 
     def play(self, move: str) -> None:
@@ -110,10 +113,12 @@ class Session:
         if not self.played:
             raise ValueError("no move has been played: there is nothing to undo")
         self._undone.append((self.played.pop(), self.times.pop()))
+        shown = self.game.stock_size
         self.game = Game(self.game.rules, deal=self.game.deal)
         self.before = None
         for move in self.played:
             self.game.play(move)
+        self.undone += self.game.stock_size > shown
 
     def redo(self) -> None:
         """Play the move that was taken back last.

@@ -1,5 +1,6 @@
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from four_seasons_env.play.records import (
     append_record,
     parse_record,
     read_records,
+    to_lines,
 )
 from four_seasons_env.play.server import make_app
 from four_seasons_env.play.session import Session
@@ -70,6 +72,11 @@ def test_a_deck_of_ones_own_is_kept():
         ({"times": [1]}, "one a move"),
         ({"times": [2, 1]}, "none is before the last"),
         ({"times": ["a", "b"]}, "times are seconds"),
+        ({"times": [True, 2]}, "times are seconds"),
+        ({"times": [-1, 2]}, "times are seconds"),
+        ({"times": [0, float("nan")]}, "times are seconds"),
+        ({"undone": -1}, "'undone' counts moves"),
+        ({"undone": 1.5}, "'undone' is not what it should be"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
     ],
 )
@@ -95,6 +102,39 @@ def test_files_of_records(tmp_path):
         file.write("\n{}\n")
     with pytest.raises(RecordError, match=r"ada.jsonl, line 4: fields are missing: moves"):
         list(read_records(path))
+
+
+def test_compressed_files_are_read_and_the_same_games_are_the_same_bytes(tmp_path):
+    path = tmp_path / "games.jsonl.gz"
+    records = [some_record("czarina", deal) for deal in range(3)]
+    path.write_bytes(to_lines(records))
+    assert list(read_records(path)) == records
+    assert path.read_bytes() == to_lines(iter(records))
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(RecordError, match=r"games.jsonl.gz is damaged after line"):
+        list(read_records(path))
+    (tmp_path / "long.jsonl").write_bytes(b" " * (1 << 21))
+    with pytest.raises(RecordError, match=r"long.jsonl, line 1: longer than 1,048,576 bytes"):
+        list(read_records(tmp_path / "long.jsonl"))
+    (tmp_path / "latin.jsonl").write_bytes(b'{"player": "\xe9"}')
+    with pytest.raises(RecordError, match=r"latin.jsonl, line 1: .* not JSON"):
+        list(read_records(tmp_path / "latin.jsonl"))
+
+
+def test_cards_that_are_taken_back_are_counted():
+    """A move back that had turned no card shows nothing that was hidden."""
+    session = Session("four-seasons", 17)
+    session.play("T3>T0")
+    session.undo()
+    assert session.record().undone == 0
+    session.play("deal")
+    session.undo()
+    session.redo()
+    session.undo()
+    record = session.record("Ada")
+    assert (record.moves, record.undone) == ((), 2)
+    assert parse_record(record.to_json()) == record
+    assert '"undone"' not in replace(record, undone=0).to_json()
 
 
 def test_games_that_end_are_kept(tmp_path):
