@@ -41,6 +41,7 @@ class PolicyAgent:
                 f"unknown observation {observation!r}: {nearest(observation, OBSERVATIONS)}"
             )
         self.mask = mask
+        self.observation = observation
         self._policy = policy
         self._rule = compile_rules(rules)
         self._kind = OBSERVATIONS.index(observation)

@@ -9,6 +9,7 @@ only the blocks of deals that are missing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,11 @@ from agents.policy_files import rules_fields
 from agents.registry import AGENTS
 from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
-from experiments.evaluation.play import play_deals, sealed_count, sealed_deals
-from experiments.evaluation.players import PLAYS, Player, find_players
+from experiments.evaluation.games import has_games, write_games
+from experiments.evaluation.people import find_all_players
+from experiments.evaluation.play import sealed_count, sealed_deals
+from experiments.evaluation.players import PLAYS, Player
+from experiments.evaluation.recording import play_recorded
 from experiments.parallel.blocks import (
     Block,
     collect_blocks,
@@ -51,7 +55,7 @@ BLOCK = 1000
 """Deals that one task plays side by side. Another size gives other reshuffles, and other games."""
 
 BRIEF = (
-    *("rules", "agent", "made of", "play", "played", "seeds", "won % [95%]"),
+    *("rules", "agent", "made of", "play", "played", "deals", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
 """Columns that are printed; table.md has all."""
@@ -65,7 +69,8 @@ class Compare:
     """Folder of the results; results of the same comparison that it holds are not played again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. Those with weights may have a path, or a pattern that matches several
-    training seeds; any may have a name for tables: ppo=maskable_ppo:runs/study/ppo-*"""
+    training seeds; any may have a name for tables: ppo=maskable_ppo:runs/study/ppo-*. Games of
+    people stand beside them: human:games, a folder that `play --record` has written to."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
@@ -77,6 +82,9 @@ class Compare:
     """Seed of the agents' chance and of the stock's reshuffles."""
     trust: bool = False
     """Open zips of Stable-Baselines3, which can run any code."""
+    record: bool = False
+    """Keep every game as moves, so that `experiments.verify` can replay it. A folder that has
+    games keeps those of whatever it grows by."""
     workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
     """A folder of `experiments.census`: if it has all the deals, the table shows how many can be
@@ -94,6 +102,7 @@ class Task(Block):
 
     player: Player
     seed: int
+    record: bool = False
 
     @property
     def folder(self) -> str:
@@ -105,22 +114,25 @@ class Task(Block):
         """The rules, the player, and the seed of its chance and of the reshuffles."""
         return super().made_by | self.player.made_by | {"seed": self.seed}
 
+    def stored(self, say: Callable[[str], None] | None = None) -> pd.DataFrame | None:
+        """Its results; None also where games are to be kept and are not."""
+        results = super().stored(say)
+        if results is None or not self.record or has_games(self.part, self.origin, say):
+            return results
+        return None
+
 
 def play_block(task: Task) -> None:
     """Play a block of deals, and write its result file."""
     rules = get_rules(task.rules)
     player = task.player
-    played = play_deals(
-        player.make(rules),
-        rules,
-        task.deals,
-        seed=task.seed,
-        forbid_repeats=player.forbids_repeats,
-    )
+    played, games = play_recorded(player, rules, task.deals, task.seed)
     played["agent"] = player.agent
     played["play"] = player.play
     played["rules"] = rules.name
     played["train_seed"] = player.train_seed
+    if task.record:
+        write_games(task.part, games, task.origin)
     task.write(played[list(RESULT_COLUMNS)])
 
 
@@ -175,9 +187,13 @@ def _claim(run: Compare, players: dict[str, list[Player]]) -> list[range | tuple
         "seed": run.seed,
         "deals": [deals[0], deals[-1]],
         "sealed": sealed,
+        "recorded": run.record or bool(found and found.get("recorded")),
         "players": playing,
         "made_by": made_by,
         "kinds": {player.agent: player.kind for each in players.values() for player in each},
+        "observations": {
+            player.agent: player.observation for each in players.values() for player in each
+        },
     }
     write_json(run.out / ABOUT, about | provenance())
     return split_deals(sealed or run.deals, BLOCK)
@@ -212,14 +228,20 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("a comparison has at least one agent, one rule set and one way to play")
-    players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
+    deals = () if sealed_count(run.deals) else parse_deals(run.deals)
+    players = {
+        rules: find_all_players(run.agents, rules, run.play, run.trust, deals)
+        for rules in rule_sets
+    }
     run.workers.check()
     blocks = _claim(run, players)
+    record = bool(read_about(run.out)["recorded"])
     tasks = [
-        Task(run.out, rules, block, player, run.seed)
+        Task(run.out, rules, played, player, run.seed, record)
         for rules in rule_sets
         for player in players[rules]
         for block in blocks
+        if (played := player.deals_in(block))
     ]
     try:
         run_blocks(play_block, tasks, "playing", run.workers)

@@ -58,6 +58,7 @@ class NetworkAgent:
             )
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
+        self.observation = card.observation
         self._exploration = card.exploration
         self.deterministic = (
             card.exploration is not None if deterministic is None else deterministic

@@ -21,6 +21,9 @@ from four_seasons_env.rules import Rules, get_rules, nearest
 
 PLAYS = BOTH
 
+PUBLIC = "all that is public"
+"""What a player sees that does not say."""
+
 _ROOM = 150
 """Letters of a folder's name, at most, its digest aside."""
 _LONGEST = 60
@@ -44,6 +47,8 @@ class Player:
     """The SHA-256, in hex, of its weights, of those of the agents that its options name, of its
     options, and of the file of an agent that others bring; empty without any."""
     trust: bool = False
+    observation: str = PUBLIC
+    """What it sees of a position."""
 
     def make(self, rules: Rules) -> Agent:
         """The agent itself."""
@@ -59,6 +64,10 @@ class Player:
     def forbids_repeats(self) -> bool:
         """Whether the guard of `experiments.evaluation.repeats` is for it."""
         return self.play == "deterministic"
+
+    def deals_in(self, block: range | tuple[int, ...]) -> range | tuple[int, ...]:
+        """Those deals of a block that it plays."""
+        return block
 
     @property
     def folder(self) -> str:
@@ -110,10 +119,10 @@ def find_players(
             raise ValueError(f"unknown way to play {play!r}: {nearest(play, PLAYS)}")
     players: list[Player] = []
     for text in names:
-        label, name = _label(text)
+        label, name = split_label(text)
         parts = split_name(name)
         if label:
-            _check_label(label, parts.registered)
+            check_label(label, parts.registered)
         else:
             label = name
         registered, path, entry = parts.registered, parts.path, parts.entry
@@ -123,8 +132,9 @@ def find_players(
             code = b"" if registered in AGENTS else brought.source(entry.maker)
             digest = _digest(name, None, rules, code)
             kind = getattr(agent, "kind", entry.kind)
+            sees = getattr(agent, "observation", PUBLIC)
             players += [
-                Player(label, name, play, None, kind, digest, False) for play in entry.plays
+                Player(label, name, play, None, kind, digest, False, sees) for play in entry.plays
             ]
             continue
         for found in _policies(registered, path, rules):
@@ -136,8 +146,11 @@ def find_players(
             weights = folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
             digest = _digest(full, weights, rules)
             ways = [play for play in plays if play in entry.plays] or entry.plays
-            players += [Player(label, full, play, seed, entry.kind, digest, trust) for play in ways]
-    _check_distinct(players)
+            sees = getattr(agent, "observation", PUBLIC)
+            players += [
+                Player(label, full, play, seed, entry.kind, digest, trust, sees) for play in ways
+            ]
+    check_distinct(players)
     return players
 
 
@@ -145,7 +158,7 @@ def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _check_label(label: str, registered: str) -> None:
+def check_label(label: str, registered: str) -> None:
     """Refuse a label that cannot be read in a table, or that means something else there.
 
     Raises:
@@ -194,7 +207,7 @@ def _named_weights(parts: Name, rules: Rules) -> Iterator[Path]:
                 yield folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
 
 
-def _label(text: str) -> tuple[str, str]:
+def split_label(text: str) -> tuple[str, str]:
     """What stands before the first "=", unless that belongs to an option; and the name."""
     label, equals, name = text.partition("=")
     return (label, name) if equals and "@" not in label else ("", text)
@@ -229,7 +242,7 @@ def _policy_in(path: Path) -> Path:
     return path / BEST if (path / BEST / CARD_FILE).is_file() else path
 
 
-def _check_distinct(players: list[Player]) -> None:
+def check_distinct(players: list[Player]) -> None:
     """Refuse two players that look the same in a table."""
     seen: dict[tuple[str, str, int | None], Player] = {}
     for player in players:

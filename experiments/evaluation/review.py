@@ -10,12 +10,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import Player
-from four_seasons_env.engine.moves import all_moves
+from experiments.evaluation.recording import play_recorded
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
@@ -28,24 +24,8 @@ def record_games(
     player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
 ) -> dict[int, Record]:
     """Play deals as a comparison does, and return the games by their deal."""
-    moves = all_moves(rules)
-    played: list[list[str]] = [[] for _ in deals]
-
-    def record(games: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        for game, number in zip(games.tolist(), numbers.tolist(), strict=True):
-            played[game].append(moves[number].text)
-
-    agent = player.make(rules)
-    play_deals(agent, rules, deals, seed, forbid_repeats=player.forbids_repeats, watch=record)
-    return {
-        deal: Record(
-            rules.name,
-            tuple(texts),
-            deal=deal,
-            player=player.agent,
-        )
-        for deal, texts in zip(deals, played, strict=True)
-    }
+    _, games = play_recorded(player, rules, deals, seed)
+    return dict(zip(deals, games, strict=True))
 
 
 @dataclass

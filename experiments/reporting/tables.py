@@ -32,9 +32,14 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, as a whole or not at all."""
+    write_atomically(path, csv_bytes(table))
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """The content of a table's CSV file."""
     text = io.StringIO()
     table.to_csv(text, index=False, float_format="%.6g")
-    write_atomically(path, text.getvalue().encode())
+    return text.getvalue().encode()
 
 
 def print_table(cells: pd.DataFrame, title: str) -> None:

@@ -11,6 +11,7 @@ from scipy import stats
 
 from experiments.evaluation.ceiling import CEILING
 from experiments.statistics.seeds import crossed_interval, iqm_interval
+from four_seasons_env.engine.deals import TRAIN_FROM
 
 BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
@@ -86,7 +87,7 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
         "cards_up": float(cards.to_numpy().mean()),
         **_interval("cards", crossed_interval(cards.to_numpy())),
         "moves": played["moves"].mean(),
-        "ms_per_move": 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1),
+        "ms_per_move": 1000 * played["seconds"].sum(min_count=1) / max(played["moves"].sum(), 1),
         "ms_per_game": 1000 * played["seconds"].mean(),
     }
     others = results[(results["rules"] == rules) & (results["agent"] == baseline)]
@@ -160,6 +161,7 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "made of": summary["kind"].fillna("-") if "kind" in summary else None,
         "play": summary["play"].fillna("-"),
         "played": summary.get("source", None),
+        "deals": _numbers(summary, "deals", "{:,.0f}") if _unlike_deals(summary) else None,
         "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
         "won % [95%]": win_rates(summary),
         "of winnable %": (
@@ -180,12 +182,18 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
 
 
+def _unlike_deals(summary: pd.DataFrame) -> bool:
+    """Whether the rows of one rule set, stored ones aside, are of more deals or fewer: people's."""
+    now = summary[summary["source"] == NOW] if "source" in summary else summary
+    return bool(now.groupby("rules")["deals"].nunique().max() > 1)
+
+
 def deals_as_text(results: pd.DataFrame) -> str:
-    """Which deals were played: the range, or how many where they are none (sealed deals)."""
+    """Which deals were played: the range, or how many of it; of sealed deals how many."""
     first, last, count = (results["deal"].agg(what) for what in ("min", "max", "nunique"))
     if last - first + 1 == count:
         return f"deals {first:,}-{last:,}"
-    return f"{count:,} sealed deals"
+    return f"{count:,} sealed deals" if first >= TRAIN_FROM else f"{count:,} of {first:,}-{last:,}"
 
 
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:

@@ -63,6 +63,7 @@ class NextDealAgent:
         endings: str | None = None,
     ) -> None:
         self.train_seed = card.training.get("seed")
+        self.observation = f"{card.observation} of candidates"
         self.deterministic = deterministic is not False
         decisions = card.decisions | {
             name: value

@@ -1,0 +1,1 @@
+"""Checking results that others have sent, by replaying their games."""
