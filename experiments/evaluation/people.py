@@ -157,7 +157,8 @@ def _told(label: str, people: Sequence[Person], found: int) -> str:
     persons = f"{len(people)} persons, " if len(people) > 1 else ""
     text = f"{label}: {persons}{len(people[0].played):,} deals"
     notes = {
-        "games left out (other deals, or not a person's first attempt)": found - len(games),
+        "games left out (later attempts, deals not compared or not played by all)": found
+        - len(games),
         "not played to the end": sum(game.result == "open" for game in games),
         "not won, as turned cards were taken back": sum(game.undone > 0 for game in games),
     }

@@ -13,7 +13,10 @@ from rich.table import Table
 
 from agents.files import write_atomically
 
-TEXTS = ("agent", "play", "rules", "kind", "source", "first", "second", "base", "status")
+TEXTS = (
+    *("agent", "play", "rules", "kind", "source", "first", "second", "base", "status"),
+    *("observation", "which", "digest"),
+)
 """Columns that hold text, whatever it looks like: an agent may be called `007` or `nan`."""
 _NEVER_MISSING = ("agent", "rules", "base")
 """Of those, columns in which nothing written is a text of no letters."""

@@ -30,6 +30,13 @@ class Claim(Block):
     agent: str
     play: str
     train_seed: int | None
+    told: dict[str, Any]
+    """All that the games are said to come from, rules aside."""
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """What its files must have been produced by."""
+        return super().made_by | self.told
 
     @property
     def folder(self) -> str:
@@ -103,13 +110,15 @@ def _claims(folder: Path, about: dict[str, Any], size: int) -> Claims:
         if seed is not None and type(seed) is not int:
             raise ValueError(f"{path} is damaged: {seed!r} is no training seed")
         own = _own_deals(made_by, deals)
+        told = {name: value for name, value in made_by.items() if name != "rules"}
+        told["seed"] = about["seed"]
         blocks = tuple(
-            Claim(folder, rules.name, block, where, agent, play, seed)
+            Claim(folder, rules.name, block, where, agent, play, seed, told)
             for block in _blocks(deals, own, size)
         )
         players.append(blocks)
-    told = [_texts(about[name]) for name in ("kinds", "observations")]
-    return Claims(deals, bool(sealed), tuple(players), *told)
+    kinds, observations = _texts(about["kinds"]), _texts(about["observations"])
+    return Claims(deals, bool(sealed), tuple(players), kinds, observations)
 
 
 def _own_deals(made_by: dict[str, Any], deals: Deals) -> frozenset[int] | None:

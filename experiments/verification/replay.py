@@ -194,7 +194,7 @@ def _read_games(block: Claim, found: Verification, told: _Differences) -> list[R
     try:
         if not block.games.is_file():
             raise FileNotFoundError
-        check_stamp(block.games)
+        check_stamp(block.games, block.origin)
     except FileNotFoundError:
         told.add("missing files", f"{name} is missing, with its {len(block.deals):,} games")
         return []

@@ -17,6 +17,7 @@ WRONG = {
     "demo": ["--rules", "czarena"],
     "disagreements": ["--planner", "planer"],
     "ladder": ["--agents", "planer"],
+    "leaderboard": ["nowhere"],
     "pages": ["--results", "nowhere"],
     "pictures": ["--agent", "planer"],
     "report": ["nowhere"],
@@ -27,9 +28,10 @@ WRONG = {
     "throughput": ["--rules", "czarena"],
     "train": ["--agent", "maskable_pop"],
     "tune_heuristic": ["--rules", "czarena"],
+    "verify": ["nowhere"],
 }
 """For each command, flags that cannot be."""
-WITHOUT_OUT = ("pages", "solve")
+WITHOUT_OUT = ("leaderboard", "pages", "solve", "verify")
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:

@@ -214,6 +214,16 @@ def test_games_that_are_not_what_they_should_be(
     assert told in differences(folder)
 
 
+def test_games_of_another_seed_are_found(folder: Path, tmp_path: Path) -> None:
+    """Also where they are all that they should be, by a stamp of their own."""
+    run = Compare(tmp_path / "other", ["heuristic", "greedy"], deals=DEALS, record=True, seed=1)
+    play_all(replace(run, workers=ALONE))
+    for suffix in (".gz", ".json"):
+        path = games_in(folder).with_suffix(suffix)
+        path.write_bytes(games_in(run.out).with_suffix(suffix).read_bytes())
+    assert "was produced by something else" in differences(folder)
+
+
 def test_games_of_another_player_are_no_proof(folder: Path) -> None:
     own, others = games_in(folder), games_in(folder, "greedy")
     forge(own, lines_of(others))
