@@ -19,6 +19,8 @@ Deals = range | tuple[int, ...]
 
 _MOST = 10_000_000
 """Deals of a comparison."""
+_LONGEST = 200
+"""Letters of a name, or of what an agent is made of."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ def _claims(folder: Path, about: dict[str, Any], size: int) -> Claims:
         )
         players.append(blocks)
     kinds, observations = _texts(about["kinds"]), _texts(about["observations"])
+    agents = {blocks[0].agent for blocks in players}
+    if not agents <= kinds.keys() & observations.keys():
+        raise ValueError(f"{path} is damaged: it does not say what all agents are made of and see")
     return Claims(deals, bool(sealed), tuple(players), kinds, observations)
 
 
@@ -140,8 +145,9 @@ def _blocks(deals: Deals, own: frozenset[int] | None, size: int) -> list[Deals]:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+    """A text of one line, as tables show it."""
+    if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST:
+        raise TypeError(f"{str(value)[:40]!r} is no line of text")
     return value
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from experiments.compare import BLOCK, Compare, compare, play_all
 from experiments.evaluation.people import find_all_players
+from experiments.parallel.parts import write_part
 from experiments.parallel.workers import Workers
 from experiments.report import Report, report
 from experiments.reporting.summary_page import read_summary
@@ -68,6 +69,12 @@ def test_people_stand_in_the_same_table(tmp_path: Path, capsys) -> None:
     assert found.verified
     assert [(each.agent, each.games, each.won) for each in found.players][1] == ("people", 2, 1)
     assert "Ada" not in (run.out / "compare.json").read_text()
+    times = read_table(run.out / "results.csv")
+    times.loc[times["agent"] == "people", "seconds"] = 1.5
+    write_part(run.out / "results.csv", times, "forged")
+    told = "\n".join(verify_folder(run.out, BLOCK).differences)
+    assert "deal 3: results.csv says seconds 1.5, the game says nan" in told
+    assert "deal 17: results.csv says seconds 1.5" in told
     keep(tmp_path / "games" / "c.jsonl", won_game(5))
     with pytest.raises(ValueError, match="holds a comparison of"):
         play_all(run)

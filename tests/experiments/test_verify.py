@@ -256,6 +256,9 @@ def with_value(column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFr
         (with_value("play", "stochastic"), "whom the folder does not name"),
         (with_value("rules", "czarina"), "whom the folder does not name"),
         (with_value("train_seed", 7), "whom the folder does not name"),
+        (with_value("seconds", -1.0), "results.csv says seconds -1.0"),
+        (with_value("seconds", float("inf")), "results.csv says seconds inf"),
+        (with_value("seconds", None), "results.csv says seconds nan"),
         (lambda results: results[~results["won"]], "lacks"),
         (lambda results: pd.concat([results, results]), "twice"),
     ],
@@ -307,6 +310,8 @@ def claim(folder: Path, **fields: object) -> None:
         ({"made_by": [], "players": []}, "is damaged"),
         ({"recorded": False}, "keeps no games: compare with --record"),
         ({"kinds": 3}, "is damaged"),
+        ({"kinds": {"heuristic": "a |\n| forged", "greedy": "b"}}, "is damaged"),
+        ({"observations": {"heuristic": "tops"}}, "what all agents are made of and see"),
     ],
 )
 def test_claims_that_cannot_be_are_refused_or_found(
@@ -326,7 +331,9 @@ def test_claims_that_cannot_be_are_refused_or_found(
         ("rules", "0" * 64, "is of other rules than 'four-seasons'"),
         ("train_seed", "x", "is no training seed"),
         ("label", 3, "is damaged"),
-        ("label", "ada", "results.csv has 20 rows of"),
+        ("label", "a |\n| b", "is damaged"),
+        ("label", "ada", "what all agents are made of and see"),
+        ("play", "stochastic", "results.csv has 20 rows of"),
         ("agent", "human", "is damaged"),
     ],
 )
