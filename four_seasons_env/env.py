@@ -7,18 +7,19 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.episodes.batch import MAX_MOVES, Batch, RunningGames, check_choice
+from four_seasons_env.episodes.limit import LimitInSpec
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import HUMAN, RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
 
 
-class GameEnv(gym.Env[Any, Any]):
+class GameEnv(LimitInSpec, gym.Env[Any, Any]):
     """What the single environments share, whatever an action is."""
 
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}
@@ -54,7 +55,12 @@ class GameEnv(gym.Env[Any, Any]):
         return operator.index(action)
 
     def _observation(self) -> Any:
-        return self._batch.observations[0].copy()
+        """What is given out of the observations, which are new arrays at each step."""
+        return self._observations[0]
+
+    def _new_observations(self) -> NDArray[Any]:
+        self._observations = np.empty_like(self._batch.observations)
+        return self._observations
 
     def _info(self) -> dict[str, Any]:
         batch = self._batch
@@ -89,6 +95,7 @@ class GameEnv(gym.Env[Any, Any]):
         elif not batch.seeded:
             batch.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
         batch.reset(asked)
+        batch.observe(self._new_observations())
         self._running = True
         self._show()
         return self._observation(), self._info()
@@ -105,7 +112,7 @@ class GameEnv(gym.Env[Any, Any]):
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
         batch = self._batch
         self._actions[0] = self._number(action)
-        batch.step(self._actions)
+        batch.step(self._actions, self._new_observations())
         self._running = not batch.done[0]
         self._show()
         return (
@@ -163,7 +170,7 @@ class FourSeasonsEnv(GameEnv):
     all are legal at a time: `info["action_mask"]` and `action_masks()` say which.
 
     ## Observation Space
-    `Box(0, 1, (L,), float32)`: the `"tops"` of piles and waste, foundation levels, pile heights,
+    `Box(0, 1, (L,), float32)`, or of another `dtype`: the `"tops"` of piles and waste, foundation levels, pile heights,
     base and stock, or, with `"cards"`, all that a player with perfect memory knows (Markov). Each
     slot is documented in `four_seasons_env.observations`.
 
@@ -196,7 +203,9 @@ class FourSeasonsEnv(GameEnv):
     - `render_mode`: `None`, `"ansi"` (`render` returns text), `"rgb_array"` (a picture) or
       `"human"` (a window that follows the game); the last two need the extra `render`.
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
-      known solutions took 320 moves, the average one 182.
+      known solutions took 320 moves, the average one 182. It is what `spec.max_episode_steps` says.
+    - `dtype`: of observations, `"float32"` or `"uint8"` (counts: divided by `observation_space.high` they
+      are those of float32).
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*
@@ -215,8 +224,10 @@ class FourSeasonsEnv(GameEnv):
         illegal: str = "stay",
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
+        *,
+        dtype: DTypeLike = "float32",
     ) -> None:
-        batch = Batch(1, rules, observation, reward, mask, illegal, max_moves)
+        batch = Batch(1, rules, observation, reward, mask, illegal, max_moves, dtype=dtype)
         super().__init__(batch, render_mode)
 
     def _number(self, action: Any) -> int:

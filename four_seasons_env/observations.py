@@ -1,5 +1,8 @@
 """Observations: what a player may know of a position, as a vector of float32 in [0, 1].
 
+As `uint8` they hold counts in place of shares: divided by the `high` of their space they are those
+of float32. Batches of games keep counts, and write either from them.
+
 Two encoders, for a rule set of R ranks, P piles and N = 4 R cards. Ranks are *relative*: 0 is the
 base card's rank, the one that its foundation takes next after it is 1, and so on up to R - 1.
 Spaces, an empty waste and cards of which nothing is known are all zeros. Neither encoder reads the
@@ -37,10 +40,15 @@ P                      it is in pile 0, 1, ...
 
 from __future__ import annotations
 
+from typing import Any
+
+import gymnasium as gym
 import numpy as np
+from numba import types
+from numpy.typing import DTypeLike, NDArray
 
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.jit import by_type, inlined, jit
 from four_seasons_env.engine.kernel import AUTO_STOCK, relative_rank, stock_is_known, stock_size
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules, nearest
@@ -48,8 +56,11 @@ from four_seasons_env.rules import Rules, nearest
 OBSERVATIONS = ("tops", "cards")
 TOPS, CARDS = range(len(OBSERVATIONS))
 
-_ON = np.float32(1.0)
-_OFF = np.float32(0.0)
+DTYPES = ("float32", "uint8")
+
+_OFF = np.uint8(0)
+_MOST_REDEALS = 2
+_HALF = np.float32(1 / _MOST_REDEALS)
 
 
 def tops_length(rules: Rules) -> int:
@@ -81,8 +92,57 @@ def check_observation(observation: str) -> int:
     return OBSERVATIONS.index(observation)
 
 
+def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """An observation's dtype, if it is one of `DTYPES`.
+
+    Raises:
+        ValueError: if it is not, with the nearest one.
+    """
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    if name not in DTYPES:
+        raise ValueError(f"unknown dtype {name!r} of observations: {nearest(name, DTYPES)}")
+    return np.dtype(name)
+
+
+def observation_space(rules: Rules, observation: str, dtype: np.dtype[Any]) -> gym.spaces.Box:
+    """The space of an observation vector of one of `DTYPES`."""
+    most = largest_counts(rules, observation)
+    if dtype == np.uint8:
+        return gym.spaces.Box(np.zeros_like(most), most, dtype=np.uint8)
+    return gym.spaces.Box(0.0, 1.0, most.shape, np.float32)
+
+
+def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
+    """The largest count of each slot, of cards or redeals; 1 where there is yes and no."""
+    most = np.ones(observation_length(rules, observation), np.uint8)
+    end = tops_length(rules)
+    heights = end - 3 - rules.ranks - rules.piles
+    most[heights : heights + rules.piles] = rules.cards
+    most[end - 3 : end - 1] = rules.cards
+    most[end - 1] = _MOST_REDEALS
+    most[end:].reshape(-1, rules.piles + 5)[:, -2:] = rules.cards
+    return most
+
+
 SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
 """What the one-hot slots of a row show now; a row is brought up to date by what has changed."""
+
+
+@by_type
+def _share(out, count, share):
+    """What a row's slot holds for a count, of which one is a share (float32)."""
+    if out.dtype == types.uint8:
+        return lambda out, count, share: np.uint8(count)
+    return lambda out, count, share: np.float32(count) * share
+
+
+@inlined
+def _on(out):
+    """What a row's slot holds for yes."""
+    return _share(out, 1, np.float32(1.0))
 
 
 @inlined
@@ -113,9 +173,9 @@ def _refresh_place(g, rule, place, shown, out):
     height_at = _heights_at(rule) + (piles + rule.ranks + 1 if is_waste else place)
     card = g.top[place]
     _show_card(g, rule, at, shown.top[place], _OFF, height_at, out)
-    _show_card(g, rule, at, card, _ON, height_at, out)
+    _show_card(g, rule, at, card, _on(out), height_at, out)
     shown.top[place] = card
-    out[height_at] = np.float32(g.height[place]) * rule.share
+    out[height_at] = _share(out, g.height[place], rule.share)
 
 
 @inlined
@@ -123,14 +183,14 @@ def _refresh_level(g, rule, suit, shown, out):
     """Bring a suit's foundation level up to date."""
     at = (rule.piles + 1) * (rule.ranks + 4) + suit * (rule.ranks + 1)
     out[at + shown.level[suit]] = _OFF
-    out[at + g.level[suit]] = _ON
+    out[at + g.level[suit]] = _on(out)
     shown.level[suit] = g.level[suit]
 
 
 @inlined
 def _refresh_stock(g, rule, out):
     """Bring the number of cards left in the stock up to date."""
-    out[_heights_at(rule) + rule.piles + rule.ranks] = np.float32(stock_size(g)) * rule.share
+    out[_heights_at(rule) + rule.piles + rule.ranks] = _share(out, stock_size(g), rule.share)
 
 
 @jit
@@ -142,7 +202,7 @@ def _refresh_tops(g, rule, shown, out):
     for suit in range(4):
         _refresh_level(g, rule, suit, shown, out)
     _refresh_stock(g, rule, out)
-    out[_tops_end(rule) - 1] = np.float32(g.redeals) * np.float32(0.5)
+    out[_tops_end(rule) - 1] = _share(out, g.redeals, _HALF)
 
 
 @inlined
@@ -169,8 +229,8 @@ def _write_place(g, rule, place, out):
     lying_on_it = 0
     while card != NO_CARD:
         row = _card_row(g, rule, card, out)
-        row[slot] = _ON
-        row[rule.piles + 3] = np.float32(lying_on_it) * rule.share
+        row[slot] = _on(out)
+        row[rule.piles + 3] = _share(out, lying_on_it, rule.share)
         lying_on_it += 1
         card = g.below[card]
 
@@ -184,13 +244,13 @@ def _write_cards(g, rule, out):
     for suit in range(4):
         for level in range(g.level[suit]):
             rank = (g.base[suit] + level) % rule.ranks
-            _card_row(g, rule, 4 * rank + suit, out)[1] = _ON
+            _card_row(g, rule, 4 * rank + suit, out)[1] = _on(out)
     known = stock_is_known(g, rule)
     for i in range(g.dealt, g.deck_size):
         row = _card_row(g, rule, g.deck[i], out)
-        row[0] = _ON
+        row[0] = _on(out)
         if known:
-            row[rule.piles + 4] = np.float32(i - g.dealt + 1) * rule.share
+            row[rule.piles + 4] = _share(out, i - g.dealt + 1, rule.share)
 
 
 @jit
@@ -201,7 +261,7 @@ def _refresh_cards(g, rule, source, target, put_up, out):
         put_up: the card that the move has put on a foundation, if its target is one.
     """
     if target == FOUNDATION:
-        _card_row(g, rule, put_up, out)[1] = _ON
+        _card_row(g, rule, put_up, out)[1] = _on(out)
     else:
         _write_place(g, rule, target, out)
     if source <= WASTE:
@@ -239,7 +299,9 @@ def refresh(g, rule, kind, shown, out, move):
 
 @jit
 def encode(g, rule, kind, shown, out):
-    """Write a position's observation of a kind (TOPS or CARDS) into a float32 row.
+    """Write a position's observation of a kind (TOPS or CARDS) into a row.
+
+    The row is of one of `DTYPES`.
 
     ``shown``, a SHOWN record, is written too: `refresh` needs it.
     """
@@ -248,7 +310,7 @@ def encode(g, rule, kind, shown, out):
     shown.level[:] = 0
     _refresh_tops(g, rule, shown, out)
     at = _tops_end(rule)
-    out[at - 3 - rule.ranks + g.base[0]] = _ON
+    out[at - 3 - rule.ranks + g.base[0]] = _on(out)
     if kind == CARDS:
         _write_cards(g, rule, out[at:])
 
@@ -259,3 +321,21 @@ def encode_all(games, rules, kind, out):
     shown = np.empty(1, SHOWN)
     for i in range(len(games)):
         encode(games[i], rules[0], kind, shown[0], out[i])
+
+
+@by_type
+def show(counts, shares, out):
+    """Write a row of counts as an observation; a count in slot j is ``shares[j]`` (float32) each."""
+    if out.dtype == types.uint8:
+        return _as_counts
+    return _as_shares
+
+
+def _as_counts(counts, shares, out):
+    for j in range(len(counts)):
+        out[j] = counts[j]
+
+
+def _as_shares(counts, shares, out):
+    for j in range(len(counts)):
+        out[j] = np.float32(counts[j]) * shares[j]

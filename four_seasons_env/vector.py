@@ -10,63 +10,105 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv
+from four_seasons_env.episodes.autoreset import (
+    COMPILED,
+    RESET_MASK,
+    check_autoreset_mode,
+    check_reset_mask,
+    read_seeds,
+)
 from four_seasons_env.episodes.batch import (
     MAX_MOVES,
+    OPTIONS,
     Batch,
     RunningGames,
     check_choice,
     check_positive,
 )
-from four_seasons_env.episodes.stepping import EPISODE
+from four_seasons_env.episodes.limit import LimitInSpec, shorter
+from four_seasons_env.episodes.spares import Spares
+from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules
 
+_LARGE = 2**16
+"""Bytes of observations from which arrays are used again; smaller ones are made faster."""
+
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
 
-class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
-    """What the vector environments share, whatever an action is."""
+class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
+    """What the vector environments share, whatever an action is.
 
-    metadata: dict[str, Any] = {
-        **GameEnv.metadata,
-        "render_modes": ["ansi", "rgb_array"],
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-    }
+    Args:
+        batch: the games; it knows the mode as well.
+        render_mode: see `FourSeasonsEnv`.
+        copy: give out copies.
+        autoreset_mode: when the next episode of a game starts.
+    """
 
-    def __init__(self, batch: RunningGames, render_mode: str | None, copy: bool) -> None:
+    metadata: dict[str, Any] = {**GameEnv.metadata, "render_modes": ["ansi", "rgb_array"]}
+
+    def __init__(
+        self,
+        batch: RunningGames,
+        render_mode: str | None,
+        copy: bool,
+        autoreset_mode: AutoresetMode,
+    ) -> None:
         self.num_envs = len(batch.games)
         self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
         prepare_rendering(self.render_mode)
+        self.autoreset_mode = autoreset_mode
+        self.metadata = {**type(self).metadata, "autoreset_mode": autoreset_mode}
         self._batch = batch
         self.rules = batch.rules
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = copy
+        self._spare_finals: Spares[Finals] = Spares()
+        self._finals = self._spare_finals.take(batch.new_finals)
+        self._spare_observations: Spares[tuple[NDArray[Any]]] = Spares()
+        self._share_infos()
+
+    def _share_infos(self) -> None:
+        """Look up, once, what infos are made of."""
         self._all = np.ones(self.num_envs, np.bool_)
-        self._finals = self._new_finals()
+        self._all.flags.writeable = False
+        self._arrays = self._info_arrays()
+        self._infos_of_all = {f"_{key}": self._all for key in self._arrays}
 
-    def _new_finals(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[Any]]:
-        """Episodes, masks and observations for `RunningGames.keep_finals`.
+    def _info_arrays(self) -> dict[str, NDArray[Any]]:
+        """The buffers that infos tell of, by their keys."""
+        episodes = self._batch.episodes
+        return {"action_mask": self._batch.masks} | {key: episodes[key] for key in _INFO_KEYS}
 
-        Memory that is not written costs nothing (unlike that of `np.zeros_like`).
-        """
-        batch = self._batch
-        return (
-            np.zeros(self.num_envs, EPISODE),
-            np.zeros(batch.masks.shape, np.int8),
-            np.zeros(batch.observations.shape, batch.observations.dtype),
-        )
+    def __getstate__(self) -> dict[str, Any]:
+        """All but views of the games' buffers."""
+        state = vars(self).copy()
+        del state["_arrays"], state["_infos_of_all"], state["_all"]
+        return state
 
-    def _as_observations(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
-        """What is given out of observations and the masks that belong to them."""
-        return observations
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy."""
+        vars(self).update(state)
+        self._share_infos()
+
+    def _new_observations(self) -> NDArray[Any]:
+        """An array to write observations into."""
+        buffer = self._batch.observations
+        if not self.copy:
+            return buffer
+        if buffer.nbytes < _LARGE:
+            return np.empty_like(buffer)
+        (array,) = self._spare_observations.take(lambda: (np.empty_like(buffer),))
+        return array.view()
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
@@ -88,98 +130,148 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array
 
-    def _observations(self) -> Any:
-        batch = self._batch
-        return self._as_observations(self._give(batch.observations), self._give(batch.masks))
+    def _as_observations(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
+        """What is given out of observations, which are new, and of the masks of their games."""
+        return observations
 
     def _infos(self) -> dict[str, Any]:
-        infos: dict[str, Any] = {"action_mask": self._give(self._batch.masks)}
-        for key in _INFO_KEYS:
-            infos[key] = self._give(self._batch.episodes[key])
-        for key in list(infos):
-            infos[f"_{key}"] = self._give(self._all)
-        return infos
+        if not self.copy:
+            return self._arrays | self._infos_of_all
+        return {key: array.copy() for key, array in self._arrays.items()} | self._infos_of_all
 
     def reset(
         self,
         *,
-        seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
+        seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode in every game.
+        """Start an episode in every game, or in those of a reset mask.
 
         Args:
-            seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence.
+            seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence; None goes on
+                with the game's training deals, or starts them at random.
             options: `{"deal": number}`, `{"deal": [one number a game]}` or `{"deck": text}`; the
-                episodes that follow are training deals.
+                episodes that follow are training deals. `{"reset_mask": mask}`, a bool array of
+                shape (n,): only these games are reset, and only their infos' `_key` is True; what
+                is told of the others is how they stand.
+
+        Raises:
+            ValueError: for an unknown option, a bad seed, deal, deck or mask.
+            gymnasium.error.ResetNeeded: for a reset mask of a part of the games at the first reset.
         """
         batch = self._batch
-        asked = batch.read_options(options)
-        if seed is not None:
-            if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
-                seeds = np.array([check_seed(each) for each in seed], np.uint64)
-                if len(seeds) != self.num_envs:
-                    raise ValueError(f"{self.num_envs} games take as many seeds, not {len(seeds)}")
-            else:
-                first = check_seed(seed)
-                super().reset(seed=first)
-                seeds = np.uint64(first) + np.arange(self.num_envs, dtype=np.uint64)
-            batch.seed(seeds)
-        elif not batch.seeded:
-            batch.seed(self.np_random.integers(0, 2**63, self.num_envs, np.uint64))
-        batch.reset(asked)
-        return self._observations(), self._infos()
+        asked = batch.read_options(options, (*OPTIONS, RESET_MASK))
+        chosen = self._all
+        if options and RESET_MASK in options:
+            chosen = check_reset_mask(options[RESET_MASK], self.num_envs)
+            if not chosen.all():
+                batch.check_started()
+        seeds, given = read_seeds(seed, self.num_envs)
+        if seed is not None and np.ndim(seed) == 0:  # type: ignore[arg-type]
+            super().reset(seed=int(seeds[0]))
+        if not batch.seeded and not given.all():
+            drawn = self.np_random.integers(0, 2**63, self.num_envs, np.uint64)
+            seeds, given = np.where(given, seeds, drawn), self._all
+        if given.any():
+            batch.seed(seeds, given & chosen)
+        batch.reset(asked, chosen)
+        batch.observe(observations := self._new_observations())
+        infos = self._infos()
+        if chosen is not self._all:
+            infos |= dict.fromkeys(self._infos_of_all, chosen.copy())
+        return self._as_observations(observations, batch.masks), infos
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one action in each game; actions is an integer array of shape (n,).
 
+        With NEXT_STEP, a game whose episode has ended in the step before is dealt anew instead; its
+        action is not looked at, and its reward is 0.
+
         Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
+            gymnasium.error.ResetNeeded: before the first reset; with DISABLED, for a game that has
+                ended and was not reset.
             ValueError: for actions of a wrong shape or type, or out of range.
             IllegalMove: for an illegal action where `illegal="raise"`; no game has moved then.
         """
-        self._batch.check_started()
+        batch = self._batch
+        batch.check_started()
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of "
                 f"shape {actions.shape}"
             )
-        batch = self._batch
-        ended = batch.step(actions.astype(np.int64, copy=False))
-        finals: dict[str, Any] = {}
-        if ended:
-            if self.copy:
-                self._finals = self._new_finals()
-            batch.keep_finals(*self._finals)
-            finals = self._final_infos()
-            batch.deal_anew(batch.done)
+        observations = self._new_observations()
+        actions = actions.astype(np.int64, copy=False)
+        ended = batch.step_and_deal(actions, self._finals, observations)
         infos = self._infos()
-        infos |= finals
+        if ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            infos |= self._final_infos()
+        give = self._give
         return (
-            self._observations(),
-            self._give(batch.rewards),
-            self._give(batch.terminated),
-            self._give(batch.truncated),
+            self._as_observations(observations, batch.masks),
+            give(batch.rewards),
+            give(batch.terminated),
+            give(batch.truncated),
             infos,
         )
 
     def _final_infos(self) -> dict[str, Any]:
-        """The infos of the episodes that ended in this step; rows of others are zeros."""
+        """The infos of the episodes that ended in this step.
+
+        The rows of other games are zeros, unless one has written into them before.
+        """
         done = self._give(self._batch.done)
-        episodes, masks, observations = self._finals
+        episodes, masks, observations, _ = (array.view() for array in self._finals)
+        if self.copy:
+            self._finals = self._spare_finals.take(self._batch.new_finals)
         info: dict[str, Any] = {"action_mask": masks}
         for key in _INFO_KEYS:
             info[key] = episodes[key]
         info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
-        for key in list(info):
-            info[f"_{key}"] = done
+        info |= {f"_{key}": done for key in info}
         return {
             "final_obs": self._as_observations(observations, masks),
             "_final_obs": done,
             "final_info": info,
             "_final_info": done,
         }
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What each game's environment would answer: a method's result, or an attribute.
+
+        Args:
+            name: `action_masks`, `render`, `game` (a copy of the position), or an attribute that
+                the games share.
+            *args: of the method; these take none.
+            **kwargs: likewise.
+
+        Raises:
+            AttributeError: for a method that is not there game by game.
+        """
+        if name == "game":
+            return tuple(Game.from_record(record, self.rules) for record in self.games)
+        if name == "action_masks":
+            return tuple(self.action_masks(*args, **kwargs).copy())
+        if name == "render":
+            return self.render(*args, **kwargs) or (None,) * self.num_envs
+        shared = getattr(self, f"single_{name}" if name.endswith("_space") else name)
+        if callable(shared):
+            raise AttributeError(
+                f"no method {name!r} game by game: a native batch has action_masks and render"
+            )
+        return (shared,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """See `call`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Refused: the games share their settings, which are fixed when they are made."""
+        raise AttributeError(
+            f"cannot set {name!r}: the games of a native batch share settings that are fixed when "
+            "it is made"
+        )
 
     def state(self) -> dict[str, NDArray[Any]]:
         """A copy of all that the games to come depend on, as arrays by name, for `restore`."""
@@ -207,6 +299,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         self.reset(seed=0)
         for name, buffer in buffers.items():
             buffer[...] = state[name]
+        self._batch.observe(self._batch.observations)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -231,18 +324,26 @@ class FourSeasonsVectorEnv(GameVectorEnv):
     """Many games of `FourSeasonsEnv`, stepped in one call, without Python per game.
 
     Game ``i`` of ``reset(seed=s)`` plays the same deals and gives the same results as the single
-    environment after ``reset(seed=s + i)``. An episode that ends is followed by the next deal in
-    the same step (`AutoresetMode.SAME_STEP`): observation, mask and info are the new episode's, and
+    environment after ``reset(seed=s + i)``. By default an episode that ends is followed by the next
+    deal in the same step: observation, mask and info are the new episode's, and
     `infos["final_obs"]` and `infos["final_info"]` the old one's, in the rows where
     `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its
     length `l`. The keys `final_*` are there only in a step in which an episode has ended.
 
+    The mode is in `autoreset_mode` and in `metadata["autoreset_mode"]`. The masks `_key` in infos
+    cannot be written, as all of them are the same array.
+
     Args:
         num_envs: number of games.
+        autoreset_mode: `"SameStep"` (see above); `"NextStep"`: the step after an episode's end
+            deals the game anew, whatever its action, and pays 0; or `"Disabled"`: games that have
+            ended are reset by `reset(options={"reset_mask": terminated | truncated})`. Or a
+            `gymnasium.vector.AutoresetMode`.
         copy: give out copies. With False, observations, rewards, masks and infos are views of
-            buffers that the next step overwrites: faster, for callers who copy anyway.
+            buffers that the next step overwrites: somewhat faster, for callers who copy anyway.
         num_threads: threads that share the games; the results do not depend on it. Pays from some
             thousand games on.
+        max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
 
     The other arguments are those of `FourSeasonsEnv`.
 
@@ -261,9 +362,24 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
         *,
+        dtype: DTypeLike = "float32",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         copy: bool = True,
         num_threads: int = 1,
+        max_episode_steps: int | None = None,
     ) -> None:
         check_positive("num_envs", num_envs)
-        batch = Batch(num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads)
-        super().__init__(batch, render_mode, copy)
+        mode = check_autoreset_mode(autoreset_mode)
+        batch = Batch(
+            num_envs,
+            rules,
+            observation,
+            reward,
+            mask,
+            illegal,
+            shorter(max_moves, max_episode_steps),
+            num_threads,
+            dtype=dtype,
+            autoreset=COMPILED[mode],
+        )
+        super().__init__(batch, render_mode, copy, mode)

@@ -148,8 +148,10 @@ class FourSeasonsVecEnv(VecEnv):
         return self._one_each(wrapper_class is Monitor, indices)
 
     def get_images(self) -> list[Any]:
-        """No pictures: the games render as text."""
-        return [None] * self.num_envs
+        """A picture of each game, uint8 of shape (height, width, 3), if they are rendered so."""
+        if self.render_mode != "rgb_array":
+            return [None] * self.num_envs
+        return list(self.venv.call("render"))
 
 
 class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):

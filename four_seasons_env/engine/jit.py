@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.extending import overload
 
 from four_seasons_env.engine.sources import module_digest
 
@@ -74,6 +75,22 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
         function
     )
     return compiled
+
+
+def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for compiled code alone, whose code depends on the types of its arguments.
+
+    Args:
+        choose: takes Numba's types of the arguments, and returns the function for them, which has
+            parameters of the same names.
+    """
+
+    @functools.wraps(choose)
+    def function(*arguments: Any) -> Any:
+        raise NotImplementedError(f"{choose.__name__} is for compiled code")
+
+    overload(function, jit_options={"nogil": True, "error_model": "numpy"})(choose)
+    return function
 
 
 def announce(function: Callable[..., Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from four_seasons_env.engine.cards import NO_CARD, parse_deck
 from four_seasons_env.engine.deals import check_deal, start_streams
@@ -24,7 +24,13 @@ from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.observations import SHOWN, check_observation, observation_length
+from four_seasons_env.observations import (
+    SHOWN,
+    check_dtype,
+    check_observation,
+    largest_counts,
+    observation_space,
+)
 from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules, nearest
 
@@ -68,7 +74,7 @@ class RunningGames(abc.ABC):
         games: GAME array of shape (n,).
         episodes: `stepping.EPISODE` array of shape (n,).
         masks: int8 array of shape (n, A), 1 where an action may be taken.
-        observations: array of shape (n, ...).
+        observations: array of shape (n, ...), for those who need none of their own.
         rewards: float64 array of shape (n,).
         terminated, truncated, done: bool arrays of shape (n,).
 
@@ -79,6 +85,7 @@ class RunningGames(abc.ABC):
         illegal: one of `ILLEGAL`.
         max_moves: moves until an episode is truncated.
         threads: that share the games.
+        autoreset: `stepping.SAME_STEP`, `NEXT_STEP` or `DISABLED`.
 
     Raises:
         ValueError: for an argument that is unknown or out of range, naming the nearest valid one.
@@ -98,6 +105,7 @@ class RunningGames(abc.ABC):
         illegal: str,
         max_moves: int,
         threads: int,
+        autoreset: int,
     ) -> None:
         check_positive("max_moves", max_moves)
         check_positive("num_threads", threads)
@@ -108,7 +116,8 @@ class RunningGames(abc.ABC):
         self._strict = check_choice("illegal", illegal, ILLEGAL) == "raise"
         self._reward = reward
         self._reward_kind = check_reward(reward)
-        self._max_moves = int(max_moves)
+        self._autoreset = autoreset
+        self.max_moves = int(max_moves)
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -137,15 +146,23 @@ class RunningGames(abc.ABC):
     def state(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name, that the games to come depend on; not copies."""
         arrays: dict[str, NDArray[Any]] = self._buffers(slice(None))._asdict()
-        return arrays | {"streams": self._streams}
+        return arrays
 
-    def seed(self, seeds: NDArray[np.uint64]) -> None:
-        """Start the stream of training deals of each game from its seed."""
-        start_streams(seeds, self._streams)
+    def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
+        """Start the stream of training deals of each game, or each chosen one, from its seed."""
+        streams = np.empty_like(self._streams)
+        start_streams(seeds, streams)
+        np.copyto(self._streams, streams, where=self._all if chosen is None else chosen)
         self.seeded = True
 
-    def read_options(self, options: dict[str, Any] | None) -> NDArray[Any] | None:
+    def read_options(
+        self, options: dict[str, Any] | None, known: tuple[str, ...] = OPTIONS
+    ) -> NDArray[Any] | None:
         """The games that reset options ask for, as GAME records whose deal or deck is set.
+
+        Args:
+            options: of which those of `OPTIONS` are read.
+            known: options that there are.
 
         Returns:
             None without options: then each game's stream says what is dealt.
@@ -156,8 +173,11 @@ class RunningGames(abc.ABC):
         if not options:
             return None
         for key in options:
-            if key not in OPTIONS:
-                raise ValueError(f"unknown option {key!r}: {nearest(key, OPTIONS)}")
+            if key not in known:
+                raise ValueError(f"unknown option {key!r}: {nearest(key, known)}")
+        options = {key: options[key] for key in OPTIONS if key in options}
+        if not options:
+            return None
         if len(options) > 1:
             raise ValueError("give a deal or a deck, not both")
         asked = np.zeros(len(self.games), GAME)
@@ -174,26 +194,41 @@ class RunningGames(abc.ABC):
             asked["deck"][:, : self.rules.cards] = parse_deck(options["deck"], self.rules.ranks)
         return asked
 
-    def reset(self, asked: NDArray[Any] | None = None) -> None:
-        """Start an episode in every game: as `read_options` has it, or the next training deal."""
+    def reset(
+        self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Start an episode in every game, or in each chosen one.
+
+        Args:
+            asked: what `read_options` returns; None for the next training deals.
+            chosen: bool of shape (n,).
+
+        Raises:
+            gymnasium.error.ResetNeeded: if the first reset is not of all games.
+        """
+        if chosen is None:
+            chosen = self._all
+        elif not chosen.all():
+            self.check_started()
         self._started = True
+        self.done[chosen] = False
         if asked is None:
-            self.deal_anew(self._all)
+            self.deal_anew(chosen)
             return
-        self.games[:] = asked
-        self._lay_out(bool(asked["deal"][0] >= 0))
+        self.games[chosen] = asked[chosen]
+        self._lay_out(chosen, bool(asked["deal"][0] >= 0))
 
     @abc.abstractmethod
-    def _lay_out(self, by_number: bool) -> None:
-        """Start an episode in every game, from the deal or the deck that its record holds."""
+    def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
+        """Start an episode in each chosen game, from the deal or the deck that its record holds."""
 
     @abc.abstractmethod
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
 
     @abc.abstractmethod
-    def _step(self, actions: NDArray[np.int64]) -> int:
-        """Take one action in each game, all in range; returns how many episodes ended."""
+    def _step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
+        """`step`, for actions that are in range and allowed."""
 
     @abc.abstractmethod
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
@@ -208,29 +243,63 @@ class RunningGames(abc.ABC):
         if not self._started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
-    def step(self, actions: NDArray[np.int64]) -> int:
-        """Take one action in each game; returns how many episodes ended.
+    def observe(self, out: NDArray[Any]) -> None:
+        """Write the observation of each game into an array of the shape of ``observations``."""
+        if out is not self.observations:
+            out[...] = self.observations
+
+    def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
+        """Take one action in each game, and `observe`; returns how many episodes ended.
 
         Raises:
             ValueError: for an action out of range; nothing has changed then.
             IllegalMove: for an illegal action where `illegal="raise"`; likewise.
         """
-        refused = stepping.first_refused(actions, self.masks, self.episodes, self._strict)
-        if refused >= 0:
-            self._refuse(refused, int(actions[refused]))
+        self._check(actions)
         custom = self._reward_kind == CUSTOM
         before = self.games.copy() if custom else self.games
-        ended = self._step(actions)
+        anew = self.done.copy() if self._autoreset == stepping.NEXT_STEP else False
+        ended = self._step(actions, out)
         if custom:
             earned = self._reward(before, self.games)  # type: ignore[operator]
-            earned = np.where(self.episodes["illegal"], 0.0, earned)
+            earned = np.where(self.episodes["illegal"] | anew, 0.0, earned)
             self.rewards += earned
             self.episodes["score"] += earned
         return ended
 
-    def keep_finals(self, *finals: NDArray[Any]) -> None:
-        """Copy episodes, masks and observations of the ended games; see `stepping.keep_finals`."""
-        stepping.keep_finals(self.done, self.episodes, self.masks, self.observations, *finals)
+    def step_and_deal(
+        self, actions: NDArray[np.int64], finals: stepping.Finals, out: NDArray[Any]
+    ) -> int:
+        """`step`, and where SAME_STEP has it so, the next episode of each game that has ended.
+
+        Args:
+            actions: int64 of shape (n,).
+            finals: for what belongs to the ended episodes.
+            out: for the observations, which are then those of the next episodes.
+        """
+        ended = self.step(actions, out)
+        if ended and self._autoreset == stepping.SAME_STEP:
+            stepping.keep_finals(self.done, self.episodes, self.masks, out, tuple(finals))
+            self.deal_anew(self.done)
+            self.observe(out)
+        return ended
+
+    def new_finals(self) -> stepping.Finals:
+        """Arrays of zeros for what belongs to ended episodes."""
+        return stepping.Finals(
+            np.zeros_like(self.episodes),
+            np.zeros(self.masks.shape, np.int8),
+            np.zeros_like(self.observations),
+            np.zeros_like(self.done),
+        )
+
+    def _check(self, actions: NDArray[np.int64]) -> None:
+        """Raise the error for the first action that cannot be taken, if there is one."""
+        refused = stepping.first_refused(
+            actions, self.masks, self.episodes, self.done, self._strict, self._autoreset
+        )
+        if refused >= 0:
+            self._refuse(refused, int(actions[refused]))
 
     def _share_out(self, call: Callable[[int], int | None]) -> int:
         """Call a function in each thread, for its share of the games.
@@ -277,7 +346,13 @@ class RunningGames(abc.ABC):
         return {"rules": self.rule}
 
     def _refuse(self, index: int, action: int) -> None:
-        """Raise the error for an action that is out of range or illegal."""
+        """Raise the error for an action that is out of range, illegal, or of a game that is over."""
+        if self._autoreset == stepping.DISABLED and self.done[index]:
+            ended = np.flatnonzero(self.done)
+            raise gym.error.ResetNeeded(
+                f"{len(ended)} games have ended, game {ended[0]} first: call "
+                'reset(options={"reset_mask": terminated | truncated})'
+            )
         actions = self.masks.shape[1]
         where = f" in game {index}" if len(self.games) > 1 else ""
         if not 0 <= action < actions:
@@ -292,11 +367,12 @@ class Batch(RunningGames):
     """Running games whose actions are moves.
 
     Attributes:
-        observations: float32 array of shape (n, L).
+        observations: array of shape (n, L).
 
     Args:
         observation: one of `observations.OBSERVATIONS`.
         mask: one of `MASKS`.
+        dtype: of observations, one of `observations.DTYPES`.
 
     The other arguments are those of `RunningGames`.
     """
@@ -311,8 +387,11 @@ class Batch(RunningGames):
         illegal: str,
         max_moves: int,
         threads: int = 1,
+        *,
+        dtype: DTypeLike = "float32",
+        autoreset: int = stepping.SAME_STEP,
     ) -> None:
-        super().__init__(count, rules, reward, illegal, max_moves, threads)
+        super().__init__(count, rules, reward, illegal, max_moves, threads, autoreset)
         announce(stepping.reset_all)
         self._settings = stepping.Settings(
             rules=self.rule,
@@ -320,14 +399,17 @@ class Batch(RunningGames):
             observation=check_observation(observation),
             reward=self._reward_kind,
             penalty=ILLEGAL_PENALTY,
-            max_moves=self._max_moves,
+            max_moves=self.max_moves,
+            autoreset=self._autoreset,
+            shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
-        length = observation_length(self.rules, observation)
-        self.observation_space = gym.spaces.Box(0.0, 1.0, (length,), np.float32)
+        self.observation_space = observation_space(self.rules, observation, check_dtype(dtype))
         self.action_space = gym.spaces.Discrete(len(all_moves(self.rules)))
         self._words, self.masks = new_masks(count, self.rules)  # the same memory
         self._shown = np.zeros(count, SHOWN)
-        self.observations = np.zeros((count, length), np.float32)
+        shape = (count, *self.observation_space.shape)
+        self._counts = np.zeros(shape, np.uint8)
+        self.observations = np.zeros(shape, self.observation_space.dtype)
         self._share_buffers()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -349,30 +431,63 @@ class Batch(RunningGames):
             self._words[part],
             self.masks[part],
             self._shown[part],
-            self.observations[part],
+            self._counts[part],
             self.rewards[part],
             self.terminated[part],
             self.truncated[part],
             self.done[part],
+            self._streams[part],
         )
 
     def _bundle(self, part: slice) -> Any:
         return tuple(self._buffers(part)), tuple(self._settings)
 
-    def _lay_out(self, by_number: bool) -> None:
-        self._share_out(lambda thread: stepping.reset_to(self._bundles[thread], by_number))
+    def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
+        for share, bundle in zip(self._shares, self._bundles, strict=True):
+            stepping.reset_to(bundle, chosen[share], by_number)
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
         for share, bundle in zip(self._shares, self._bundles, strict=True):
-            stepping.reset_all(bundle, chosen[share], self._streams[share])
+            stepping.reset_all(bundle, chosen[share])
 
-    def _step(self, actions: NDArray[np.int64]) -> int:
+    def observe(self, out: NDArray[Any]) -> None:
+        """See `RunningGames.observe`."""
+        for share, bundle in zip(self._shares, self._bundles, strict=True):
+            stepping.show_all(bundle, out[share])
+
+    def _step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         if self._threads == 1:
-            return int(stepping.step_all(self._bundles[0], actions))
-        return self._share_out(
-            lambda thread: stepping.step_all(self._bundles[thread], actions[self._shares[thread]])
-        )
+            return int(stepping.step_all(self._bundles[0], actions, out))
+
+        def call(thread: int) -> int:
+            share = self._shares[thread]
+            return int(stepping.step_all(self._bundles[thread], actions[share], out[share]))
+
+        return self._share_out(call)
+
+    def step_and_deal(
+        self, actions: NDArray[np.int64], finals: stepping.Finals, out: NDArray[Any]
+    ) -> int:
+        """See `RunningGames.step_and_deal`: one compiled call, if no Python comes in between."""
+        if self._reward_kind == CUSTOM or self._autoreset != stepping.SAME_STEP:
+            return super().step_and_deal(actions, finals, out)
+        if self._threads == 1:
+            bundle, strict = self._bundles[0], self._strict
+            ended = int(stepping.step_and_deal(bundle, actions, strict, tuple(finals), out))
+            if ended < 0:
+                self._refuse(-1 - ended, int(actions[-1 - ended]))
+            return ended
+        self._check(actions)
+
+        def call(thread: int) -> int:
+            bundle, share = self._bundles[thread], self._shares[thread]
+            rows = tuple(array[share] for array in finals)
+            return int(
+                stepping.step_and_deal(bundle, actions[share], self._strict, rows, out[share])
+            )
+
+        return self._share_out(call)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import next_deal
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.kernel import is_won, lay_out, legal, play, start
-from four_seasons_env.observations import encode, refresh
+from four_seasons_env.observations import encode, refresh, show
 from four_seasons_env.rewards import reward_of
 
 EPISODE = np.dtype(
@@ -22,7 +22,7 @@ EPISODE = np.dtype(
         ("deal", "i8"),  # the deal's number, -1 for a deck of one's own
         ("steps", "i4"),  # actions taken, illegal ones too
         ("score", "f8"),  # sum of rewards
-        ("cards_up", "u1"),
+        ("cards_up", "i8"),
         ("won", "b1"),
         ("illegal", "b1"),  # the last action was illegal
         ("over", "b1"),  # nothing is left to do: won, or lost at a standstill
@@ -32,6 +32,12 @@ EPISODE = np.dtype(
 """What the environments report of an episode, running or ended."""
 
 _NO_EPISODE = np.zeros(1, EPISODE)[0]
+
+SAME_STEP, NEXT_STEP, DISABLED = range(3)
+"""When the next episode starts: in the step in which one ends, in the step after it, or when asked.
+
+By Gymnasium's names (`gymnasium.vector.AutoresetMode`).
+"""
 
 
 # Python callers pass both as one bundle of plain tuples, (Buffers, Settings), because Numba
@@ -47,6 +53,8 @@ class Settings(NamedTuple):
     reward: int  # see `rewards`
     penalty: float  # of an illegal action
     max_moves: int
+    autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
+    shares: NDArray[np.float32]  # (slots,), what a count is in an observation of float32
 
 
 class Buffers(NamedTuple):
@@ -57,11 +65,21 @@ class Buffers(NamedTuple):
     words: NDArray[np.uint64]  # (n, words), masks as `kernel.legal` writes them
     masks: NDArray[np.int8]  # (n, actions), over the same memory
     shown: NDArray[np.void]  # SHOWN (n,)
-    observations: NDArray[Any]  # float32 (n, slots)
+    counts: NDArray[np.uint8]  # (n, slots), observations as counts
     rewards: NDArray[np.float64]  # (n,)
     terminated: NDArray[np.bool_]  # (n,)
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
+    streams: NDArray[np.uint64]  # (n,), of the deals to come
+
+
+class Finals(NamedTuple):
+    """What is told of episodes that have ended, a row a game; zeros for all other games."""
+
+    episodes: NDArray[np.void]  # EPISODE (n,)
+    masks: NDArray[np.int8]  # (n, actions)
+    observations: NDArray[Any]  # (n, ...)
+    filled: NDArray[np.bool_]  # (n,), the rows that are not zeros
 
 
 @inlined
@@ -100,37 +118,61 @@ def _begin(i, buffers, settings):
     g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
     start_episode(g, rule, episode)
     episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
-    encode(g, rule, settings.observation, buffers.shown[i], buffers.observations[i])
+    encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
+
+
+@inlined
+def no_step(i, buffers):
+    """Say of a game that is dealt anew in place of a step: nothing earned, nothing ended."""
+    buffers.rewards[i] = 0.0
+    buffers.terminated[i] = False
+    buffers.truncated[i] = False
+    buffers.done[i] = False
 
 
 @jit
-def reset_all(bundle, chosen, streams):
+def _deal(i, buffers, settings):
+    """Start an episode with the next deal of a game's stream."""
+    start(buffers.games[i], settings.rules[0], next_deal(buffers.streams, i))
+    _begin(i, buffers, settings)
+
+
+@jit
+def reset_all(bundle, chosen):
     """Deal each chosen game anew, with the next deal of its stream."""
     buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
     for i in range(len(chosen)):
         if chosen[i]:
-            start(buffers.games[i], settings.rules[0], next_deal(streams, i))
+            _deal(i, buffers, settings)
+
+
+@jit
+def reset_to(bundle, chosen, by_number):
+    """Start each chosen game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    for i in range(len(chosen)):
+        if chosen[i]:
+            g = buffers.games[i]
+            if by_number:
+                start(g, settings.rules[0], g.deal)
+            else:
+                lay_out(g, settings.rules[0])
             _begin(i, buffers, settings)
 
 
 @jit
-def reset_to(bundle, by_number):
-    """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
-    for i in range(len(buffers.games)):
-        g = buffers.games[i]
-        if by_number:
-            start(g, settings.rules[0], g.deal)
-        else:
-            lay_out(g, settings.rules[0])
-        _begin(i, buffers, settings)
+def first_refused(actions, masks, episodes, done, strict, autoreset):
+    """Index of the first game that cannot take its action; -1 if there is none.
 
-
-@jit
-def first_refused(actions, masks, episodes, strict):
-    """Index of the first action out of range, or where strict of the first illegal one; else -1."""
+    An action is refused out of range and, where strict, if it is illegal; where an ended game must
+    be reset (DISABLED), any is. Actions of games that are dealt anew instead are not looked at.
+    """
     for i in range(len(actions)):
         action = actions[i]
+        if autoreset != SAME_STEP and done[i]:
+            if autoreset == DISABLED:
+                return i
+            continue
         if action < 0 or action >= masks.shape[1]:
             return i
         if strict and not masks[i, action] and not episodes[i].over:
@@ -139,22 +181,34 @@ def first_refused(actions, masks, episodes, strict):
 
 
 @jit
-def step_all(bundle, actions):
-    """Take one action in each game, which must be in range. Nothing is dealt anew.
+def show_all(bundle, out):
+    """Write the observation of each game; ``out`` is (n, slots) of one of `observations.DTYPES`."""
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    for i in range(len(out)):
+        show(buffers.counts[i], settings.shares, out[i])
+
+
+@jit
+def step_all(bundle, actions, out):
+    """Take one action in each game, which must be in range, and write the observations.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
-    its opening (a tiny deck can be) ends at its first step.
+    its opening (a tiny deck can be) ends at its first step. With NEXT_STEP, a game that has ended
+    is dealt anew; else nothing is.
 
     Returns:
         How many episodes ended; ``done`` says which.
     """
-    games, episodes, words, masks, shown, observations, rewards, terminated, truncated, done = (
-        Buffers(*bundle[0])
-    )
-    settings = Settings(*bundle[1])
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    games, episodes, words, masks, shown, counts, rewards, terminated, truncated, done, _ = buffers
     rule, distinct, kind = settings.rules[0], settings.distinct, settings.observation
     ended = 0
     for i in range(len(games)):
+        if settings.autoreset == NEXT_STEP and done[i]:
+            no_step(i, buffers)
+            _deal(i, buffers, settings)
+            show(counts[i], settings.shares, out[i])
+            continue
         g = games[i]
         episode = episodes[i]
         before = np.int64(g.cards_up)
@@ -165,9 +219,10 @@ def step_all(bundle, actions):
                 play(g, rule, actions[i])
                 episode.over = not legal(g, rule, distinct, words[i])
                 episode.cards_up = g.cards_up
-                refresh(g, rule, kind, shown[i], observations[i], actions[i])
+                refresh(g, rule, kind, shown[i], counts[i], actions[i])
             else:
                 episode.illegal = True
+        show(counts[i], settings.shares, out[i])
         rewards[i], truncated[i] = end_step(g, rule, episode, before, settings)
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]
@@ -176,18 +231,42 @@ def step_all(bundle, actions):
 
 
 @jit
-def keep_finals(done, episodes, masks, observations, final_episodes, final_masks, final_obs):
-    """Copy what belongs to the ended episodes before the next ones take their place.
+def step_and_deal(bundle, actions, strict, finals, out):
+    """`first_refused`, `step_all`, `keep_finals` and `reset_all` in one call, for SAME_STEP.
 
-    The rows of all other games are 0; of them only those that an earlier step has filled are
-    written, as an episode that has ended has taken a step or more.
+    Returns:
+        How many episodes ended, or -1 - i if game i cannot take its action: nothing is played then.
     """
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    masks, episodes, done = buffers.masks, buffers.episodes, buffers.done
+    refused = first_refused(actions, masks, episodes, done, strict, SAME_STEP)
+    if refused >= 0:
+        return -1 - refused
+    ended = step_all(bundle, actions, out)
+    keep_finals(done, episodes, masks, out, finals)
+    for i in range(len(done)):
+        if done[i]:
+            _deal(i, buffers, settings)
+            show(buffers.counts[i], settings.shares, out[i])
+    return ended
+
+
+@jit
+def keep_finals(done, episodes, masks, observations, finals):
+    """Copy what belongs to the ended episodes, before the next ones take their place.
+
+    Args:
+        finals: the fields of `Finals`. Of the rows of games that have not ended only those that an
+            earlier step has filled are written.
+    """
+    final_episodes, final_masks, final_observations, filled = finals
     for i in range(len(done)):
         if done[i]:
             final_episodes[i] = episodes[i]
             final_masks[i] = masks[i]
-            final_obs[i] = observations[i]
-        elif final_episodes[i].steps:
+            final_observations[i] = observations[i]
+        elif filled[i]:
             final_episodes[i] = _NO_EPISODE
             final_masks[i] = 0
-            final_obs[i] = 0.0
+            final_observations[i] = 0
+        filled[i] = done[i]

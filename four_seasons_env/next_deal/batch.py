@@ -12,6 +12,7 @@ from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.episodes.batch import RunningGames, check_choice, check_positive
+from four_seasons_env.episodes.stepping import SAME_STEP
 from four_seasons_env.game import IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.enumeration import ORDERS
@@ -59,8 +60,9 @@ class NextDealBatch(RunningGames):
         illegal: str,
         max_moves: int,
         threads: int = 1,
+        autoreset: int = SAME_STEP,
     ) -> None:
-        super().__init__(count, rules, reward, illegal, max_moves, threads)
+        super().__init__(count, rules, reward, illegal, max_moves, threads, autoreset)
         announce(stepping.reset_all)
         check_positive("candidates", candidates)
         for name, value in (("expansions", expansions), ("ending_expansions", ending_expansions)):
@@ -78,7 +80,8 @@ class NextDealBatch(RunningGames):
             ending_expansions=int(ending_expansions),
             reward=self._reward_kind,
             penalty=ILLEGAL_PENALTY,
-            max_moves=self._max_moves,
+            max_moves=self.max_moves,
+            autoreset=self._autoreset,
         )
         k, held = int(candidates), stepping.held(expansions) + 1
         one = _candidate_space(self.rules, observation, k)
@@ -120,15 +123,19 @@ class NextDealBatch(RunningGames):
             self._parents[part],
             self._moves[part],
             self.played[part],
+            self._streams[part],
         )
 
     def _bundle(self, part: slice) -> tuple[stepping.Buffers, stepping.Settings]:
         return self._buffers(part), self._settings
 
-    def _lay_out(self, by_number: bool) -> None:
+    def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
         self._share_out(
             lambda thread: stepping.reset_to(
-                *self._bundles[thread], self._scratch[thread], by_number
+                *self._bundles[thread],
+                self._scratch[thread],
+                chosen[self._shares[thread]],
+                by_number,
             )
         )
 
@@ -139,18 +146,19 @@ class NextDealBatch(RunningGames):
                 *self._bundles[thread],
                 self._scratch[thread],
                 chosen[self._shares[thread]],
-                self._streams[self._shares[thread]],
             )
         )
 
-    def _step(self, actions: NDArray[np.int64]) -> int:
-        return self._share_out(
+    def _step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
+        ended = self._share_out(
             lambda thread: stepping.step_all(
                 *self._bundles[thread],
                 self._scratch[thread],
                 actions[self._shares[thread]],
             )
         )
+        self.observe(out)
+        return ended
 
     def consider(self, games: NDArray[Any]) -> None:
         """Write the candidates of any positions into the first rows, for players.

@@ -128,10 +128,9 @@ class FourSeasonsNextDealEnv(GameEnv):
         return self._batch.moves_of(0, action)
 
     def _observation(self) -> dict[str, NDArray[Any]]:
-        batch = self._batch
         return {
-            "observation": batch.observations[0].copy(),
-            "action_mask": batch.masks[0].copy(),
+            "observation": self._observations[0],
+            "action_mask": self._batch.masks[0].copy(),
         }
 
     def _info(self) -> dict[str, Any]:

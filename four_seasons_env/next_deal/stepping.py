@@ -22,7 +22,7 @@ from four_seasons_env.engine.kernel import (
     start,
 )
 from four_seasons_env.engine.moves import STOCK
-from four_seasons_env.episodes.stepping import end_step, start_episode
+from four_seasons_env.episodes.stepping import NEXT_STEP, end_step, no_step, start_episode
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
 from four_seasons_env.next_deal.features import Features, new_features, write_row
 from four_seasons_env.next_deal.reach import (
@@ -58,6 +58,7 @@ class Settings(NamedTuple):
     reward: int  # see `rewards`
     penalty: float  # of an illegal action
     max_moves: int
+    autoreset: int  # one of those of `episodes.stepping`
 
 
 class Buffers(NamedTuple):
@@ -76,6 +77,7 @@ class Buffers(NamedTuple):
     parents: NDArray[np.int16]  # (n, held), of the enumeration's rows
     moves: NDArray[np.uint8]  # (n, held), likewise
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
+    streams: NDArray[np.uint64]  # (n,), of the deals to come
 
 
 class Scratch(NamedTuple):
@@ -217,32 +219,40 @@ def _begin(i, buffers, settings, scratch):
 
 
 @jit
-def reset_all(buffers, settings, scratch, chosen, streams):
+def _deal(i, buffers, settings, scratch):
+    """Start an episode with the next deal of a game's stream."""
+    start(buffers.games[i], settings.rules[0], next_deal(buffers.streams, i))
+    _begin(i, buffers, settings, scratch)
+
+
+@jit
+def reset_all(buffers, settings, scratch, chosen):
     """Deal each chosen game anew, with the next deal of its stream."""
     for i in range(len(buffers.games)):
         if chosen[i]:
-            start(buffers.games[i], settings.rules[0], next_deal(streams, i))
+            _deal(i, buffers, settings, scratch)
+
+
+@jit
+def reset_to(buffers, settings, scratch, chosen, by_number):
+    """Start each chosen game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
+    for i in range(len(buffers.games)):
+        if chosen[i]:
+            g = buffers.games[i]
+            if by_number:
+                start(g, settings.rules[0], g.deal)
+            else:
+                lay_out(g, settings.rules[0])
             _begin(i, buffers, settings, scratch)
 
 
 @jit
-def reset_to(buffers, settings, scratch, by_number):
-    """Start each game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
-    for i in range(len(buffers.games)):
-        g = buffers.games[i]
-        if by_number:
-            start(g, settings.rules[0], g.deal)
-        else:
-            lay_out(g, settings.rules[0])
-        _begin(i, buffers, settings, scratch)
-
-
-@jit
 def step_all(buffers, settings, scratch, actions):
-    """Take one action in each game, which must be in range. Nothing is dealt anew.
+    """Take one action in each game, which must be in range.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
-    its opening (a tiny deck can be) ends at its first step.
+    its opening (a tiny deck can be) ends at its first step. With NEXT_STEP, a game that has ended
+    is dealt anew; else nothing is.
 
     Returns:
         How many episodes ended; ``done`` says which.
@@ -250,12 +260,16 @@ def step_all(buffers, settings, scratch, actions):
     rule = settings.rules[0]
     ended = 0
     for i in range(len(buffers.games)):
+        buffers.played[i] = -1
+        if settings.autoreset == NEXT_STEP and buffers.done[i]:
+            no_step(i, buffers)
+            _deal(i, buffers, settings, scratch)
+            continue
         g = buffers.games[i]
         episode = buffers.episodes[i]
         before = np.int64(g.cards_up)
         episode.illegal = False
         episode.steps += 1
-        buffers.played[i] = -1
         if not episode.over:
             if buffers.masks[i, actions[i]]:
                 _take(i, actions[i], buffers, settings, scratch)

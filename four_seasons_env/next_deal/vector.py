@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import Move
+from four_seasons_env.episodes.autoreset import COMPILED, check_autoreset_mode
 from four_seasons_env.episodes.batch import MAX_MOVES, check_positive
+from four_seasons_env.episodes.limit import shorter
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.env import CANDIDATES, ENDING_EXPANSIONS, EXPANSIONS
 from four_seasons_env.rewards import RewardFunction
@@ -19,8 +22,8 @@ from four_seasons_env.vector import GameVectorEnv
 class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     """Many games of `FourSeasonsNextDealEnv`, stepped in one call, without Python per game.
 
-    Seeds, autoreset, `final_obs`, `final_info`, `copy` and `num_threads` are as in
-    `FourSeasonsVectorEnv`; the other arguments are those of `FourSeasonsNextDealEnv`. Observations
+    Seeds, `autoreset_mode`, `final_obs`, `final_info`, `copy`, `num_threads` and
+    `max_episode_steps` are as in `FourSeasonsVectorEnv`; the other arguments are those of `FourSeasonsNextDealEnv`. Observations
     are dictionaries of arrays, `infos["moves"]` is int16 of shape (n, longest): the moves of each
     game's last action, then -1.
 
@@ -45,10 +48,13 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         illegal: str = "stay",
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         copy: bool = True,
         num_threads: int = 1,
+        max_episode_steps: int | None = None,
     ) -> None:
         check_positive("num_envs", num_envs)
+        mode = check_autoreset_mode(autoreset_mode)
         batch = NextDealBatch(
             num_envs,
             rules,
@@ -60,10 +66,11 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             observation=observation,
             reward=reward,
             illegal=illegal,
-            max_moves=max_moves,
+            max_moves=shorter(max_moves, max_episode_steps),
             threads=num_threads,
+            autoreset=COMPILED[mode],
         )
-        super().__init__(batch, render_mode, copy)
+        super().__init__(batch, render_mode, copy, mode)
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""
@@ -79,10 +86,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     def _as_observations(
         self, observations: NDArray[Any], masks: NDArray[np.int8]
     ) -> dict[str, NDArray[Any]]:
-        return {"observation": observations, "action_mask": masks}
+        return {"observation": observations, "action_mask": self._give(masks)}
 
-    def _infos(self) -> dict[str, Any]:
-        infos = super()._infos()
-        infos["moves"] = self._give(self._batch.played)
-        infos["_moves"] = self._give(self._all)
-        return infos
+    def _info_arrays(self) -> dict[str, NDArray[Any]]:
+        return super()._info_arrays() | {"moves": self._batch.played}

@@ -228,7 +228,8 @@ def test_what_is_given_out_is_not_overwritten():
 def test_writing_into_what_is_given_out_changes_no_game():
     def spoil(thing) -> None:
         if isinstance(thing, np.ndarray):
-            thing[...] = 0
+            if thing.flags.writeable:
+                thing[...] = 0
         elif isinstance(thing, dict | tuple | list):
             for part in thing.values() if isinstance(thing, dict) else thing:
                 spoil(part)

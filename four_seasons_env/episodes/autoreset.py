@@ -1,0 +1,83 @@
+"""When a game's next episode starts, and which games a reset is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.deals import check_seed
+from four_seasons_env.episodes import stepping
+from four_seasons_env.rules import nearest
+
+COMPILED = {
+    AutoresetMode.SAME_STEP: stepping.SAME_STEP,
+    AutoresetMode.NEXT_STEP: stepping.NEXT_STEP,
+    AutoresetMode.DISABLED: stepping.DISABLED,
+}
+"""Each mode's number for the compiled functions."""
+
+RESET_MASK = "reset_mask"
+"""The option of a reset that names the games that it is for."""
+
+
+def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """A mode by itself, its value or its name: `"NextStep"`, `"NEXT_STEP"`, `"next_step"`.
+
+    Raises:
+        ValueError: for any other, with the nearest one.
+    """
+    if isinstance(mode, AutoresetMode):
+        return mode
+    modes = {each.value.lower(): each for each in COMPILED}
+    word = str(mode).lower().replace("_", "")
+    if word not in modes:
+        values = [each.value for each in COMPILED]
+        raise ValueError(f"unknown autoreset_mode {mode!r}: {nearest(str(mode), values)}")
+    return modes[word]
+
+
+def check_reset_mask(mask: Any, count: int) -> NDArray[np.bool_]:
+    """The games that a reset is for, as a bool array of shape (n,).
+
+    Raises:
+        ValueError: if it is not one, or names no game.
+    """
+    chosen = np.asarray(mask)
+    if chosen.dtype != np.bool_ or chosen.shape != (count,):
+        raise ValueError(
+            f"reset_mask must be a bool array of shape ({count},), not {chosen.dtype} of shape "
+            f"{chosen.shape}"
+        )
+    if not chosen.any():
+        raise ValueError("reset_mask must name one game or more")
+    return chosen
+
+
+def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """The seed of each game, and which have one.
+
+    Args:
+        seed: a number for the first game, one less than the next one's; a sequence of numbers, or
+            None, one a game; or None.
+        count: number of games.
+
+    Raises:
+        ValueError: for a sequence of another length, and for what is not a seed.
+    """
+    seeds = np.zeros(count, np.uint64)
+    given = np.zeros(count, np.bool_)
+    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+        if len(seed) != count:
+            raise ValueError(f"{count} games take as many seeds, not {len(seed)}")
+        for i, each in enumerate(seed):
+            if each is not None:
+                seeds[i] = check_seed(each)
+                given[i] = True
+    elif seed is not None:
+        seeds[:] = np.uint64(check_seed(seed)) + np.arange(count, dtype=np.uint64)
+        given[:] = True
+    return seeds, given

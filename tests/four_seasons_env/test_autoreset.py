@@ -1,0 +1,348 @@
+"""When the next episode starts: the three modes play the same games, and Gymnasium's tools agree."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import vector as wrappers
+
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game
+from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import same, small
+
+GAMES = 5
+SMALL = {"rules": small("four-seasons"), "max_moves": 30}
+NEXT_DEAL = {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30}
+MAKERS = {
+    "moves": lambda **how: FourSeasonsVectorEnv(GAMES, **SMALL | how),
+    "cards on three threads": lambda **how: FourSeasonsVectorEnv(
+        GAMES, **SMALL | {"observation": "cards", "num_threads": 3} | how
+    ),
+    "counts": lambda **how: FourSeasonsVectorEnv(GAMES, **SMALL | {"dtype": "uint8"} | how),
+    "a reward of one's own": lambda **how: FourSeasonsVectorEnv(
+        GAMES, **SMALL | {"reward": lambda before, after: after["dealt"] - before["dealt"]} | how
+    ),
+    "next deal": lambda **how: FourSeasonsNextDealVectorEnv(GAMES, **NEXT_DEAL | how),
+}
+
+
+def row(value, index: int):
+    """A copy of one game's row of observations or infos."""
+    if isinstance(value, dict):
+        return {key: row(each, index) for key, each in value.items() if not key.startswith("_")}
+    return value[index].copy()
+
+
+def action_of(game: int, played: int, mask) -> int:
+    """A legal action, drawn by the game and how many it has played: in each mode the same."""
+    legal = np.flatnonzero(mask)
+    return int(np.random.default_rng([game, played]).choice(legal))
+
+
+class Record:
+    """What is told of each game, step by step, whatever the steps are in which nothing is played."""
+
+    def __init__(self, env) -> None:
+        self.env = env
+        observations, infos = env.reset(seed=7)
+        self.told = [[(row(observations, i), row(infos, i))] for i in range(GAMES)]
+        self.played = [0] * GAMES
+        self.masks = infos["action_mask"].copy()
+
+    def actions(self, idle) -> np.ndarray:
+        """The games' next actions; those of idle games are out of range."""
+        chosen = np.full(GAMES, -1)
+        for i in np.flatnonzero(~idle):
+            chosen[i] = action_of(i, self.played[i], self.masks[i])
+            self.played[i] += 1
+        return chosen
+
+    def step(self, idle) -> np.ndarray:
+        """Take a step and note what is told; returns which episodes have ended."""
+        answer = self.env.step(self.actions(idle))
+        observations, rewards, terminated, truncated, infos = answer
+        done = terminated | truncated
+        for i in range(GAMES):
+            if idle[i]:
+                assert (rewards[i], done[i]) == (0, False)
+            elif "final_obs" in infos and done[i]:
+                final = row(infos["final_info"], i)
+                del final["episode"]
+                told = row(infos["final_obs"], i), final
+                self.told[i].append((*told, rewards[i], terminated[i], truncated[i]))
+            else:
+                told = row(observations, i), row(infos, i)
+                self.told[i].append((*told, rewards[i], terminated[i], truncated[i]))
+            if idle[i] or "final_obs" in infos and done[i]:
+                self.told[i].append((row(observations, i), row(infos, i)))
+        self.masks = infos["action_mask"].copy()
+        return done
+
+
+def comparable(told: list) -> list:
+    """Of what is told, all but the moves of the last action, which only some tell of an end."""
+    return [
+        (one, {key: each for key, each in info.items() if key != "moves"}, *rest)
+        for one, info, *rest in told
+    ]
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_the_three_modes_play_the_same_games(make, copy):
+    nobody = np.zeros(GAMES, np.bool_)
+    same_step = Record(make(copy=copy))
+    for _ in range(60):
+        same_step.step(nobody)
+
+    next_step = Record(make(copy=copy, autoreset_mode="NextStep"))
+    done = nobody
+    for _ in range(70):
+        done = next_step.step(done)
+
+    disabled = Record(make(copy=copy, autoreset_mode="Disabled"))
+    for _ in range(60):
+        done = disabled.step(nobody)
+        if done.any():
+            observations, infos = disabled.env.reset(options={"reset_mask": done})
+            for i in np.flatnonzero(done):
+                disabled.told[i].append((row(observations, i), row(infos, i)))
+            assert infos["_deal"].tolist() == done.tolist()
+            disabled.masks = infos["action_mask"].copy()
+
+    for i in range(GAMES):
+        first, second, third = (
+            comparable(each.told[i]) for each in (same_step, next_step, disabled)
+        )
+        assert sum(len(each) == 2 for each in first) > 2, "an episode has ended"
+        length = min(len(first), len(second), len(third))
+        assert length > 60
+        assert same(first[:length], second[:length])
+        assert same(first[:length], third[:length])
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_gymnasiums_own_vector_environment_agrees(mode):
+    native = FourSeasonsVectorEnv(3, **SMALL, autoreset_mode=mode)
+    sync = gym.vector.SyncVectorEnv([lambda: FourSeasonsEnv(**SMALL)] * 3, autoreset_mode=mode)
+    assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
+    one, two = native.reset(seed=3), sync.reset(seed=3)
+    rng = np.random.default_rng(0)
+    resets = 0
+    for _ in range(90):
+        assert same(one[0], two[0])
+        mask = one[-1]["action_mask"]
+        assert (mask == np.stack(list(two[-1]["action_mask"]))).all()
+        actions = np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
+        one, two = native.step(actions), sync.step(actions)
+        for i in range(1, 4):
+            assert (one[i] == two[i]).all()
+        done = one[2] | one[3]
+        if mode is AutoresetMode.DISABLED and done.any():
+            assert same(one[0], two[0])
+            masks = one[4]["action_mask"].copy()
+            resets += 1
+            one, two = (env.reset(options={"reset_mask": done}) for env in (native, sync))
+            two[1]["action_mask"][~done] = masks[~done]  # of those, Gymnasium tells nothing
+            for key, each in two[1].items():
+                assert (one[1][key][done] == each[done]).all()
+    assert resets > 3 or mode is not AutoresetMode.DISABLED
+
+
+def test_the_mode_belongs_to_the_environment():
+    envs = [FourSeasonsVectorEnv(2, autoreset_mode=mode) for mode in ("next_step", "SAME_STEP")]
+    assert [env.metadata["autoreset_mode"] for env in envs] == [
+        AutoresetMode.NEXT_STEP,
+        AutoresetMode.SAME_STEP,
+    ]
+    assert "autoreset_mode" not in FourSeasonsVectorEnv.metadata
+    made = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=2, autoreset_mode="Disabled")
+    assert made.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+
+
+@pytest.mark.parametrize("kind", [FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv])
+def test_a_mode_that_there_is_not(kind):
+    with pytest.raises(ValueError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextS"):
+        kind(2, autoreset_mode="NextSteps")
+    with pytest.raises(ValueError, match="unknown autoreset_mode None"):
+        kind(2, autoreset_mode=None)
+
+
+def test_ended_games_are_not_stepped_where_nothing_resets_them():
+    env = FourSeasonsVectorEnv(3, **SMALL | {"max_moves": 2}, autoreset_mode="Disabled")
+    _, infos = env.reset(seed=1)
+    for _ in range(2):
+        _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
+    assert (terminated | truncated).all()
+    games = env.games.copy()
+    with pytest.raises(ResetNeeded, match="3 games have ended, game 0 first: call reset"):
+        env.step(np.zeros(3, int))
+    env.reset(options={"reset_mask": np.array([True, False, True])})
+    with pytest.raises(ResetNeeded, match="1 games have ended, game 1 first"):
+        env.step(np.zeros(3, int))
+    assert (env.games[1] == games[1]).all()
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    env.step(np.zeros(3, int))
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_a_mask_resets_its_games_alone(mode):
+    env = FourSeasonsVectorEnv(3, "czarina", autoreset_mode=mode)
+    env.reset(seed=1)
+    env.step(np.zeros(3, int))
+    before = env.games.copy()
+    chosen = np.array([False, True, False])
+    options = {"reset_mask": chosen, "deal": [1, 17, 3]}
+    observations, infos = env.reset(options=options)
+    assert set(options) == {"reset_mask", "deal"}, "the options are the caller's"
+    assert infos["deal"][1] == 17
+    assert infos["_deal"].tolist() == infos["_action_mask"].tolist() == chosen.tolist()
+    assert (env.games[~chosen] == before[~chosen]).all()
+    assert Game.from_record(env.games[1], "czarina") == Game("czarina", deal=17)
+    assert env.observation_space.contains(observations)
+    _, infos = env.reset(seed=[None, 8, 9], options={"reset_mask": chosen})
+    assert infos["deal"][1] == FourSeasonsVectorEnv(1).reset(seed=8)[1]["deal"][0]
+    assert (env.games[~chosen] == before[~chosen]).all()
+
+
+def test_seeds_that_are_none_go_on():
+    env = FourSeasonsVectorEnv(3)
+    first = env.reset(seed=[4, None, 6])[1]["deal"]
+    expected = FourSeasonsVectorEnv(3).reset(seed=[4, 5, 6])[1]["deal"]
+    assert (first == expected).tolist() == [True, False, True]
+    twin = FourSeasonsVectorEnv(3)
+    twin.reset(seed=[4, 5, 6])
+    going_on = twin.reset()[1]["deal"]
+    twin.reset(seed=[4, 5, 6])
+    some = twin.reset(seed=[None, 5, None])[1]["deal"]
+    assert some.tolist() == [going_on[0], expected[1], going_on[2]]
+
+
+@pytest.mark.parametrize(
+    ("mask", "reason"),
+    [
+        ([1, 0, 1], r"must be a bool array of shape \(3,\), not int64"),
+        (np.ones(4, np.bool_), r"must be a bool array of shape \(3,\), not bool of shape \(4,\)"),
+        (np.zeros(3, np.bool_), "must name one game or more"),
+        (None, "must be a bool array"),
+    ],
+)
+def test_wrong_masks_change_nothing(mask, reason):
+    env = FourSeasonsVectorEnv(3, autoreset_mode="Disabled")
+    env.reset(seed=1)
+    before = env.games.copy()
+    with pytest.raises(ValueError, match=reason):
+        env.reset(seed=2, options={"reset_mask": mask})
+    assert (env.games == before).all()
+    with pytest.raises(ValueError, match="did you mean 'reset_mask'"):
+        env.reset(options={"reset_maks": mask})
+
+
+def test_the_first_reset_is_of_all_games():
+    env = FourSeasonsVectorEnv(2)
+    with pytest.raises(ResetNeeded):
+        env.reset(seed=1, options={"reset_mask": np.array([True, False])})
+    env.reset(seed=1, options={"reset_mask": np.array([True, True])})
+
+
+# --- Gymnasium's wrappers -----------------------------------------------------------------------
+
+
+def lengths_and_returns(mode: AutoresetMode) -> list[tuple[int, float]]:
+    """Of the episodes of three games, as Gymnasium's wrapper counts them."""
+    env = wrappers.RecordEpisodeStatistics(FourSeasonsVectorEnv(3, **SMALL, autoreset_mode=mode))
+    _, infos = env.reset(seed=1)
+    found: list[list[tuple[int, float]]] = [[], [], []]
+    played, idle = [0, 0, 0], np.zeros(3, np.bool_)
+    while min(map(len, found)) < 3:
+        actions = np.zeros(3, int)
+        for i in np.flatnonzero(~idle):
+            actions[i] = action_of(i, played[i], infos["action_mask"][i])
+            played[i] += 1
+        _, _, terminated, truncated, infos = env.step(actions)
+        done = terminated | truncated
+        for i in np.flatnonzero(done):
+            found[i].append((int(infos["episode"]["l"][i]), float(infos["episode"]["r"][i])))
+        idle = done if mode is AutoresetMode.NEXT_STEP else idle
+        if mode is AutoresetMode.DISABLED and done.any():
+            fresh = env.reset(options={"reset_mask": done})[1]
+            infos["action_mask"][done] = fresh["action_mask"][done]
+    return [each for games in found for each in games[:3]]
+
+
+def test_gymnasiums_statistics_are_those_of_every_mode():
+    expected = lengths_and_returns(AutoresetMode.SAME_STEP)
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED):
+        assert lengths_and_returns(mode) == expected
+
+
+def test_gymnasium_normalizes_observations_where_the_next_step_resets():
+    env = wrappers.NormalizeObservation(
+        wrappers.NormalizeReward(FourSeasonsVectorEnv(8, **SMALL, autoreset_mode="NextStep"))
+    )
+    observations, infos = env.reset(seed=1)
+    seen = []
+    for _ in range(80):
+        mask = infos["action_mask"]
+        observations, *_, infos = env.step(mask.argmax(axis=1))
+        assert env.observation_space.contains(observations)
+        seen.append(observations)
+    assert abs(np.mean(seen[40:])) < 0.3
+
+
+def test_gymnasium_transforms_final_observations():
+    """In place, row by row: what is given out can be written."""
+    plain = FourSeasonsVectorEnv(3, **SMALL)
+    env = wrappers.VectorizeTransformObservation(
+        FourSeasonsVectorEnv(3, **SMALL),
+        gym.wrappers.TransformObservation,
+        func=lambda observation: 1 - observation,
+        observation_space=plain.single_observation_space,
+    )
+    _, infos = plain.reset(seed=1)
+    env.reset(seed=1)
+    ended = 0
+    for _ in range(60):
+        actions = infos["action_mask"].argmax(axis=1)
+        one, *_, infos = plain.step(actions)
+        two, *_, theirs = env.step(actions)
+        assert same(two, 1 - one)
+        if "final_obs" in infos:
+            done = infos["_final_obs"]
+            ended += done.sum()
+            assert same(theirs["final_obs"][done], 1 - infos["final_obs"][done])
+    assert ended > 3
+
+
+# --- game by game -------------------------------------------------------------------------------
+
+
+def test_attributes_and_methods_game_by_game():
+    env = FourSeasonsVectorEnv(3, "czarina", render_mode="ansi")
+    env.reset(options={"deal": [3, 4, 5]})
+    assert env.get_attr("rules") == (env.rules,) * 3
+    assert env.get_attr("observation_space") == (env.single_observation_space,) * 3
+    assert env.get_attr("action_space") == (env.single_action_space,) * 3
+    assert env.call("game")[1] == Game("czarina", deal=4)
+    assert env.call("render") == env.render()
+    assert same(np.stack(env.call("action_masks")), env.action_masks())
+    assert FourSeasonsVectorEnv(2).call("render") == (None, None)
+    with pytest.raises(AttributeError, match="nonsense"):
+        env.get_attr("nonsense")
+    with pytest.raises(AttributeError, match="no method 'step' game by game"):
+        env.call("step", 0)
+    with pytest.raises(AttributeError, match="cannot set 'rules'"):
+        env.set_attr("rules", "czarina")
+
+
+def test_cards_up_are_whole_numbers_of_gymnasiums_kind():
+    env = FourSeasonsVectorEnv(3, **SMALL)
+    _, infos = env.reset(seed=1)
+    assert infos["cards_up"].dtype == infos["deal"].dtype == np.int64
+    for _ in range(40):
+        *_, infos = env.step(infos["action_mask"].argmax(axis=1))
+        if "final_info" in infos:
+            assert infos["final_info"]["cards_up"].dtype == np.int64
