@@ -137,7 +137,10 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def _infos(self) -> dict[str, Any]:
         if not self.copy:
             return self._arrays | self._infos_of_all
-        return {key: array.copy() for key, array in self._arrays.items()} | self._infos_of_all
+        infos = self._infos_of_all.copy()
+        for key, array in self._arrays.items():
+            infos[key] = array.copy()
+        return infos
 
     def reset(
         self,
@@ -201,8 +204,9 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
                 f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of "
                 f"shape {actions.shape}"
             )
+        if actions.dtype != np.int64:
+            actions = actions.astype(np.int64)
         observations = self._new_observations()
-        actions = actions.astype(np.int64, copy=False)
         ended = batch.step_and_deal(actions, self._finals, observations)
         infos = self._infos()
         if ended and self.autoreset_mode is AutoresetMode.SAME_STEP:

@@ -33,13 +33,18 @@ class FourSeasonsVecEnv(VecEnv):
     Args:
         num_envs: number of games.
         seed: game i plays the training deals of ``seed + i``; None for deals at random.
-        **kwargs: arguments of `FourSeasonsEnv`.
+        **kwargs: arguments of `FourSeasonsVectorEnv`, but for `autoreset_mode`.
+
+    Raises:
+        ValueError: for an argument that is unknown or out of range.
     """
 
     _native: type[GameVectorEnv] = FourSeasonsVectorEnv
 
     def __init__(self, num_envs: int, seed: int | None = None, **kwargs: Any) -> None:
-        self.venv = self._native(num_envs, copy=False, **kwargs)  # type: ignore[arg-type]
+        if "autoreset_mode" in kwargs:
+            raise ValueError("autoreset_mode cannot be chosen: here games restart in the same step")
+        self.venv = self._native(num_envs, **kwargs)  # type: ignore[arg-type]
         super().__init__(num_envs, self.venv.single_observation_space, self._discrete())
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         if seed is not None:
@@ -65,7 +70,7 @@ class FourSeasonsVecEnv(VecEnv):
             {"deal": int(deal), "cards_up": int(up)}
             for deal, up in zip(infos["deal"], infos["cards_up"], strict=True)
         ]
-        return _copied(observations)
+        return observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Keep the actions for `step_wait`."""
@@ -78,10 +83,10 @@ class FourSeasonsVecEnv(VecEnv):
         dones = np.zeros(self.num_envs, np.bool_)
         if "final_info" in infos:
             final = infos["final_info"]
-            dones = infos["_final_info"].copy()
+            dones = infos["_final_info"]
             for i in np.flatnonzero(dones):
                 sb3_infos[i] = {
-                    "terminal_observation": _copied(infos["final_obs"], i),
+                    "terminal_observation": _row(infos["final_obs"], i),
                     "terminal_action_mask": final["action_mask"][i].astype(np.bool_),
                     "TimeLimit.truncated": bool(truncated[i]),
                     "episode": {
@@ -93,7 +98,7 @@ class FourSeasonsVecEnv(VecEnv):
                     "deal": int(final["deal"][i]),
                     "illegal": bool(final["illegal"][i]),
                 }
-        return _copied(observations), rewards.astype(np.float32), dones, sb3_infos
+        return observations, rewards.astype(np.float32), dones, sb3_infos
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -101,7 +106,7 @@ class FourSeasonsVecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal moves as a bool array of shape (n, A)."""
-        return self.venv.action_masks().copy()
+        return self.venv.action_masks()
 
     def _one_each(self, value: Any, indices: VecEnvIndices) -> list[Any]:
         return [value for _ in self._get_indices(indices)]
@@ -160,14 +165,14 @@ class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
     Args:
         num_envs: number of games.
         seed: as for `FourSeasonsVecEnv`.
-        **kwargs: arguments of `FourSeasonsNextDealEnv`.
+        **kwargs: arguments of `FourSeasonsNextDealVectorEnv`, but for `autoreset_mode`.
     """
 
     _native = FourSeasonsNextDealVectorEnv
 
 
-def _copied(observations: Any, index: Any = None) -> Any:
-    """A copy of all observations, or of one game's."""
+def _row(observations: Any, index: int) -> Any:
+    """A copy of one game's observation."""
     if isinstance(observations, dict):
-        return {key: _copied(each, index) for key, each in observations.items()}
-    return (observations if index is None else observations[index]).copy()
+        return {key: _row(each, index) for key, each in observations.items()}
+    return observations[index].copy()

@@ -474,7 +474,7 @@ class Batch(RunningGames):
             return super().step_and_deal(actions, finals, out)
         if self._threads == 1:
             bundle, strict = self._bundles[0], self._strict
-            ended = int(stepping.step_and_deal(bundle, actions, strict, tuple(finals), out))
+            ended: int = stepping.step_and_deal(bundle, actions, strict, tuple(finals), out)
             if ended < 0:
                 self._refuse(-1 - ended, int(actions[-1 - ended]))
             return ended

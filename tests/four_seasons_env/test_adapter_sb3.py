@@ -8,6 +8,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecVideoRecorder
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.game import Game
@@ -112,6 +113,27 @@ def test_attributes_and_methods():
     assert env.env_is_wrapped(gym.Wrapper, indices=[0]) == [False]
     assert env.get_images() == [None] * 3
     env.close()
+
+
+def test_no_other_mode_of_restarting():
+    with pytest.raises(ValueError, match="games restart in the same step"):
+        FourSeasonsVecEnv(2, autoreset_mode="NextStep")
+
+
+def test_videos_are_recorded(tmp_path):
+    pytest.importorskip("pygame")
+    settings = SETTINGS[0] | {"render_mode": "rgb_array"}
+    env = FourSeasonsVecEnv(3, seed=1, **settings)
+    env.reset()
+    images = env.get_images()
+    assert [image.dtype for image in images] == [np.uint8] * 3
+    assert not same(images[0], images[1])
+    film = VecVideoRecorder(env, str(tmp_path), lambda step: step == 0, video_length=3)
+    film.reset()
+    random_steps(film, 4)
+    film.close()
+    (path,) = tmp_path.glob("*.mp4")
+    assert path.stat().st_size > 1000
 
 
 def test_seeds_and_options_are_used_once():
