@@ -33,7 +33,12 @@ from experiments.evaluation.ceiling import CEILING, CENSUS, read_census, with_pr
 from experiments.evaluation.thrown_away import thrown_away
 from experiments.parallel.parts import read_part
 from experiments.reporting.architecture_page import record_part
-from experiments.reporting.benchmark_page import headline_part, results_part, speed_part
+from experiments.reporting.benchmark_page import (
+    headline_part,
+    results_part,
+    speed_part,
+    with_ratios,
+)
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.plots import (
@@ -48,6 +53,7 @@ from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text
+from experiments.throughput import cpu_name
 from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.rules import RULES, file_name
 
@@ -117,9 +123,10 @@ def _summary() -> pd.DataFrame:
 
 def with_benchmark(page: str) -> str:
     """The text of docs/benchmark.md with the stored results."""
-    rates, costs = (read_table(RESULTS / f"{name}.csv") for name in ("throughput", "costs"))
+    names = ("throughput", "costs", "ratios")
+    rates, costs, ratios = (read_table(RESULTS / f"{name}.csv") for name in names)
     page = with_part(page, "results", results_part(_summary()))
-    return with_part(page, "speed", speed_part(rates, costs))
+    return with_part(page, "speed", speed_part(rates, costs, ratios))
 
 
 def with_census(page: str, results: pd.DataFrame) -> str:
@@ -233,7 +240,10 @@ def write_pages(run: Pages) -> None:
     if run.speed:
         rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)
-        write_csv(RESULTS / "costs.csv", read_table(run.speed / "costs.csv"))
+        costs = read_table(run.speed / "costs.csv")
+        write_csv(RESULTS / "costs.csv", costs)
+        stored = read_table(RESULTS / "ratios.csv")
+        write_csv(RESULTS / "ratios.csv", with_ratios(stored, costs, cpu_name()))
         plot_throughput(rates, RESULTS / "throughput.png")
     if run.census:
         store_census(run.census)

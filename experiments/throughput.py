@@ -1,19 +1,20 @@
 """Measure steps per second, start-up time and memory: what `make bench` runs.
 
 Random legal play, masks and observations written, episodes reset: the vector environment at
-several batch sizes, the single environment, and MaskablePPO end to end; with `--peers` other
-environments in the same run. Each figure is the median of several windows. The fastest and slowest
-stand beside it, as machines are noisy, and the rate by CPU time, as others may use the machine.
+several batch sizes, by default and with `copy=False`, the single environment, and MaskablePPO end
+to end; with `--peers` other environments in the same run. Each figure is the median of several
+windows. The fastest and slowest stand beside it, as machines are noisy, and the rate by CPU time,
+as others may use the machine.
 
     python -m experiments.throughput --peers --out runs/speed
-    python -m experiments.pages --speed runs/speed               # the README's section on speed
+    python -m experiments.pages --speed runs/speed               # docs/benchmark.md
 """
 
 from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,18 @@ from four_seasons_env.rules import get_rules
 
 SINGLE = "single environment"
 VECTOR = "vector environment"
+VECTOR_SHARED = "vector environment, copy=False"
 NEXT_DEAL = "next-deal environment, decisions"
 NEXT_DEAL_PPO = "MaskablePPO on it, end to end, decisions"
 PPO = "MaskablePPO, end to end"
 PPO_ZERO_COST = "MaskablePPO, an environment that costs nothing"
 
+
+BY_CPU_TIME = ", by CPU time"
+"""How the name of a ratio of two rates ends."""
+
+_TYPICAL = (64, 4096)
+"""Games at a time for which the default is compared with `copy=False`."""
 
 _MOST_DECISIONS = 1024
 """Games of the next-deal environment at most; more of them are no faster."""
@@ -54,8 +62,6 @@ class Throughput:
     """Batch sizes of the vector environment."""
     threads: list[int] = field(default_factory=lambda: [1, 2])
     """Threads that the vector environment shares its games over."""
-    copy: bool = False
-    """Let the vector environment give out copies, as it does by default."""
     seconds: float = 0.5
     """Length of a window."""
     windows: int = 5
@@ -84,18 +90,22 @@ def _timed(steps: Callable[[], int], seconds: float) -> tuple[float, float]:
 
 def _windows(run: Throughput, steps: Callable[[], int]) -> Rates:
     """The rates of each window, after a first one that does not count."""
-    return np.array([_timed(steps, run.seconds) for _ in range(run.windows + 1)][1:])
+    return _turns(run.windows, run.seconds, [steps])[0]
 
 
-def _vector(run: Throughput, games: int, threads: int, observation: str) -> Rates:
-    env = gym.make_vec(
-        "FourSeasons-v0",
-        num_envs=games,
-        rules=run.rules,
-        observation=observation,
-        copy=run.copy,
-        num_threads=threads,
-    )
+def _turns(windows: int, seconds: float, players: Sequence[Callable[[], int]]) -> list[Rates]:
+    """The rates of each of several, which take turns: a machine that slows down slows them all."""
+    rates: list[list[tuple[float, float]]] = [[] for _ in players]
+    for window in range(windows + 1):
+        for steps, measured in zip(players, rates, strict=True):
+            rate = _timed(steps, seconds)
+            if window:
+                measured.append(rate)
+    return [np.array(each) for each in rates]
+
+
+def _vector(run: Throughput, games: int, **arguments: Any) -> Callable[[], int]:
+    env = gym.make_vec("FourSeasons-v0", num_envs=games, rules=run.rules, **arguments)
     _, infos = env.reset(seed=0)
     words, masks = new_masks(games, get_rules(run.rules))
     masks[:] = infos["action_mask"]
@@ -109,7 +119,7 @@ def _vector(run: Throughput, games: int, threads: int, observation: str) -> Rate
             masks[:] = infos["action_mask"]
         return 16 * games
 
-    return _windows(run, steps)
+    return steps
 
 
 def _single(run: Throughput, observation: str) -> Rates:
@@ -135,11 +145,7 @@ def _single(run: Throughput, observation: str) -> Rates:
 def _next_deal(run: Throughput, games: int, threads: int) -> Rates:
     """Random choice among the candidates; all of them are found and described at each decision."""
     env = gym.make_vec(
-        "FourSeasonsNextDeal-v0",
-        num_envs=games,
-        rules=run.rules,
-        copy=run.copy,
-        num_threads=threads,
+        "FourSeasonsNextDeal-v0", num_envs=games, rules=run.rules, num_threads=threads
     )
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -248,8 +254,14 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
         for threads in run.threads:
             for games in run.games:
                 if threads <= games:
-                    rates = _vector(run, games, threads, observation)
-                    add(VECTOR, games, threads, observation, rates)
+                    kinds = {VECTOR: True, VECTOR_SHARED: False}
+                    players = [
+                        _vector(run, games, num_threads=threads, observation=observation, copy=copy)
+                        for copy in kinds.values()
+                    ]
+                    measured = _turns(run.windows, run.seconds, players)
+                    for what, rates in zip(kinds, measured, strict=True):
+                        add(what, games, threads, observation, rates)
     for threads in run.threads:
         for games in (each for each in run.games if threads <= each <= _MOST_DECISIONS):
             add(NEXT_DEAL, games, threads, "features", _next_deal(run, games, threads))
@@ -265,8 +277,8 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
         import torch
 
         settings = _settings()
-        measured, share = _maskable_ppo(run)
-        for what, rates in measured.items():
+        trained, share = _maskable_ppo(run)
+        for what, rates in trained.items():
             add(what, settings.games, torch.get_num_threads(), settings.observation, rates)
         costs["share of MaskablePPO's time spent in the environment"] = share
         rates, games, share = _next_deal_ppo(run)
@@ -279,7 +291,7 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
     table = pd.DataFrame(rows)
     costs |= ratios(table)
     other = pd.DataFrame({"what": list(costs), "value": list(costs.values())})
-    print_table(as_cells(table), f"{run.rules} on {platform.machine()}")
+    print_table(as_cells(table), f"{run.rules} on {cpu_name()}")
     print_table(cost_cells(other), "beside")
     if run.out:
         write_csv(run.out / "throughput.csv", table)
@@ -289,24 +301,39 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def ratios(table: pd.DataFrame) -> dict[str, float]:
-    """Ratios of rates in one run's table: ours to the peers', and of the two trainings.
+    """Ratios of rates in one run's table: ours to the peers', and of two ways to run ours.
 
     Ours is the single environment or the vector environment on one thread with the number of games
     nearest to the peer's, with mask and `tops`.
     """
     found: dict[str, float] = {}
+    alone = table[table["threads"] == 1].set_index(["what", "games", "observation"])
+    by_cpu = alone["per_cpu_second"]
+    for what, games, observation in alone.index[alone.index.get_level_values("what") == VECTOR]:
+        shared = (VECTOR_SHARED, games, observation)
+        if games in _TYPICAL and shared in by_cpu.index:
+            name = f"{VECTOR} / with copy=False, {games:,} games, {observation}{BY_CPU_TIME}"
+            found[name] = by_cpu[what, games, observation] / by_cpu[shared]
     ours = table[(table["observation"] == "tops") & (table["threads"] == 1)]
     for _, peer in table[table["what"].isin(PEERS)].iterrows():
         same = ours[ours["what"] == (SINGLE if peer["games"] == 1 else VECTOR)]
         nearest = same.iloc[(same["games"] - peer["games"]).abs().argmin()]
         ratio = nearest["per_cpu_second"] / peer["per_cpu_second"]
-        found[f"{nearest['what']} / {peer['what']}, by CPU time"] = ratio
+        found[f"{nearest['what']} / {peer['what']}{BY_CPU_TIME}"] = ratio
     rates = table.groupby("what")["moves_per_second"].first()
     if PPO in rates:
         found["MaskablePPO's rate / its rate with an environment that costs nothing"] = (
             rates[PPO] / rates[PPO_ZERO_COST]
         )
     return found
+
+
+def cpu_name() -> str:
+    """This machine's processor, as the system calls it."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text().splitlines() if about.is_file() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def as_cells(table: pd.DataFrame) -> pd.DataFrame:

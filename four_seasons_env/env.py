@@ -170,9 +170,9 @@ class FourSeasonsEnv(GameEnv):
     all are legal at a time: `info["action_mask"]` and `action_masks()` say which.
 
     ## Observation Space
-    `Box(0, 1, (L,), float32)`, or of another `dtype`: the `"tops"` of piles and waste, foundation levels, pile heights,
-    base and stock, or, with `"cards"`, all that a player with perfect memory knows (Markov). Each
-    slot is documented in `four_seasons_env.observations`.
+    `Box(0, 1, (L,), float32)`, or of another `dtype`: the `"tops"` of piles and waste, foundation
+    levels, pile heights, base and stock, or, with `"cards"`, all that a player with perfect memory
+    knows (Markov). Each slot is documented in `four_seasons_env.observations`.
 
     ## Starting State
     A shuffled deck laid out by the rules. `reset(seed=...)` starts a sequence of training deals,
@@ -203,9 +203,10 @@ class FourSeasonsEnv(GameEnv):
     - `render_mode`: `None`, `"ansi"` (`render` returns text), `"rgb_array"` (a picture) or
       `"human"` (a window that follows the game); the last two need the extra `render`.
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
-      known solutions took 320 moves, the average one 182. It is what `spec.max_episode_steps` says.
-    - `dtype`: of observations, `"float32"` or `"uint8"` (counts: divided by `observation_space.high` they
-      are those of float32).
+      known solutions took 320 moves, the average one 182. It is what `spec.max_episode_steps` says;
+      Gymnasium's own `max_episode_steps` can only shorten it.
+    - `dtype`: of observations, `"float32"` or `"uint8"` (counts: divided by
+      `observation_space.high` they are those of float32).
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*

@@ -325,7 +325,7 @@ def encode_all(games, rules, kind, out):
 
 @by_type
 def show(counts, shares, out):
-    """Write a row of counts as an observation; a count in slot j is ``shares[j]`` (float32) each."""
+    """Write a row of counts as an observation; one in slot j is ``shares[j]`` (float32)."""
     if out.dtype == types.uint8:
         return _as_counts
     return _as_shares

@@ -226,7 +226,9 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         The rows of other games are zeros, unless one has written into them before.
         """
         done = self._give(self._batch.done)
-        episodes, masks, observations, _ = (array.view() for array in self._finals)
+        finals = self._finals
+        episodes, masks = finals.episodes.view(), finals.masks.view()
+        observations = finals.observations.view()
         if self.copy:
             self._finals = self._spare_finals.take(self._batch.new_finals)
         info: dict[str, Any] = {"action_mask": masks}

@@ -7,7 +7,7 @@ import pandas as pd
 from experiments.evaluation.ceiling import CEILING
 from experiments.reporting.tables import as_markdown
 from experiments.statistics.summary import as_text, ranked
-from experiments.throughput import NEXT_DEAL, VECTOR, cost_cells
+from experiments.throughput import BY_CPU_TIME, NEXT_DEAL, VECTOR, VECTOR_SHARED, cost_cells
 
 NEXT_DEAL_PPO = "next_deal_ppo"
 HEADLINE = {
@@ -70,18 +70,40 @@ def _rate(moves: float) -> str:
     return f"{moves / 1e6:.2f} M" if moves >= 1e6 else f"{moves / 1e3:.1f} k"
 
 
-def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
-    """The part on speed."""
-    batches = rates[rates["what"] == VECTOR]
+def _batches(rates: pd.DataFrame) -> str:
+    """Rates of a vector environment, as a table of batch sizes."""
     columns = {
         f"`{observation}`, threads: {threads}": {
             f"{games:,}": _rate(moves)
             for games, moves in zip(rows["games"], rows["moves_per_second"], strict=True)
         }
-        for (observation, threads), rows in batches.groupby(["observation", "threads"], sort=False)
+        for (observation, threads), rows in rates.groupby(["observation", "threads"], sort=False)
     }
-    batched = pd.DataFrame(columns).fillna("-").rename_axis("games at a time").reset_index()
-    others = rates[rates["what"] != VECTOR]
+    return as_markdown(pd.DataFrame(columns).fillna("-").rename_axis("games").reset_index())
+
+
+def machine_ratios(ratios: pd.DataFrame) -> pd.DataFrame:
+    """Ratios of speeds as text: their range over the machines that they were measured on."""
+    ranges = ratios.groupby("what", sort=False)["value"].agg(["min", "max", "count"])
+    low, high = ranges["min"].map("{:.2f}".format), ranges["max"].map("{:.2f}".format)
+    return pd.DataFrame(
+        {
+            "ratio of moves a CPU-second": ranges.index.str.removesuffix(BY_CPU_TIME),
+            "": low.where(low == high, low + " to " + high).to_numpy(),
+            "machines": ranges["count"].map(str).to_numpy(),
+        }
+    )
+
+
+def speed_part(rates: pd.DataFrame, costs: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """The part on speed."""
+    ours = {"": VECTOR, ", with `copy=False`": VECTOR_SHARED}
+    batched = "".join(
+        f"Games at a time of the vector environment{how}:\n\n{_batches(rows)}\n"
+        for how, what in ours.items()
+        if not (rows := rates[rates["what"] == what]).empty
+    )
+    others = rates[~rates["what"].isin(ours.values())]
     shared = (others["what"] == NEXT_DEAL) & (others["threads"] > 1)
     others = others.assign(what=others["what"].where(~shared, NEXT_DEAL + ", 2 threads"))
     beside = pd.DataFrame(
@@ -93,10 +115,21 @@ def speed_part(rates: pd.DataFrame, costs: pd.DataFrame) -> str:
             "a CPU-second": others["per_cpu_second"].map(_rate),
         }
     )
+    other_costs = costs[~costs["what"].str.endswith(BY_CPU_TIME)]
     return (
-        "Moves a second of random legal play, the drawing of the moves included; mask and "
-        "observation are written at every move, and games that end are dealt anew. Medians of "
-        "several windows; peers and ours in one run on the same two cores.\n\n"
-        f"{as_markdown(batched)}\n![moves a second](results/throughput.png)\n\n"
-        f"{as_markdown(beside)}\n{as_markdown(cost_cells(costs))}\n"
+        "Ratios, each of rates measured in turns in one run, and their range over machines; "
+        "absolute figures differ by more:\n\n"
+        f"{as_markdown(machine_ratios(ratios))}\n"
+        "Moves a second of random legal play on one of them, the drawing of the moves included; "
+        "mask and observation are written at every move, and games that end are dealt anew. "
+        "Medians of several windows; peers and ours in one run on the same two cores.\n\n"
+        f"{batched}![moves a second](results/throughput.png)\n\n"
+        f"{as_markdown(beside)}\n{as_markdown(cost_cells(other_costs))}\n"
     )
+
+
+def with_ratios(stored: pd.DataFrame, costs: pd.DataFrame, machine: str) -> pd.DataFrame:
+    """Stored ratios of speeds with those of a run, which replace those of the same machine."""
+    new = costs[costs["what"].str.endswith(BY_CPU_TIME)].assign(machine=machine)
+    both = pd.concat([stored, new[["what", "machine", "value"]]])
+    return both.drop_duplicates(["what", "machine"], keep="last", ignore_index=True)

@@ -63,7 +63,7 @@ class FourSeasonsVecEnv(VecEnv):
             if not all(set(each) == {"deal"} for each in self._options):
                 raise ValueError("options are {'deal': number}, for each game or none")
             options = {"deal": [each["deal"] for each in self._options]}
-        observations, infos = self.venv.reset(seed=seeds, options=options)  # type: ignore[arg-type]
+        observations, infos = self.venv.reset(seed=seeds, options=options)
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [
@@ -84,7 +84,7 @@ class FourSeasonsVecEnv(VecEnv):
         if "final_info" in infos:
             final = infos["final_info"]
             dones = infos["_final_info"]
-            for i in np.flatnonzero(dones):
+            for i in np.flatnonzero(dones).tolist():
                 sb3_infos[i] = {
                     "terminal_observation": _row(infos["final_obs"], i),
                     "terminal_action_mask": final["action_mask"][i].astype(np.bool_),

@@ -346,7 +346,7 @@ class RunningGames(abc.ABC):
         return {"rules": self.rule}
 
     def _refuse(self, index: int, action: int) -> None:
-        """Raise the error for an action that is out of range, illegal, or of a game that is over."""
+        """Raise the error for an action that is out of range, illegal, or for an ended game."""
         if self._autoreset == stepping.DISABLED and self.done[index]:
             ended = np.flatnonzero(self.done)
             raise gym.error.ResetNeeded(

@@ -148,7 +148,7 @@ def reset_all(bundle, chosen):
 
 @jit
 def reset_to(bundle, chosen, by_number):
-    """Start each chosen game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
+    """Start each chosen game at the deal in its ``deal`` field, or from its ``deck``."""
     buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
     for i in range(len(chosen)):
         if chosen[i]:

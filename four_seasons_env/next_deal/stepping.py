@@ -235,7 +235,7 @@ def reset_all(buffers, settings, scratch, chosen):
 
 @jit
 def reset_to(buffers, settings, scratch, chosen, by_number):
-    """Start each chosen game at the deal in its ``deal`` field, or from the deck in its ``deck``."""
+    """Start each chosen game at the deal in its ``deal`` field, or from its ``deck``."""
     for i in range(len(buffers.games)):
         if chosen[i]:
             g = buffers.games[i]

@@ -23,9 +23,9 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     """Many games of `FourSeasonsNextDealEnv`, stepped in one call, without Python per game.
 
     Seeds, `autoreset_mode`, `final_obs`, `final_info`, `copy`, `num_threads` and
-    `max_episode_steps` are as in `FourSeasonsVectorEnv`; the other arguments are those of `FourSeasonsNextDealEnv`. Observations
-    are dictionaries of arrays, `infos["moves"]` is int16 of shape (n, longest): the moves of each
-    game's last action, then -1.
+    `max_episode_steps` are as in `FourSeasonsVectorEnv`; the other arguments are those of
+    `FourSeasonsNextDealEnv`. Observations are dictionaries of arrays, `infos["moves"]` is int16 of
+    shape (n, longest): the moves of each game's last action, then -1.
 
     Raises:
         ValueError: for an argument that is unknown or out of range.

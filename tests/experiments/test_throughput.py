@@ -4,12 +4,14 @@ import pandas as pd
 import pytest
 
 from experiments.benchmarks.peers import PEERS
+from experiments.reporting.benchmark_page import machine_ratios, with_ratios
 from experiments.throughput import (
     NEXT_DEAL,
     PPO,
     PPO_ZERO_COST,
     SINGLE,
     VECTOR,
+    VECTOR_SHARED,
     Throughput,
     cost_cells,
     ratios,
@@ -28,14 +30,16 @@ def test_a_short_benchmark_keeps_its_tables_and_plot(tmp_path):
         out=tmp_path,
     )
     table, costs = throughput(run)
-    of = {SINGLE: [(1, 1)], VECTOR: [(1, 1), (32, 1), (32, 2)]}
-    expected = [
-        (what, games, threads, observation)
-        for observation in ("tops", "cards")
-        for what, cells in of.items()
-        for games, threads in cells
-    ]
-    expected += [(NEXT_DEAL, games, threads, "features") for games, threads in of[VECTOR]]
+    sizes = [(1, 1), (32, 1), (32, 2)]
+    expected = []
+    for observation in ("tops", "cards"):
+        expected.append((SINGLE, 1, 1, observation))
+        expected += [
+            (what, games, threads, observation)
+            for games, threads in sizes
+            for what in (VECTOR, VECTOR_SHARED)
+        ]
+    expected += [(NEXT_DEAL, games, threads, "features") for games, threads in sizes]
     found = table[["what", "games", "threads", "observation"]].itertuples(index=False)
     assert [tuple(row) for row in found] == expected
     assert (table["slowest"] <= table["moves_per_second"]).all()
@@ -65,6 +69,7 @@ def test_ratios_compare_like_with_like():
             row(SINGLE, 1, "cards", 90.0),
             row(VECTOR, 1, "tops", 200.0),
             row(VECTOR, 4096, "tops", 9000.0),
+            row(VECTOR_SHARED, 4096, "tops", 10_000.0),
             row(VECTOR, 4096, "tops", 20_000.0, threads=2),
             row(VECTOR, 4096, "cards", 5000.0),
             row(blackjack, 1, "its own", 20.0),
@@ -74,8 +79,17 @@ def test_ratios_compare_like_with_like():
         ]
     )
     found = ratios(table)
-    assert list(found.values()) == pytest.approx([5.0, 3.0, 0.75])
-    for name, peer in zip(found, (blackjack, leduc), strict=False):
+    assert list(found.values()) == pytest.approx([0.9, 5.0, 3.0, 0.75])
+    for name, peer in zip(found, ("copy=False, 4,096 games", blackjack, leduc), strict=False):
         assert peer in name
     costs = pd.DataFrame({"what": list(found), "value": list(found.values())})
-    assert cost_cells(costs)["value"].tolist() == ["5", "3", "75.0%"]
+    assert cost_cells(costs)["value"].tolist() == ["0.9", "5", "3", "75.0%"]
+
+
+def test_ratios_are_told_as_ranges_over_machines():
+    costs = pd.DataFrame({"what": ["ours / theirs, by CPU time", "GiB"], "value": [2.0, 1.0]})
+    stored = with_ratios(pd.DataFrame(columns=["what", "machine", "value"]), costs, "one")
+    stored = with_ratios(stored, costs.assign(value=3.5), "two")
+    stored = with_ratios(stored, costs.assign(value=2.5), "one")
+    assert stored["value"].tolist() == [3.5, 2.5]
+    assert machine_ratios(stored).to_numpy().tolist() == [["ours / theirs", "2.50 to 3.50", "2"]]

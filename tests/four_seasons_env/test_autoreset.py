@@ -1,4 +1,4 @@
-"""When the next episode starts: the three modes play the same games, and Gymnasium's tools agree."""
+"""When the next episode starts: three modes play the same games, and Gymnasium's tools agree."""
 
 import gymnasium as gym
 import numpy as np
@@ -43,7 +43,7 @@ def action_of(game: int, played: int, mask) -> int:
 
 
 class Record:
-    """What is told of each game, step by step, whatever the steps are in which nothing is played."""
+    """What is told of each game, step by step, but for steps in which it is only dealt anew."""
 
     def __init__(self, env) -> None:
         self.env = env
@@ -76,7 +76,7 @@ class Record:
             else:
                 told = row(observations, i), row(infos, i)
                 self.told[i].append((*told, rewards[i], terminated[i], truncated[i]))
-            if idle[i] or "final_obs" in infos and done[i]:
+            if idle[i] or ("final_obs" in infos and done[i]):
                 self.told[i].append((row(observations, i), row(infos, i)))
         self.masks = infos["action_mask"].copy()
         return done

@@ -3,11 +3,13 @@
 import random
 from itertools import permutations
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import RULES, Rules
@@ -19,6 +21,7 @@ from tests.helpers import (
     numbered_deck,
     observe,
     positions,
+    small,
 )
 
 
@@ -228,3 +231,41 @@ def test_suits_are_alike(order):
 def test_unknown_observation_gets_the_nearest():
     with pytest.raises(ValueError, match="unknown observation 'card': did you mean 'cards'"):
         observation_length(RULES["czarina"], "card")
+
+
+@pytest.mark.parametrize("observation", OBSERVATIONS)
+@pytest.mark.parametrize(
+    "rules", ["four-seasons", "pysolfc/corners", "simplicity", small("florentine")]
+)
+def test_counts_are_the_same_observations(rules, observation):
+    """Divided by the bounds of their space they are those of float32, bit for bit."""
+    how = {"rules": rules, "observation": observation, "max_moves": 60}
+    counts, shares = FourSeasonsEnv(**how, dtype="uint8"), FourSeasonsEnv(**how)
+    high = counts.observation_space.high
+    (one, info), (two, _) = counts.reset(seed=3), shares.reset(seed=3)
+    rng = random.Random(0)
+    largest = np.zeros_like(high)
+    for _ in range(300):
+        assert one.dtype == np.uint8
+        assert counts.observation_space.contains(one)
+        assert (one * (1 / high).astype(np.float32) == two).all()
+        largest = np.maximum(largest, one)
+        action = rng.choice(np.flatnonzero(info["action_mask"]).tolist())
+        (one, *_, over, cut, info), (two, *_) = counts.step(action), shares.step(action)
+        if over or cut:
+            (one, info), (two, _) = counts.reset(), shares.reset()
+    assert (largest[high > 1] > 1).any()
+
+
+@pytest.mark.parametrize("dtype", ["float31", "float64", np.int8, None, 7])
+def test_other_dtypes_are_refused(dtype):
+    with pytest.raises(ValueError, match=r"unknown dtype .* of observations"):
+        FourSeasonsEnv(dtype=dtype)
+
+
+def test_a_dtype_has_many_names():
+    for dtype in ("uint8", np.uint8, np.dtype(np.uint8)):
+        env = gym.make_vec("FourSeasons-v0", num_envs=2, dtype=dtype)
+        observations, _ = env.reset(seed=1)
+        assert observations.dtype == env.observation_space.dtype == np.uint8
+        assert env.observation_space.contains(observations)
