@@ -39,7 +39,9 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
-    def __init__(self, batch: RunningGames, render_mode: str | None, copy: bool) -> None:
+    def __init__(
+        self, batch: RunningGames, render_mode: str | None, copy: bool, reveal_deal: bool = True
+    ) -> None:
         self.num_envs = len(batch.games)
         self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
         prepare_rendering(self.render_mode)
@@ -49,6 +51,8 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         self.single_action_space = batch.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = copy
+        reveal = check_choice("reveal_deal", reveal_deal, (True, False))
+        self._info_keys = _INFO_KEYS if reveal else _INFO_KEYS[1:]
         self._all = np.ones(self.num_envs, np.bool_)
         self._finals = self._new_finals()
 
@@ -82,7 +86,12 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         return games
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal moves as a bool array of shape (n, A)."""
+        """The legal moves as a bool array of shape (n, A).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._batch.check_started()
         return self._give(self._batch.masks).view(np.bool_)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -94,7 +103,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
 
     def _infos(self) -> dict[str, Any]:
         infos: dict[str, Any] = {"action_mask": self._give(self._batch.masks)}
-        for key in _INFO_KEYS:
+        for key in self._info_keys:
             infos[key] = self._give(self._batch.episodes[key])
         for key in list(infos):
             infos[f"_{key}"] = self._give(self._all)
@@ -169,7 +178,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         done = self._give(self._batch.done)
         episodes, masks, observations = self._finals
         info: dict[str, Any] = {"action_mask": masks}
-        for key in _INFO_KEYS:
+        for key in self._info_keys:
             info[key] = episodes[key]
         info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
         for key in list(info):
@@ -190,7 +199,9 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         """Go on from a `state` of an environment with the same arguments, bit for bit.
 
         Raises:
-            ValueError: if the state is of other arguments.
+            ValueError: if the state is of other arguments, or its arrays do not belong together;
+                nothing has changed then.
+            InvalidGame: if one of its games is no position of the rules; likewise.
         """
         buffers = self._batch.state()
         wrong = [
@@ -204,9 +215,7 @@ class GameVectorEnv(gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
             raise ValueError(
                 f"the state is of an environment with other arguments: {', '.join(sorted(wrong))}"
             )
-        self.reset(seed=0)
-        for name, buffer in buffers.items():
-            buffer[...] = state[name]
+        self._batch.restore(state)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -242,7 +251,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         copy: give out copies. With False, observations, rewards, masks and infos are views of
             buffers that the next step overwrites: faster, for callers who copy anyway.
         num_threads: threads that share the games; the results do not depend on it. Pays from some
-            thousand games on.
+            thousand games on. A forked process starts threads of its own.
 
     The other arguments are those of `FourSeasonsEnv`.
 
@@ -263,7 +272,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         *,
         copy: bool = True,
         num_threads: int = 1,
+        reveal_deal: bool = True,
     ) -> None:
         check_positive("num_envs", num_envs)
         batch = Batch(num_envs, rules, observation, reward, mask, illegal, max_moves, num_threads)
-        super().__init__(batch, render_mode, copy)
+        super().__init__(batch, render_mode, copy, reveal_deal)

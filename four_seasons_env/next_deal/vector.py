@@ -47,6 +47,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         max_moves: int = MAX_MOVES,
         copy: bool = True,
         num_threads: int = 1,
+        reveal_deal: bool = True,
     ) -> None:
         check_positive("num_envs", num_envs)
         batch = NextDealBatch(
@@ -63,7 +64,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             max_moves=max_moves,
             threads=num_threads,
         )
-        super().__init__(batch, render_mode, copy)
+        super().__init__(batch, render_mode, copy, reveal_deal)
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""
