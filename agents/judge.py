@@ -75,9 +75,9 @@ class Judge:
 
     def _reached(self, game: Game) -> dict[int, float]:
         """The value of the best position behind each first move."""
-        copy, search = game.copy(), self._search
-        hide_unseen(copy.record[0], self._player.rule)
-        _, count = reach(copy.record[0], self._player, search, _POSITIONS, _POSITIONS)
+        (record,), search = game.record.copy(), self._search
+        hide_unseen(record, self._player.rule)
+        _, count = reach(record, self._player, search, _POSITIONS, _POSITIONS)
         values: dict[int, float] = {}
         for row in range(count):
             won = search.values[row] == WON

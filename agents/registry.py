@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import brought
+from agents.options import check_options, check_values
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 
@@ -157,8 +156,11 @@ def split_name(name: str) -> Name:
 
     Raises:
         ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
-            weights; or options that cannot be read.
+            weights; or options that cannot be read, or are given twice.
+        TypeError: for a name that is no text.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"an agent's name is text, such as 'heuristic', not {name!r}")
     text, at, written = name.partition("@")
     registered, colon, path = text.partition(":")
     if registered in AGENTS:
@@ -174,7 +176,14 @@ def split_name(name: str) -> Name:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
-        options[key] = yaml.safe_load(value)
+        if key in options:
+            raise ValueError(f"option {key!r} is given twice in {name!r}")
+        try:
+            options[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ValueError(
+                f"{value!r} in {name!r} is no value: write a number, a word, true or false"
+            ) from None
     return Name(registered, Path(path) if path else None, options, entry)
 
 
@@ -191,12 +200,6 @@ def _brought(name: str) -> Entry:
         known = nearest(word, [*AGENTS, *brought.places()])
         raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
     return Entry(place, "brought by another package", kind="-")
-
-
-_NO_OPTIONS = (
-    *("rules", "agent", "path", "trust", "network", "train_seed"),
-    *("card", "weights", "layer_names", "deterministic"),
-)
 
 
 def current_options(registered: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -225,32 +228,6 @@ def current_options(registered: str, options: dict[str, Any]) -> dict[str, Any]:
     return current
 
 
-def check_options(
-    registered: str,
-    make: Callable[..., Any],
-    options: Iterable[str],
-    not_for_users: Collection[str] = _NO_OPTIONS,
-) -> None:
-    """Check that an agent's maker takes these options.
-
-    Args:
-        registered: the agent's name.
-        make: its maker.
-        options: the options' names.
-        not_for_users: arguments of the maker that are no options.
-
-    Raises:
-        ValueError: for an unknown option, naming the nearest one.
-    """
-    parameters = inspect.signature(make).parameters.values()
-    known = [each.name for each in parameters if each.name not in not_for_users]
-    passes_on = any(each.kind is each.VAR_KEYWORD for each in parameters)  # and checks them there
-    for option in options:
-        if option in not_for_users or not (passes_on or option in known):
-            hint = nearest(option, known) if known else "it takes none"
-            raise ValueError(f"agent {registered!r} has no option {option!r}: {hint}")
-
-
 def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
     """Make an agent by its name, which may carry a path to its weights, and options.
 
@@ -277,6 +254,7 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
     named = current_options(parts.registered, parts.options)
     check_options(parts.registered, make, named)
     options = named | current_options(parts.registered, options)
+    check_values(parts.registered, make, options)
     if parts.entry.learns:
         options |= {"agent": parts.registered, "path": parts.path}
     agent: Agent = make(get_rules(rules), **options)

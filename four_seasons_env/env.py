@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.episodes.batch import MAX_MOVES, Batch, RunningGames, check_choice
@@ -24,11 +24,14 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
 
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}
 
-    def __init__(self, batch: RunningGames, render_mode: str | None) -> None:
+    def __init__(
+        self, batch: RunningGames, render_mode: str | None, reveal_deal: bool = True
+    ) -> None:
         self.render_mode = check_choice("render_mode", render_mode, (*RENDER_MODES, HUMAN))
         prepare_rendering(self.render_mode)
         self._window = self._new_window() if self.render_mode == HUMAN else None
         self._batch = batch
+        self._reveal_deal = check_choice("reveal_deal", reveal_deal, (True, False))
         self.rules = batch.rules
         self.observation_space = batch.observation_space
         self.action_space = batch.action_space
@@ -46,13 +49,18 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         return Game.from_record(self._batch.games[0], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions as a bool array of shape (A,), as sb3-contrib asks for them."""
+        """The legal actions as a bool array of shape (A,), as sb3-contrib asks for them.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._batch.check_started()
         masks: NDArray[np.bool_] = self._batch.masks[0].view(np.bool_)
         return masks.copy()
 
     def _number(self, action: Any) -> int:
         """An action's number."""
-        return operator.index(action)
+        return whole_number("an action", action)
 
     def _observation(self) -> Any:
         """What is given out of the observations, which are new arrays at each step."""
@@ -65,13 +73,13 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
     def _info(self) -> dict[str, Any]:
         batch = self._batch
         episode = batch.episodes[0]
-        return {
+        info = {
             "action_mask": batch.masks[0].copy(),
-            "deal": int(episode["deal"]),
             "cards_up": int(episode["cards_up"]),
             "won": bool(episode["won"]),
             "illegal": bool(episode["illegal"]),
         }
+        return info | {"deal": int(episode["deal"])} if self._reveal_deal else info
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -84,9 +92,10 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
 
         Raises:
             ValueError: for an unknown option, a bad deal number or a deck that is not one.
+            TypeError: for options that are no dictionary.
         """
         batch = self._batch
-        asked = batch.read_options(options)
+        asked = batch.read_options(options, one=True)
         if seed is not None:
             seed = check_seed(seed)
         super().reset(seed=seed)
@@ -106,6 +115,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
             ValueError: for an action out of range.
+            TypeError: for an action that is no integer, such as True or an array of shape (1,).
             IllegalMove: for an illegal action where `illegal="raise"`.
         """
         if not self._running:
@@ -191,7 +201,8 @@ class FourSeasonsEnv(GameEnv):
     ## Information
     From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero while the game
     lives), `deal` (int), `cards_up` (int), `won` (bool), `illegal` (bool: the action was illegal,
-    and the position stayed as it was).
+    and the position stayed as it was). `deal` is the trainer's, not the player's: a deal's number
+    says where every card is. `reveal_deal=False` leaves it out.
 
     ## Arguments
     - `rules`: a rule set's name or a `Rules`.
@@ -207,6 +218,7 @@ class FourSeasonsEnv(GameEnv):
       Gymnasium's own `max_episode_steps` can only shorten it.
     - `dtype`: of observations, `"float32"` or `"uint8"` (counts: divided by
       `observation_space.high` they are those of float32).
+    - `reveal_deal`: whether infos have `deal`.
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*
@@ -227,9 +239,10 @@ class FourSeasonsEnv(GameEnv):
         max_moves: int = MAX_MOVES,
         *,
         dtype: DTypeLike = "float32",
+        reveal_deal: bool = True,
     ) -> None:
         batch = Batch(1, rules, observation, reward, mask, illegal, max_moves, dtype=dtype)
-        super().__init__(batch, render_mode)
+        super().__init__(batch, render_mode, reveal_deal)
 
     def _number(self, action: Any) -> int:
         return find_move(self.rules, action).number

@@ -12,6 +12,8 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.cards import CARD_TEXTS, NO_CARD, SUITS, parse_deck
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
+from four_seasons_env.engine.storage import pack_game, unpack_game
+from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
@@ -44,37 +46,65 @@ class Game:
     ) -> None:
         self.rules = get_rules(rules)
         self._rule = kernel.compile_rules(self.rules)
-        self.record: NDArray[Any] = np.zeros(1, kernel.GAME)
-        """The position: a GAME array of shape (1,)."""
+        self._record: NDArray[Any] = np.zeros(1, kernel.GAME)
         if deck is not None:
             if deal is not None:
                 raise ValueError("give a deal or a deck, not both")
-            self.record["deck"] = NO_CARD
-            self.record["deck"][0, : self.rules.cards] = parse_deck(deck, self.rules.ranks)
-            self.record["deal"] = -1
-            kernel.lay_out_all(self.record, self._rule)
+            self._record["deck"] = NO_CARD
+            self._record["deck"][0, : self.rules.cards] = parse_deck(deck, self.rules.ranks)
+            self._record["deal"] = -1
+            kernel.lay_out_all(self._record, self._rule)
         else:
             number = check_deal(0 if deal is None else deal)
-            kernel.start_all(self.record, self._rule, np.array([number], np.int64))
+            kernel.start_all(self._record, self._rule, np.array([number], np.int64))
 
     @classmethod
     def from_record(cls, record: Any, rules: str | Rules = "four-seasons") -> Game:
-        """A game at a copy of the position in a GAME record."""
+        """A game at a copy of the position in a GAME record.
+
+        Args:
+            record: one record, or an array of one.
+            rules: the rule set that it is a position of.
+
+        Raises:
+            InvalidGame: if it is no position of these rules, naming what is wrong.
+        """
+        games = np.asarray(record)
+        if games.size == 1:
+            games = games.reshape(1).copy()
+        known = get_rules(rules)
+        if games.shape != (1,):
+            raise InvalidGame(f"a game is one record, not an array of shape {games.shape}")
+        check_games(games, known)
+        return cls._at(games, known)
+
+    @classmethod
+    def _at(cls, games: NDArray[Any], rules: Rules) -> Game:
+        """The game that owns this GAME array of shape (1,), which has been checked."""
         game = cls.__new__(cls)
-        game.rules = get_rules(rules)
-        game._rule = kernel.compile_rules(game.rules)
-        game.record = np.zeros(1, kernel.GAME)
-        game.record[0] = record
+        game.rules = rules
+        game._rule = kernel.compile_rules(rules)
+        game._record = games
         return game
 
     # --- looking at it
 
+    @property
+    def record(self) -> NDArray[Any]:
+        """The position: a GAME array of shape (1,), not to be written into.
+
+        For another position, change a copy and hand it to `from_record`, which checks it.
+        """
+        view = self._record.view()
+        view.flags.writeable = False
+        return view
+
     def _pile(self, place: int) -> list[str]:
         texts = []
-        card = int(self.record["top"][0, place])
+        card = int(self._record["top"][0, place])
         while card != NO_CARD:
             texts.append(CARD_TEXTS[card])
-            card = int(self.record["below"][0, card])
+            card = int(self._record["below"][0, card])
         return texts[::-1]
 
     @property
@@ -90,7 +120,7 @@ class Game:
     @property
     def foundations(self) -> dict[str, list[str]]:
         """The foundations by suit ("C", "S", "H", "D"), base card first."""
-        record = self.record[0]
+        record = self._record[0]
         return {
             suit: [
                 CARD_TEXTS[4 * ((int(record["base"][s]) + level) % self.rules.ranks) + s]
@@ -102,40 +132,39 @@ class Game:
     @property
     def bases(self) -> dict[str, str]:
         """The base card of each suit: the one its foundation starts with."""
-        return {
-            suit: CARD_TEXTS[4 * int(self.record["base"][0, s]) + s] for s, suit in enumerate(SUITS)
-        }
+        ranks = self._record["base"][0].tolist()
+        return {suit: CARD_TEXTS[4 * ranks[s] + s] for s, suit in enumerate(SUITS)}
 
     @property
     def stock(self) -> list[str]:
         """The stock, next card first. The player does not see it unless it is a turned waste."""
-        record = self.record[0]
+        record = self._record[0]
         return [CARD_TEXTS[card] for card in record["deck"][record["dealt"] : record["deck_size"]]]
 
     @property
     def stock_size(self) -> int:
         """Cards left in the stock."""
-        return int(self.record["deck_size"][0]) - int(self.record["dealt"][0])
+        return int(self._record["deck_size"][0]) - int(self._record["dealt"][0])
 
     @property
     def redeals_left(self) -> int:
         """How often the waste may still be turned over."""
-        return int(self.record["redeals"][0])
+        return int(self._record["redeals"][0])
 
     @property
     def deal(self) -> int:
         """The deal's number; -1 for a deck of one's own."""
-        return int(self.record["deal"][0])
+        return int(self._record["deal"][0])
 
     @property
     def moves_played(self) -> int:
         """Moves since the opening."""
-        return int(self.record["moves"][0])
+        return int(self._record["moves"][0])
 
     @property
     def cards_up(self) -> int:
         """Cards on the foundations."""
-        return int(self.record["cards_up"][0])
+        return int(self._record["cards_up"][0])
 
     @property
     def is_won(self) -> bool:
@@ -152,7 +181,7 @@ class Game:
     def _legal(self, distinct: bool) -> tuple[NDArray[np.int8], bool]:
         words, masks = kernel.new_masks(1, self.rules)
         goes_on = np.zeros(1, np.bool_)
-        kernel.legal_all(self.record, self._rule, distinct, words, goes_on)
+        kernel.legal_all(self._record, self._rule, distinct, words, goes_on)
         return masks[0], bool(goes_on[0])
 
     def action_mask(self, distinct: bool = False) -> NDArray[np.int8]:
@@ -178,7 +207,7 @@ class Game:
         chosen = find_move(self.rules, move)
         if not self._legal(distinct=False)[0][chosen.number]:
             raise IllegalMove(f"{chosen} is not legal: {self._why_not(chosen)}")
-        kernel.play_all(self.record, self._rule, np.array([chosen.number], np.int64))
+        kernel.play_all(self._record, self._rule, np.array([chosen.number], np.int64))
 
     def _why_not(self, move: Move) -> str:
         """Why a move that is not legal is not."""
@@ -214,24 +243,21 @@ class Game:
 
     def copy(self) -> Game:
         """An independent game at the same position."""
-        return Game.from_record(self.record[0], self.rules)
+        return Game._at(self._record.copy(), self.rules)
 
     def to_bytes(self) -> bytes:
-        """The position as bytes; the rules are not part of them."""
-        return self.record.tobytes()
+        """The position as bytes, which say what rules it is of: see `engine.storage`."""
+        return pack_game(self._record, self.rules)
 
     @classmethod
     def from_bytes(cls, data: bytes, rules: str | Rules = "four-seasons") -> Game:
         """The game that `to_bytes` has kept, under the same rules.
 
         Raises:
-            ValueError: if the data is not of a GAME record's size.
+            InvalidGame: if the data is no game, or one of other rules, naming what is wrong.
         """
-        if len(data) != kernel.GAME.itemsize:
-            raise ValueError(
-                f"a game is {kernel.GAME.itemsize} bytes, not {len(data)}: was it kept by to_bytes?"
-            )
-        return cls.from_record(np.frombuffer(data, kernel.GAME)[0], rules)
+        known = get_rules(rules)
+        return cls._at(unpack_game(data, known), known)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):

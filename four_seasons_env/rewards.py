@@ -7,9 +7,11 @@ returns n numbers. It is called once a step for all games; n is 1 in the single 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import jit
@@ -51,12 +53,43 @@ def check_reward(reward: str | RewardFunction) -> int:
     """A reward's number for the compiled functions, CUSTOM for a callable.
 
     Raises:
-        ValueError: for a reward that there is not, with the nearest one.
+        ValueError: for a reward that there is not, with the nearest one, or a callable that does
+            not take two positions.
     """
     if callable(reward):
+        _check_signature(reward)
         return CUSTOM
-    if reward not in REWARDS:
+    if not isinstance(reward, str) or reward not in REWARDS:
         raise ValueError(
             f"unknown reward {reward!r}: {nearest(reward, REWARDS)}, or a callable(before, after)"
         )
     return REWARDS.index(reward)
+
+
+def _check_signature(reward: RewardFunction) -> None:
+    try:
+        signature = inspect.signature(reward)
+    except ValueError:  # of some that are not written in Python, nothing is known
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        name = getattr(reward, "__name__", repr(reward))
+        raise ValueError(
+            f"a reward is called as reward(before, after), and {name}{signature} cannot be: {error}"
+        ) from None
+
+
+def check_earned(earned: Any, count: int) -> NDArray[Any]:
+    """What a reward of one's own has returned for so many games, as an array.
+
+    Raises:
+        ValueError: if it is not as many numbers, or one for all.
+    """
+    numbers = np.asarray(earned)
+    if numbers.shape not in ((), (count,)) or numbers.dtype.kind not in "biuf":
+        raise ValueError(
+            f"the reward returned {numbers.dtype} of shape {numbers.shape}, where {count} games "
+            f"take numbers of shape ({count},)"
+        )
+    return numbers

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +114,19 @@ class Rules:
         """Cards in the deck."""
         return 4 * self.ranks
 
+    @functools.cached_property
+    def digest(self) -> bytes:
+        """Eight bytes that tell rule sets apart: of the fields that change the game.
+
+        Fields at their default are left out, so that a new one does not change those before it.
+        """
+        told = [
+            f"{field.name}={getattr(self, field.name)}"
+            for field in dataclasses.fields(self)
+            if field.name not in ("name", "about") and getattr(self, field.name) != field.default
+        ]
+        return hashlib.sha256(";".join(sorted(told)).encode()).digest()[:8]
+
     def replace(self, **changes: Any) -> Rules:
         """A variant of one's own; its name tells what was changed unless a name is given.
 
@@ -126,6 +141,20 @@ class Rules:
             changed = ",".join(f"{key}={value}" for key, value in changes.items())
             changes["name"] = f"{self.name}({changed})"
         return dataclasses.replace(self, **changes)
+
+
+class UnknownRules(KeyError, ValueError):
+    """A name that is no rule set's; the message has the nearest."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _Table(dict[str, Rules]):
+    def __missing__(self, name: Any) -> Rules:
+        if name in ALIASES:
+            raise UnknownRules(f"{name!r} is another name of {ALIASES[name]!r}: see get_rules")
+        raise UnknownRules(f"unknown rules {name!r}: {nearest(name, self)}")
 
 
 _PYSOLFC = Rules(base_from="first", wrap="always", first_waste=1)
@@ -233,8 +262,8 @@ _TABLE = (
     ),
 )
 
-RULES: dict[str, Rules] = {rules.name: rules for rules in _TABLE}
-"""The rule sets by name."""
+RULES: dict[str, Rules] = _Table({rules.name: rules for rules in _TABLE})
+"""The rule sets by name; an unknown one is an `UnknownRules`, which is a KeyError."""
 
 ALIASES: dict[str, str] = {
     "corner-card": "four-seasons",
@@ -248,15 +277,16 @@ def get_rules(rules: str | Rules) -> Rules:
     """The rule set of a name or an alias; a `Rules` is returned as it is.
 
     Raises:
-        ValueError: for an unknown name, with the nearest known one.
+        UnknownRules: for an unknown name, with the nearest known one.
+        TypeError: for what is neither.
     """
     if isinstance(rules, Rules):
         return rules
     if not isinstance(rules, str):
-        raise TypeError(f"rules must be a name or a Rules, not {type(rules).__name__}")
+        raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
     name = ALIASES.get(rules, rules)
     if name not in RULES:
-        raise ValueError(f"unknown rules {rules!r}: {nearest(rules, [*RULES, *ALIASES])}")
+        raise UnknownRules(f"unknown rules {rules!r}: {nearest(rules, [*RULES, *ALIASES])}")
     return RULES[name]
 
 

@@ -60,6 +60,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         render_mode: str | None,
         copy: bool,
         autoreset_mode: AutoresetMode,
+        reveal_deal: bool = True,
     ) -> None:
         self.num_envs = len(batch.games)
         self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
@@ -72,6 +73,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self.single_action_space = batch.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = copy
+        reveal = check_choice("reveal_deal", reveal_deal, (True, False))
+        self._info_keys = _INFO_KEYS if reveal else _INFO_KEYS[1:]
         self._spare_finals: Spares[Finals] = Spares()
         self._finals = self._spare_finals.take(batch.new_finals)
         self._spare_observations: Spares[tuple[NDArray[Any]]] = Spares()
@@ -87,7 +90,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def _info_arrays(self) -> dict[str, NDArray[Any]]:
         """The buffers that infos tell of, by their keys."""
         episodes = self._batch.episodes
-        return {"action_mask": self._batch.masks} | {key: episodes[key] for key in _INFO_KEYS}
+        return {"action_mask": self._batch.masks} | {key: episodes[key] for key in self._info_keys}
 
     def __getstate__(self) -> dict[str, Any]:
         """All but views of the games' buffers."""
@@ -124,7 +127,12 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return games
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal moves as a bool array of shape (n, A)."""
+        """The legal moves as a bool array of shape (n, A).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._batch.check_started()
         return self._give(self._batch.masks).view(np.bool_)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -232,7 +240,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         if self.copy:
             self._finals = self._spare_finals.take(self._batch.new_finals)
         info: dict[str, Any] = {"action_mask": masks}
-        for key in _INFO_KEYS:
+        for key in self._info_keys:
             info[key] = episodes[key]
         info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
         info |= {f"_{key}": done for key in info}
@@ -288,7 +296,9 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """Go on from a `state` of an environment with the same arguments, bit for bit.
 
         Raises:
-            ValueError: if the state is of other arguments.
+            ValueError: if the state is of other arguments, or its arrays do not belong together;
+                nothing has changed then.
+            InvalidGame: if one of its games is no position of the rules; likewise.
         """
         buffers = self._batch.state()
         wrong = [
@@ -302,9 +312,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             raise ValueError(
                 f"the state is of an environment with other arguments: {', '.join(sorted(wrong))}"
             )
-        self.reset(seed=0)
-        for name, buffer in buffers.items():
-            buffer[...] = state[name]
+        self._batch.restore(state)
         self._batch.observe(self._batch.observations)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -348,7 +356,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         copy: give out copies. With False, observations, rewards, masks and infos are views of
             buffers that the next step overwrites: somewhat faster, for callers who copy anyway.
         num_threads: threads that share the games; the results do not depend on it. Pays from some
-            thousand games on.
+            thousand games on. A forked process starts threads of its own.
         max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
 
     The other arguments are those of `FourSeasonsEnv`.
@@ -373,6 +381,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         copy: bool = True,
         num_threads: int = 1,
         max_episode_steps: int | None = None,
+        reveal_deal: bool = True,
     ) -> None:
         check_positive("num_envs", num_envs)
         mode = check_autoreset_mode(autoreset_mode)
@@ -388,4 +397,4 @@ class FourSeasonsVectorEnv(GameVectorEnv):
             dtype=dtype,
             autoreset=COMPILED[mode],
         )
-        super().__init__(batch, render_mode, copy, mode)
+        super().__init__(batch, render_mode, copy, mode, reveal_deal)

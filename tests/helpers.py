@@ -153,6 +153,20 @@ def positions(draw: st.DrawFn, max_ranks: int = 13, max_moves: int = 60) -> Game
     return game
 
 
+def stock_codes(game: Game) -> list[int]:
+    """The stock as card codes, next card first."""
+    record = game.record[0]
+    codes: list[int] = record["deck"][record["dealt"] : record["deck_size"]].tolist()
+    return codes
+
+
+def restocked(game: Game, codes: Sequence[int]) -> Game:
+    """The same position with the stock in another order."""
+    record = game.record.copy()[0]
+    record["deck"][record["dealt"] : record["deck_size"]] = codes
+    return Game.from_record(record, game.rules)
+
+
 def board(game: Game) -> dict[str, Any]:
     """All that makes up a position, in card texts."""
     return {
@@ -176,7 +190,7 @@ def texts(moves: Sequence[Any]) -> set[str]:
 def observe(game: Game, kind: str) -> np.ndarray:
     """A position's observation of a kind ("tops", "cards"), float32 of shape (L,)."""
     out = np.full((1, observation_length(game.rules, kind)), np.nan, np.float32)
-    encode_all(game.record, compile_rules(game.rules), OBSERVATIONS.index(kind), out)
+    encode_all(game.record.copy(), compile_rules(game.rules), OBSERVATIONS.index(kind), out)
     return out[0]
 
 

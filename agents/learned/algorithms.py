@@ -19,8 +19,9 @@ from agents.learned.candidates.teaching import choice_of
 from agents.learned.network_agent import NetworkAgent
 from agents.learned.sb3_zip import candidate_card, load_zip, move_card
 from agents.learned.settings import Settings, make_settings, read_settings
+from agents.options import check_options, check_values
 from agents.policy_files import PolicyCard, load_policy, rules_fields
-from agents.registry import Agent, check_options
+from agents.registry import Agent
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
@@ -250,6 +251,7 @@ class NextDealAlgorithm(Algorithm):
     ) -> player.NextDealAgent:
         """The player of a trained network; see `NextDealAgent`."""
         check_options(self.name, player.NextDealAgent, options)
+        check_values(self.name, player.NextDealAgent, options)
         return player.NextDealAgent(card, weights, rules, deterministic, **options)
 
     def choice_of(

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from agents.bundled import bundled_weights
+from agents.options import check_options, check_values
 from agents.planner.agent import PlannerAgent
 from agents.planner.learner import AGENT
 from agents.planner.value_network import Network, new_network
 from agents.policy_files import PolicyCard, PolicyFileError, load_policy, rules_fields
-from agents.registry import check_options
 from four_seasons_env.rules import Rules
 
 
@@ -78,6 +78,7 @@ def load_planner(
     """
     del trust
     check_options(agent, PlannerAgent, options)
+    check_values(agent, PlannerAgent, options)
     folder = path or bundled_weights(AGENT, rules.name)
     card, network = load_network(folder, rules)
     return PlannerAgent(rules, network, train_seed=card.training.get("seed"), **options)

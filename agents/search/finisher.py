@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.registry import make_agent
+from agents.registry import make_agent, split_name
 from agents.search.plans import ENDGAME_NODES, NONE, Plans
 from four_seasons_env.rules import Rules
 
@@ -19,11 +19,16 @@ class FinisherAgent:
         rules: the rule set to play.
         base: name of the other agent; it plays on where the solver finds no win.
         endgame_nodes: positions that the solver may visit.
+
+    Raises:
+        ValueError: if the base is a finisher itself.
     """
 
     def __init__(
         self, rules: Rules, base: str = "heuristic", endgame_nodes: int = ENDGAME_NODES
     ) -> None:
+        if split_name(base).registered == "finisher":
+            raise ValueError(f"base={base} is a finisher itself: take another, such as 'heuristic'")
         self._base = make_agent(base, rules)
         self.mask = self._base.mask
         self._plans = Plans(rules, endgame_nodes)

@@ -43,7 +43,7 @@ class SolverVotes:
             raise ValueError(f"width must be at least 1, not {width}")
         self._rule = compile_rules(rules)[0]
         self._worlds, self._width = worlds, width
-        self._game = Game(rules, deal=0)
+        self._rules = rules
 
     def share_won(
         self, positions: NDArray[Any], moves: NDArray[np.integer[Any]], seed: np.uint64
@@ -60,9 +60,8 @@ class SolverVotes:
         count = 0
         for world in self._worlds_of(positions, seed):
             for i, move in enumerate(moves):
-                game = self._game
-                game.record[0] = world[i]
-                play(game.record[0], self._rule, move)
+                play(world[i], self._rule, move)
+                game = Game.from_record(world[i], self._rules)
                 won[i] += solve(game, width=self._width).status == "won"
             count += 1
         return won / count

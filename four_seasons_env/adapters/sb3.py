@@ -12,12 +12,18 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv
+
+try:
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"this adapter needs {error.name}: pip install 'four-seasons-env[train]'", name=error.name
+    ) from None
 
 
 class FourSeasonsVecEnv(VecEnv):
@@ -26,7 +32,8 @@ class FourSeasonsVecEnv(VecEnv):
     Infos are empty dictionaries but for the games whose episode has ended in the step, which get
     `terminal_observation`, `terminal_action_mask` (bool, of that observation),
     `TimeLimit.truncated`, `episode` (`r` return, `l` length), `is_success` (won), `cards_up`,
-    `deal` and `illegal`. Do not write into the empty ones: they are used again.
+    `illegal` and, unless `reveal_deal=False`, `deal`. Do not write into the empty ones: they are
+    used again.
     Masks come from `env_method("action_masks")` or `get_attr("action_masks")`, as one bool array of
     shape (n, A) for the observations just given out.
 
@@ -66,10 +73,8 @@ class FourSeasonsVecEnv(VecEnv):
         observations, infos = self.venv.reset(seed=seeds, options=options)
         self._reset_seeds()
         self._reset_options()
-        self.reset_infos = [
-            {"deal": int(deal), "cards_up": int(up)}
-            for deal, up in zip(infos["deal"], infos["cards_up"], strict=True)
-        ]
+        keys = [key for key in ("deal", "cards_up") if key in infos]
+        self.reset_infos = [{key: int(infos[key][i]) for key in keys} for i in range(self.num_envs)]
         return observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -95,9 +100,10 @@ class FourSeasonsVecEnv(VecEnv):
                     },
                     "is_success": bool(final["won"][i]),
                     "cards_up": int(final["cards_up"][i]),
-                    "deal": int(final["deal"][i]),
                     "illegal": bool(final["illegal"][i]),
                 }
+                if "deal" in final:
+                    sb3_infos[i]["deal"] = int(final["deal"][i])
         return observations, rewards.astype(np.float32), dones, sb3_infos
 
     def close(self) -> None:
@@ -118,6 +124,10 @@ class FourSeasonsVecEnv(VecEnv):
     def _index_list(self, indices: VecEnvIndices) -> list[int]:
         chosen: Iterable[int] = self._get_indices(indices)
         return list(chosen)
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether `get_attr` has it; `action_masks` is there before the first reset too."""
+        return attr_name == "action_masks" or super().has_attr(attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> Any:
         """An attribute of the environment, once for each game; `action_masks`: see the class."""

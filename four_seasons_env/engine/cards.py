@@ -14,6 +14,7 @@ NO_CARD = 52  # one past the last code: "there is no card here"
 
 CARD_TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)
 _CODES = {text: code for code, text in enumerate(CARD_TEXTS)}
+_SYMBOLS = str.maketrans("♣♠♥♦♧♤♡♢", 2 * SUITS, "\ufe0f")  # suits as signs, also as emoji
 
 
 class DeckError(ValueError):
@@ -26,13 +27,18 @@ def card_text(code: int) -> str:
 
 
 def card_code(text: str) -> int:
-    """The code of a card's text; case does not matter, and "10H" is read as "TH"."""
-    code = _CODES.get(str(text).upper().replace("10", "T"))
+    """The code of a card's text; "10H", "th" and "T♥" are read as "TH"."""
+    code = _CODES.get(letters(str(text)).upper().replace("10", "T"))
     if code is None:
         raise DeckError(
             f"unknown card {text!r}: a card is a rank of {RANKS} and a suit of {SUITS}, as in '6H'"
         )
     return code
+
+
+def letters(text: str) -> str:
+    """A text with the letters of suits in place of their signs."""
+    return text.translate(_SYMBOLS)
 
 
 def deck_text(deck: Iterable[int]) -> str:
@@ -48,9 +54,15 @@ def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
         ranks: ranks a suit; the deck must hold each card of the lowest ``ranks`` ranks once.
 
     Raises:
-        DeckError: naming the cards that are unknown, missing, repeated or of too high a rank.
+        DeckError: naming the cards that are unknown, missing, repeated or of too high a rank; or
+            if it is no text at all.
     """
-    texts = deck.replace(",", " ").split() if isinstance(deck, str) else list(deck)
+    try:
+        texts = deck.replace(",", " ").split() if isinstance(deck, str) else list(deck)
+    except TypeError:
+        raise DeckError(
+            f"a deck is text such as 'QH 3D ... 5D', or a list of cards, not {deck!r}"
+        ) from None
     codes = [card_code(text) for text in texts]
     faults = []
     repeated = sorted({code for code in codes if codes.count(code) > 1})

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.jit import jit
 
 TEST = range(0, 10_000)
@@ -68,9 +69,9 @@ def next_deal(streams, i):
 
 def _check_number(what: str, value: int, bits: int) -> int:
     try:
-        number = int(value.__index__())
-    except AttributeError:
-        raise ValueError(f"a {what} is an integer, not {value!r}") from None
+        number = whole_number(f"a {what}", value)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
     if not 0 <= number < 2**bits:
         raise ValueError(f"a {what} is a number from 0 to 2^{bits} - 1, not {number}")
     return number

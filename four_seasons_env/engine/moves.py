@@ -22,7 +22,8 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from four_seasons_env.engine.cards import SUITS
+from four_seasons_env.arguments import whole_number
+from four_seasons_env.engine.cards import SUITS, letters
 from four_seasons_env.rules import Rules, nearest
 
 # Places that a card moves from or to: piles are 0-11.
@@ -72,11 +73,18 @@ def all_moves(rules: Rules) -> tuple[Move, ...]:
 
 @functools.cache
 def _by_text(rules: Rules) -> dict[str, Move]:
-    return {move.text: move for move in all_moves(rules)}
+    return {_plain(move.text): move for move in all_moves(rules)}
+
+
+def _plain(text: str) -> str:
+    """A move's text, however it is spaced and whatever its case."""
+    return "".join(letters(text).upper().split())
 
 
 def find_move(rules: Rules, move: Move | str | int) -> Move:
     """The move of a text or a number in the rule set's action space.
+
+    Case and spaces in a text do not matter: "w > t2" is "W>T2".
 
     Raises:
         ValueError: for a text or a number that the action space does not have.
@@ -86,16 +94,12 @@ def find_move(rules: Rules, move: Move | str | int) -> Move:
     if isinstance(move, Move):
         move = move.text  # its number may be another's in this action space
     if isinstance(move, str):
-        known = _by_text(rules)
-        if move not in known:
-            raise ValueError(f"unknown move {move!r} in {rules.name!r}: {nearest(move, known)}")
-        return known[move]
-    try:
-        number = int(move.__index__())
-    except AttributeError:
-        raise TypeError(
-            f"a move is a Move, a text or a number, not {type(move).__name__}"
-        ) from None
+        found = _by_text(rules).get(_plain(move))
+        if found is None:
+            hint = nearest(move, [each.text for each in moves])
+            raise ValueError(f"unknown move {move!r} in {rules.name!r}: {hint}")
+        return found
+    number = whole_number("a move, unless a Move or its text,", move)
     if not 0 <= number < len(moves):
         raise ValueError(
             f"move number {number} is out of range: {rules.name!r} has moves 0 to {len(moves) - 1}"

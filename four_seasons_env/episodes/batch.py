@@ -8,7 +8,8 @@ others is in `RunningGames`.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from four_seasons_env.engine.deals import check_deal, start_streams
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.validation import check_games
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
@@ -31,7 +33,13 @@ from four_seasons_env.observations import (
     largest_counts,
     observation_space,
 )
-from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, RewardFunction, check_reward
+from four_seasons_env.rewards import (
+    CUSTOM,
+    ILLEGAL_PENALTY,
+    RewardFunction,
+    check_earned,
+    check_reward,
+)
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 T = TypeVar("T")
@@ -111,6 +119,7 @@ class RunningGames(abc.ABC):
         check_positive("num_threads", threads)
         self._threads = min(int(threads), count)
         self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0
         self.rules = get_rules(rules)
         self.rule = compile_rules(self.rules)
         self._strict = check_choice("illegal", illegal, ILLEGAL) == "raise"
@@ -148,6 +157,39 @@ class RunningGames(abc.ABC):
         arrays: dict[str, NDArray[Any]] = self._buffers(slice(None))._asdict()
         return arrays
 
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from a `state`, whose arrays have the names, shapes and dtypes of those here.
+
+        What follows from the games is worked out from them again, and must be as the state has it.
+
+        Raises:
+            ValueError: if it is not, or a game is no position; nothing has changed then.
+        """
+        check_games(state["games"], self.rules)
+        before = {name: array.copy() for name, array in self.state().items()}
+        self._write(state)
+        self._derive()
+        now = self.state()
+        wrong: list[str] = [
+            name
+            for name in ("games", "masks", "counts", "observations")
+            if name in now and not np.array_equal(now[name], state[name])
+        ]
+        told, here = state["episodes"], self.episodes
+        wrong += [name for name in stepping.DERIVED if not np.array_equal(told[name], here[name])]
+        if wrong:
+            self._write(before)
+            raise ValueError(f"in the state, {', '.join(wrong)} do not belong to the games")
+        self.seeded = self._started = True
+
+    def _write(self, state: dict[str, NDArray[Any]]) -> None:
+        for name, array in self.state().items():
+            array[...] = state[name]
+
+    @abc.abstractmethod
+    def _derive(self) -> None:
+        """Write anew what follows from the games, each of which waits for an action."""
+
     def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
         """Start the stream of training deals of each game, or each chosen one, from its seed."""
         streams = np.empty_like(self._streams)
@@ -156,20 +198,24 @@ class RunningGames(abc.ABC):
         self.seeded = True
 
     def read_options(
-        self, options: dict[str, Any] | None, known: tuple[str, ...] = OPTIONS
+        self, options: dict[str, Any] | None, known: tuple[str, ...] = OPTIONS, one: bool = False
     ) -> NDArray[Any] | None:
         """The games that reset options ask for, as GAME records whose deal or deck is set.
 
         Args:
             options: of which those of `OPTIONS` are read.
             known: options that there are.
+            one: take a single deal only, no list with one deal for each game.
 
         Returns:
             None without options: then each game's stream says what is dealt.
 
         Raises:
             ValueError: for an unknown option, a bad deal or a deck that is not one.
+            TypeError: for options that are no dictionary.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(f"options are {{'deal': 17}} or {{'deck': text}}, not {options!r}")
         if not options:
             return None
         for key in options:
@@ -183,11 +229,10 @@ class RunningGames(abc.ABC):
         asked = np.zeros(len(self.games), GAME)
         if "deal" in options:
             deals = options["deal"]
-            if np.ndim(deals) > 0 and len(deals) != len(asked):
+            many = not one and isinstance(deals, (Sequence, np.ndarray)) and np.ndim(deals) > 0
+            if many and len(deals) != len(asked):
                 raise ValueError(f"{len(asked)} games take as many deals, not {len(deals)}")
-            asked["deal"] = (
-                check_deal(deals) if np.ndim(deals) == 0 else [check_deal(deal) for deal in deals]
-            )
+            asked["deal"] = [check_deal(deal) for deal in deals] if many else check_deal(deals)
         else:
             asked["deal"] = -1
             asked["deck"] = NO_CARD
@@ -261,7 +306,7 @@ class RunningGames(abc.ABC):
         anew = self.done.copy() if self._autoreset == stepping.NEXT_STEP else False
         ended = self._step(actions, out)
         if custom:
-            earned = self._reward(before, self.games)  # type: ignore[operator]
+            earned = check_earned(self._reward(before, self.games), len(before))  # type: ignore[operator]
             earned = np.where(self.episodes["illegal"] | anew, 0.0, earned)
             self.rewards += earned
             self.episodes["score"] += earned
@@ -314,16 +359,17 @@ class RunningGames(abc.ABC):
         """
         if self._threads == 1:
             return call(0) or 0
-        if self._pool is None:
+        if self._pool is None or self._pool_process != os.getpid():  # a fork has no threads
             self._pool = ThreadPoolExecutor(self._threads - 1)
+            self._pool_process = os.getpid()
         pending = [self._pool.submit(call, thread) for thread in range(1, self._threads)]
         return (call(0) or 0) + sum(each.result() or 0 for each in pending)
 
     def close(self) -> None:
         """End the threads, if there are any."""
-        if self._pool is not None:
+        if self._pool is not None and self._pool_process == os.getpid():
             self._pool.shutdown()
-            self._pool = None
+        self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All that a copy needs to play on as the original would.
@@ -441,6 +487,9 @@ class Batch(RunningGames):
 
     def _bundle(self, part: slice) -> Any:
         return tuple(self._buffers(part)), tuple(self._settings)
+
+    def _derive(self) -> None:
+        stepping.derive_all(self._bundle(slice(None)))
 
     def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
         for share, bundle in zip(self._shares, self._bundles, strict=True):

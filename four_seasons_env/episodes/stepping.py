@@ -31,6 +31,9 @@ EPISODE = np.dtype(
 )
 """What the environments report of an episode, running or ended."""
 
+DERIVED = ("deal", "cards_up", "won", "over")
+"""Fields that follow from an episode's position."""
+
 _NO_EPISODE = np.zeros(1, EPISODE)[0]
 
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
@@ -83,13 +86,19 @@ class Finals(NamedTuple):
 
 
 @inlined
-def start_episode(g, rule, episode):
-    """Set an episode's record to that of a fresh opening, all but ``over``."""
+def derive_episode(g, rule, episode):
+    """Write the fields that follow from a position, all but ``over``."""
     episode.deal = g.deal
-    episode.steps = 0
-    episode.score = 0.0
     episode.cards_up = g.cards_up
     episode.won = is_won(g, rule)
+
+
+@inlined
+def start_episode(g, rule, episode):
+    """Set an episode's record to that of a fresh opening, all but ``over``."""
+    derive_episode(g, rule, episode)
+    episode.steps = 0
+    episode.score = 0.0
     episode.illegal = False
 
 
@@ -158,6 +167,18 @@ def reset_to(bundle, chosen, by_number):
             else:
                 lay_out(g, settings.rules[0])
             _begin(i, buffers, settings)
+
+
+@jit
+def derive_all(bundle):
+    """Write all that follows from the games: what belongs to steps and rewards stays."""
+    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    rule = settings.rules[0]
+    for i in range(len(buffers.games)):
+        g, episode = buffers.games[i], buffers.episodes[i]
+        derive_episode(g, rule, episode)
+        episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
+        encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
 
 @jit

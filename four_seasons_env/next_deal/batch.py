@@ -129,6 +129,11 @@ class NextDealBatch(RunningGames):
     def _bundle(self, part: slice) -> tuple[stepping.Buffers, stepping.Settings]:
         return self._buffers(part), self._settings
 
+    def _derive(self) -> None:
+        played = self.played.copy()
+        stepping.derive_all(self._buffers(slice(None)), self._settings, self._scratch[0])
+        self.played[:] = played
+
     def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
         self._share_out(
             lambda thread: stepping.reset_to(

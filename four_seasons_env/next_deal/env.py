@@ -64,7 +64,8 @@ class FourSeasonsNextDealEnv(GameEnv):
     the same game.
 
     ## Arguments
-    - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`: as in `FourSeasonsEnv`.
+    - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`, `reveal_deal`: as in
+      `FourSeasonsEnv`.
     - `candidates`: K, how many positions are offered at most.
     - `expansions`: positions whose successors are looked at, at most; 2.5 times as many are held.
     - `endings`: `"search"` or `"policy"`, see above.
@@ -99,6 +100,7 @@ class FourSeasonsNextDealEnv(GameEnv):
         illegal: str = "stay",
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
     ) -> None:
         batch = NextDealBatch(
             1,
@@ -113,7 +115,7 @@ class FourSeasonsNextDealEnv(GameEnv):
             illegal=illegal,
             max_moves=max_moves,
         )
-        super().__init__(batch, render_mode)
+        super().__init__(batch, render_mode, reveal_deal)
 
     def moves_of(self, action: int) -> list[Move]:
         """The moves behind an action, up to and with the one that turns a card.

@@ -22,7 +22,13 @@ from four_seasons_env.engine.kernel import (
     start,
 )
 from four_seasons_env.engine.moves import STOCK
-from four_seasons_env.episodes.stepping import NEXT_STEP, end_step, no_step, start_episode
+from four_seasons_env.episodes.stepping import (
+    NEXT_STEP,
+    derive_episode,
+    end_step,
+    no_step,
+    start_episode,
+)
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
 from four_seasons_env.next_deal.features import Features, new_features, write_row
 from four_seasons_env.next_deal.reach import (
@@ -292,6 +298,18 @@ def consider_all(buffers, settings, scratch):
     for i in range(len(buffers.games)):
         buffers.played[i] = -1
         _advance(i, buffers, settings, scratch, False)
+
+
+@jit
+def derive_all(buffers, settings, scratch):
+    """Write all that follows from the games: what belongs to steps and rewards stays."""
+    for i in range(len(buffers.games)):
+        g = buffers.games[i]
+        derive_episode(g, settings.rules[0], buffers.episodes[i])
+        buffers.played[i] = -1
+        buffers.masks[i] = 0
+        buffers.observations[i] = 0
+        _advance(i, buffers, settings, scratch, g.moves == 0)
 
 
 @jit

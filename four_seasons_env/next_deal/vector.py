@@ -52,6 +52,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         copy: bool = True,
         num_threads: int = 1,
         max_episode_steps: int | None = None,
+        reveal_deal: bool = True,
     ) -> None:
         check_positive("num_envs", num_envs)
         mode = check_autoreset_mode(autoreset_mode)
@@ -70,7 +71,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             threads=num_threads,
             autoreset=COMPILED[mode],
         )
-        super().__init__(batch, render_mode, copy, mode)
+        super().__init__(batch, render_mode, copy, mode, reveal_deal)
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import whole_number
+from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
@@ -244,17 +246,20 @@ def solve(
             None: continue until there is an answer or a limit is reached.
 
     Raises:
-        ValueError: for a limit that is not positive.
+        ValueError: for a limit that is not positive, or a seed below 0.
+        TypeError: for what is no `Game`, or a limit that is no number.
     """
-    limits = {
-        "max_positions": max_positions,
-        "seconds": seconds,
-        "memory": memory,
-        "width": width,
-    }
-    for name, limit in limits.items():
-        if limit is not None and not limit > 0:
+    if not isinstance(game, Game):
+        raise TypeError(f"solve takes a Game, such as Game('four-seasons', deal=17), not {game!r}")
+    check_seed(seed)
+    for name, limit in (("max_positions", max_positions), ("memory", memory), ("width", width)):
+        if limit is not None and whole_number(name, limit) < 1:
             raise ValueError(f"{name} must be more than 0, not {limit!r}")
+    if seconds is not None:
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
+            raise TypeError(f"seconds is a number, not {seconds!r}")
+        if not seconds > 0:
+            raise ValueError(f"seconds must be more than 0, not {seconds!r}")
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
     _warm_up()

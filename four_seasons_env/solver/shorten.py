@@ -51,6 +51,7 @@ def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
     """
     rules = kernel.compile_rules(game.rules)
     words = kernel.new_masks(1, game.rules)[0][0]
+    games = game.record.copy()
     by_places = {(move.source, move.target): move for move in all_moves(game.rules)}
     best = list(moves)
     found = True
@@ -60,7 +61,7 @@ def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
         while i < len(best):
             for line in _shorter(best, i, by_places):
                 numbers: NDArray[np.int64] = np.array([move.number for move in line], np.int64)
-                if _wins(game.record, rules, numbers, words):
+                if _wins(games, rules, numbers, words):
                     best = line
                     found = True
                     break

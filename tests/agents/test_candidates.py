@@ -196,13 +196,13 @@ def test_the_player_plays_what_the_policy_chooses_in_the_environment(tmp_path: P
         done, rng = False, np.random.default_rng(0)
         while not done:
             game = env.game
-            scores, _ = agent.scores(game.record)
+            scores, _ = agent.scores(game.record.copy())
             _, _, terminated, truncated, info = env.step(int(scores[0].argmax()))
             done = terminated or truncated
             for move in info["moves"]:
                 mask = game.action_mask(distinct=True)[None]
                 if game.stock_size > 1:
-                    assert agent.act(game.record, mask, rng)[0] == move
+                    assert agent.act(game.record.copy(), mask, rng)[0] == move
                     compared += 1
                 game.play(int(move))
     assert compared > 100

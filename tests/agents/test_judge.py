@@ -5,6 +5,7 @@ from agents.judge import Judge, can_judge
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
+from tests.helpers import restocked, stock_codes
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,7 @@ def test_positions_stay_as_they_are_and_the_stock_is_not_looked_at(judge):
     before = game.to_bytes()
     values = judge.values(game)
     assert game.to_bytes() == before
-    game.record["deck"][0, 6:] = game.record["deck"][0, 6:][::-1]
-    assert judge.values(game) == values
+    assert judge.values(restocked(game, stock_codes(game)[::-1])) == values
 
 
 def test_good_positions_are_worth_more(judge):

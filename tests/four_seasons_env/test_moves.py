@@ -53,7 +53,7 @@ def test_a_move_is_found_by_move_text_and_number(rules):
             assert find_move(rules, form) is move
 
 
-@pytest.mark.parametrize("wrong", ["T0>T0", "t0>f", "", "redeal", "F:C>T0", "T5>F", "0", "W->T1"])
+@pytest.mark.parametrize("wrong", ["T0>T0", "T0F", "", "redeal", "F:C>T0", "T5>F", "0", "W->T1"])
 def test_unknown_text(wrong):
     with pytest.raises(ValueError, match=f"unknown move {wrong!r} in 'four-seasons'"):
         find_move(RULES["four-seasons"], wrong)

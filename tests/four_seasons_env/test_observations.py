@@ -21,7 +21,9 @@ from tests.helpers import (
     numbered_deck,
     observe,
     positions,
+    restocked,
     small,
+    stock_codes,
 )
 
 
@@ -117,11 +119,9 @@ def test_a_position_slot_by_slot():
 @given(positions(), st.randoms(use_true_random=False))
 def test_the_order_of_the_unseen_stock_shows_nowhere(game, rng):
     assume(game.redeals_left == game.rules.redeals)
-    other = game.copy()
-    record = other.record[0]
-    hidden = record["deck"][record["dealt"] : record["deck_size"]].tolist()
+    hidden = stock_codes(game)
     rng.shuffle(hidden)
-    record["deck"][record["dealt"] : record["deck_size"]] = hidden
+    other = restocked(game, hidden)
     for kind in OBSERVATIONS:
         assert (observe(other, kind) == observe(game, kind)).all()
     for distinct in (False, True):
@@ -153,9 +153,8 @@ def test_a_turned_waste_is_seen_in_its_order():
     while game.stock_size:
         game.play("deal")
     game.play("redeal")
-    other = game.copy()
-    record = other.record[0]
-    record["deck"][[0, 1]] = record["deck"][[1, 0]]
+    first, second, *rest = stock_codes(game)
+    other = restocked(game, [second, first, *rest])
     assert (observe(other, "cards") != observe(game, "cards")).any()
     # A glance at the table does not show what a face-down stock was: that takes memory.
     assert (observe(other, "tops") == observe(game, "tops")).all()

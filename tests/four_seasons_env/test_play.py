@@ -14,7 +14,7 @@ from four_seasons_env.play.session import MOST_MOVES, Session, SessionFull
 from four_seasons_env.play.store import Store, UnknownSession
 from four_seasons_env.play.words import card_words
 from four_seasons_env.rules import RULES, get_rules
-from tests.helpers import biased_choice
+from tests.helpers import biased_choice, restocked, stock_codes
 
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
 
@@ -193,7 +193,7 @@ def test_the_unseen_cards_are_listed_in_no_order(client):
 
     session = Session("four-seasons", 17)
     other = Session("four-seasons", 17)
-    other.game.record["deck"][0, 6:] = other.game.record["deck"][0, 6:][::-1]
+    other.game = restocked(other.game, stock_codes(other.game)[::-1])
     assert session_view(session, unseen=True)["svg"] == session_view(other, unseen=True)["svg"]
 
 
@@ -344,8 +344,7 @@ def test_advice_does_not_depend_on_the_order_of_the_stock():
 
     game = Game(deal=17)
     game.play("deal")
-    other = game.copy()
-    other.record["deck"][0, 7:] = other.record["deck"][0, 7:][::-1]
+    other = restocked(game, stock_codes(game)[::-1])
     assert advice.chance(game) == advice.chance(other)
     assert advice.values(game) == advice.values(other)
 

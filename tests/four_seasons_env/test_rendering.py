@@ -17,7 +17,7 @@ from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import biased_choice, deck_with, positions
+from tests.helpers import biased_choice, deck_with, positions, restocked, stock_codes
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -197,9 +197,7 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
 def test_drawings_are_well_formed_and_hide_the_order_of_the_stock(game):
     svg = draw_svg(game, unseen=True, legal=True)
     ElementTree.fromstring(svg)
-    other = game.copy()
-    left = slice(int(game.record["dealt"][0]), int(game.record["deck_size"][0]))
-    other.record["deck"][0, left] = other.record["deck"][0, left][::-1]
+    other = restocked(game, stock_codes(game)[::-1])
     assert draw_svg(other, unseen=True, legal=True) == svg
 
 

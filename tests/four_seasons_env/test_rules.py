@@ -33,7 +33,7 @@ def test_an_unknown_name_gets_the_nearest():
         get_rules("czarena")
     with pytest.raises(ValueError, match="unknown rules 'xyzzy': known: four-seasons"):
         get_rules("xyzzy")
-    with pytest.raises(TypeError, match="a name or a Rules, not int"):
+    with pytest.raises(TypeError, match="a name or a Rules, not 5"):
         get_rules(5)
 
 

@@ -1,0 +1,53 @@
+"""A process forked from one whose environment plays in threads goes on by itself."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers import ROOT
+
+FORKED = """
+import os, sys
+import numpy as np
+from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import same
+
+def steps(env, count):
+    rng = np.random.default_rng(0)
+    answers = []
+    for _ in range(count):
+        masks = env.action_masks()
+        answers.append(env.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])))
+    return answers
+
+kind = {"moves": FourSeasonsVectorEnv, "positions": FourSeasonsNextDealVectorEnv}[sys.argv[1]]
+env, twin = kind(6, num_threads=3), kind(6)
+for each in (env, twin):
+    each.reset(seed=5)
+    steps(each, 3)
+child = os.fork()
+went_well = same(steps(env, 20), steps(twin, 20))
+env.close()
+if not child:
+    os._exit(0 if went_well else 3)
+_, status = os.waitpid(child, 0)
+print(went_well, os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("kind", ["moves", "positions"])
+def test_parent_and_child_play_on(kind):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED, kind],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout == "True 0\n", done.stderr

@@ -1,0 +1,287 @@
+"""Records from outside: what is no position is refused by name; every position of play passes."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from four_seasons_env.engine.cards import NO_CARD, card_code
+from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks, start_all
+from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.engine.storage import MAGIC, VERSION
+from four_seasons_env.engine.validation import _TEXTS, InvalidGame, check_games, first_fault
+from four_seasons_env.game import Game
+from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
+from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.four_seasons_env.test_kernel import VARIANTS
+from tests.fuzz_records import KINDS, play_on
+from tests.helpers import ROOT, deck_with, positions, same
+
+
+@given(positions())
+def test_positions_pass(game):
+    check_games(game.record.copy(), game.rules)
+
+
+def check_play(rules: Rules, games: int, moves: int) -> None:
+    """Every position of random games passes, from the opening on."""
+    rng = np.random.default_rng(0)
+    records = np.zeros(games, GAME)
+    start_all(records, compile_rules(rules), np.arange(games))
+    check_games(records, rules)
+    most = np.full(games, moves)
+    count = play_on(records, compile_rules(rules), *new_masks(1, rules), most, rng)
+    if count < 0:
+        check_games(records[[-1 - count]], rules)
+    assert count > 5 * games
+
+
+@pytest.mark.parametrize("rules", [*RULES.values(), *VARIANTS], ids=lambda rules: rules.name)
+def test_every_position_of_play_passes(rules):
+    check_play(rules, games=200, moves=300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", [*RULES.values(), *VARIANTS], ids=lambda rules: rules.name)
+def test_every_position_of_much_play_passes(rules):
+    check_play(rules, games=20_000, moves=1_000)
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+#       4S 3H              [2C] [2S]     T2, in the middle, is a space
+#   8H    -   5S           waste: 9C TD
+#        6H
+
+
+def some_game(rules: Rules = RULES["four-seasons"]) -> Game:
+    game = Game(rules, deck=deck_with("4S 8H 2C 5S 6H 2S 3H 9C TD"))
+    for move in ("deal", "W>T0", "T2>F", "deal", "deal"):
+        game.play(move)
+    return game
+
+
+def at(text: str) -> tuple[int, int]:
+    """Where a card has its place in `below`."""
+    return 0, card_code(text)
+
+
+WRONG = [
+    ([("deal", 0, -2)], "deal is -2"),
+    ([("redeals", 0, 1)], "redeals is 1, where the rules have 0"),
+    ([("deck_size", 0, 51)], "deck_size is 51: the deck has 52 cards"),
+    ([("deck_size", 0, 53)], "deck_size is 53"),
+    ([("dealt", 0, 60)], "dealt is 60, of a deck of 52"),
+    ([("deck", (0, 3), 52)], "deck[3] is 52, where a card of 13 ranks is 0 to 51"),
+    ([("deck", (0, 3), 255)], "deck[3] is 255"),
+    ([("deck", (0, 3), card_code("8H"))], "deck has 8H twice"),
+    ([("base", (0, 2), 13)], "base[2] is 13"),
+    ([("base", (0, 2), 5)], "base[2] is 5, which these rules' bases cannot be beside [1, 1, 5, 1]"),
+    ([("level", (0, 1), 14)], "level[1] is 14, of 13 ranks"),
+    ([("cards_up", 0, 3)], "cards_up is 3, and the foundations hold [1, 1, 0, 0]"),
+    ([("top", (0, 7), 30)], "top[7] is 30: there are 5 piles"),
+    ([("top", (0, 1), 53)], "the chain of pile 1 leads to a card that there is not"),
+    ([("below", at("9C"), 77)], "the chain of the waste leads to a card that there is not"),
+    ([("top", (0, 2), card_code("4S"))], "4S is in two places, or twice in one"),
+    ([("top", (0, 2), card_code("2C"))], "2C is in two places, or twice in one"),
+    ([("below", at("TD"), card_code("TD"))], "TD is in two places, or twice in one"),
+    ([("dealt", 0, 8)], "TD is in two places, or twice in one"),
+    ([("below", at("3H"), card_code("8H"))], "3H does not go on the card that it lies on"),
+    (
+        [
+            ("top", (0, WASTE), card_code("9C")),
+            ("below", at("9C"), card_code("TD")),
+            ("below", at("TD"), NO_CARD),
+        ],
+        "the waste does not lie as the deck was dealt: see 9C",
+    ),
+    ([("height", (0, 4), 2)], "height[4] is 2, which is not how many cards the chain of pile 4"),
+    ([("height", (0, 9), 1)], "height[9] is 1"),
+    ([("top", (0, 4), NO_CARD), ("height", (0, 4), 0)], "6H is nowhere"),
+    ([("dealt", 0, 10)], "AC is nowhere"),
+    ([("below", at("2C"), 3)], "below[4] is 3, though 2C lies in no pile"),
+]
+
+
+def spoiled(changes: list[tuple[str, Any, int]]) -> np.ndarray:
+    record = some_game().record.copy()
+    for field, where, value in changes:
+        record[field][where] = value
+    return record
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG)
+def test_what_is_wrong_is_named(changes, message):
+    with pytest.raises(InvalidGame) as error:
+        Game.from_record(spoiled(changes))
+    assert str(error.value).startswith("record is no position of 'four-seasons': ")
+    assert message in str(error.value)
+
+
+def test_every_fault_is_tried():
+    rule = compile_rules(RULES["four-seasons"])
+    found = {int(first_fault(spoiled(changes), rule)[1]) for changes, _ in WRONG}
+    elsewhere = {text for text in _TEXTS if "beyond the" in text or "is a space beside" in text}
+    assert {_TEXTS[fault] for fault in found} == set(_TEXTS) - elsewhere - {""}
+
+
+def test_fields_that_only_some_rules_have_are_held_to_their_rules():
+    record = some_game().record.copy()
+    for name in ("kings-in-the-corner", "czarina"):
+        with pytest.raises(InvalidGame) as error:
+            Game.from_record(record, name)
+        assert {"kings-in-the-corner": "base[0] is 1", "czarina": "pile 2 is a space"}[name] in str(
+            error.value
+        )
+    cut = some_game(Rules(redeals=1)).record.copy()
+    cut["deck_size"] = 51
+    with pytest.raises(InvalidGame, match="deck_size is 51: the deck has 52 cards, and fewer only"):
+        Game.from_record(cut, Rules(redeals=1))
+    cut["redeals"] = 0
+    with pytest.raises(InvalidGame, match=r"deck\[51\] is 51, beyond the 51 cards of the deck"):
+        Game.from_record(cut, Rules(redeals=1))
+
+
+def test_the_record_that_is_wrong_is_named():
+    records = some_game().record.repeat(3)
+    records["moves"][1] = 2**32 - 1  # as good as any other number
+    records["cards_up"][2] = 9
+    with pytest.raises(InvalidGame, match="record 2 is no position of 'four-seasons': cards_up is"):
+        check_games(records, RULES["four-seasons"])
+
+
+@pytest.mark.parametrize("wrong", [None, 17, "game", np.zeros(160, np.uint8), np.zeros(2, GAME)])
+def test_what_is_no_record(wrong):
+    with pytest.raises(InvalidGame):
+        Game.from_record(wrong)
+
+
+def test_the_record_of_a_game_is_not_written_into():
+    game = some_game()
+    for record in (game.record, game.record[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            record["dealt"] = 60
+    copy = game.record.copy()
+    copy["deal"] = 5
+    assert Game.from_record(copy).deal == 5
+    assert game.deal == -1
+
+
+# --- bytes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=lambda rules: rules.name)
+def test_bytes_say_what_rules_they_are_of(rules):
+    data = Game(rules, deal=17).to_bytes()
+    assert data.startswith(MAGIC + VERSION.to_bytes(4, "little") + rules.digest)
+    assert Game.from_bytes(data, rules) == Game(rules, deal=17)
+    for other in RULES.values():
+        if other != rules:
+            message = f"the game is of the rules '{rules.name}', not '{other.name}'"
+            with pytest.raises(InvalidGame, match=message):
+                Game.from_bytes(data, other)
+
+
+def test_bytes_of_rules_of_ones_own():
+    own = Rules(piles=2, ranks=6)
+    data = Game(own, deal=17).to_bytes()
+    assert Game.from_bytes(data, own.replace(name="another name")).deal == 17
+    with pytest.raises(InvalidGame, match=f"of the rules of digest {own.digest.hex()}, not 'cza"):
+        Game.from_bytes(data, "czarina")
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "message"),
+    [
+        (0, 1, "a game begins with b'4SEA'"),
+        (4, 2, "the game is of version 2 of the format, and this is 1"),
+        (8, 1, "the game is of the rules of digest 01"),
+        (16 + 147, 9, "dealt is 6, of a deck of 9|deck_size is 9"),
+    ],
+)
+def test_bytes_that_are_wrong(at, value, message):
+    data = bytearray(Game(deal=17).to_bytes())
+    data[at] = value
+    with pytest.raises(InvalidGame, match=message):
+        Game.from_bytes(bytes(data))
+
+
+# --- states of vector environments --------------------------------------------------------------
+
+
+@pytest.fixture(params=[FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv])
+def kind(request):
+    return request.param
+
+
+def played(env, steps: int = 40):
+    """An environment some random steps after its reset."""
+    rng = np.random.default_rng(0)
+    _, infos = env.reset(seed=3)
+    for _ in range(steps):
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
+        *_, infos = env.step(actions)
+    return env
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "message"),
+    [
+        ("games", "deck", "record 1 is no position"),
+        ("games", "top", "record 1 is no position"),
+        ("games", "level", "record 1 is no position"),
+        ("episodes", "over", "over do not belong to the games"),
+        ("episodes", "deal", "deal do not belong to the games"),
+        ("masks", None, "masks do not belong to the games"),
+        ("observations", None, "do not belong to the games"),
+    ],
+)
+def test_a_state_that_is_wrong_is_refused_and_nothing_changes(kind, name, field, message):
+    env, twin = played(kind(3)), played(kind(3))
+    state = played(kind(3), steps=44).state()
+    if name not in state:
+        name = "counts"  # what observations are made of
+    array = state[name] if field is None else state[name][field]
+    array[1] = array[1] == 0
+    with pytest.raises(ValueError, match=message):
+        env.restore(state)
+    assert same(env.state(), twin.state())
+
+
+def test_whatever_else_a_state_says_nothing_can_crash(kind):
+    """Of all other arrays none is read before it is written."""
+    env, twin = played(kind(3)), kind(3)
+    state = env.state()
+    free = state.keys() - {"games", "episodes", "masks", "counts", "observations", "streams"}
+    for name in free - {"words"}:
+        state[name].reshape(-1).view(np.uint8)[:] = 255 if state[name].dtype != np.bool_ else 1
+    twin.restore(state)
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        masks = env.action_masks()
+        assert (twin.action_masks() == masks).all()
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+        assert same(twin.step(actions), env.step(actions))
+
+
+# --- a great many -------------------------------------------------------------------------------
+
+
+def fuzz(count: int) -> None:
+    command = [sys.executable, "-m", "tests.fuzz_records", f"--count={count}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kinds = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [each["kind"] for each in kinds] == list(KINDS)
+    assert all(each["tried"] == count for each in kinds)
+    assert [each["passed"] > count / 10 for each in kinds] == [False, True, True]
+
+
+@pytest.mark.slow
+def test_records_that_nobody_has_played_do_no_harm():
+    fuzz(20_000)
