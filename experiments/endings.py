@@ -28,7 +28,7 @@ from four_seasons_env.engine.deals import VALIDATION, parse_deals
 from four_seasons_env.game import Game
 from four_seasons_env.solver import fair_value
 
-_WITHIN = (0.1, 1.0, 10.0)
+_WITHIN = (0.1, 1.0)
 """Seconds, for the table."""
 
 
@@ -44,7 +44,7 @@ class Endings:
     """Validation deals."""
     hidden: int = 8
     """Hidden cards, at most, of the positions that are valued."""
-    seconds: float = 10.0
+    seconds: float = 2.0
     """For the value of a position, and for that of a decision."""
     seed: int = 0
 
@@ -93,9 +93,11 @@ def summarise_endings(table: pd.DataFrame) -> pd.DataFrame:
         both = found[exact & (found["own_low"] == found["own_high"])]
         cost = both["low"] - both["own_low"]
         row = {"hidden": hidden, "decisions": len(found)}
+        row["nodes"] = found["nodes"].median()
         row["median"], row["slow"] = found["seconds"].quantile([0.5, 0.9])
         for seconds in _WITHIN:
             row[f"within {seconds:g} s"] = (exact & (found["seconds"] <= seconds)).mean()
+        row["exact"] = exact.mean()
         row["won"] = (exact & (found["low"] == 1)).mean()
         row["lost"] = (exact & (found["low"] == 0)).mean()
         row["both"], row["worse"], row["cost"] = len(both), (cost > 0).mean(), cost.mean()
@@ -107,16 +109,21 @@ def endings_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary as cells of text."""
     cells = pd.DataFrame({"hidden": summary["hidden"].map("{:d}".format)})
     cells["decisions"] = summary["decisions"].map("{:,}".format)
+    cells["positions: median"] = summary["nodes"].map("{:,.0f}".format)
     cells["seconds: median"] = summary["median"].map("{:.4f}".format)
     cells["90%"] = summary["slow"].map("{:.3f}".format)
     for seconds in _WITHIN:
         name = f"within {seconds:g} s"
         cells[f"exact {name} %"] = summary[name].map("{:.1%}".format).str[:-1]
+    cells["exact at all %"] = summary["exact"].map("{:.1%}".format).str[:-1]
     cells["won for certain %"] = summary["won"].map("{:.1%}".format).str[:-1]
     cells["lost for certain %"] = summary["lost"].map("{:.1%}".format).str[:-1]
     cells["judged"] = summary["both"].map("{:,}".format)
-    cells["chose worse %"] = summary["worse"].map("{:.1%}".format).str[:-1]
-    cells["cost, points"] = summary["cost"].map(lambda cost: f"{100 * cost:.2f}")
+    for name, column in (("chose worse %", "worse"), ("cost, points", "cost")):
+        cells[name] = [
+            f"{100 * value:.2f}" if both else "-"
+            for value, both in zip(summary[column], summary["both"], strict=True)
+        ]
     return cells
 
 
