@@ -120,8 +120,11 @@ def value_of(row, hidden, alpha, beta, arrays):
             low = np.int64(result == 1)
             high = np.int64(result != 0)
         else:
-            if hidden - 1 <= OPEN_CARDS:
+            asks = hidden - 1 <= OPEN_CARDS
+            positions[state.top] = positions[child]
+            if asks and can_win(arrays) == 0:  # it looks lost: the upper bound comes first
                 high = min(high, winnable_orders(child, hidden - 1, max(least, low), arrays))
+                asks = False
             limit, seen, reached = FIRST, 0, low
             is_all = False
             while low < min(high, most) and high > least and not is_all:
@@ -144,7 +147,11 @@ def value_of(row, hidden, alpha, beta, arrays):
                         best, hidden - 1, max(least, low), min(most, high), arrays
                     )
                     low, reached = max(low, new_low), max(reached, new_high)
-                    if low >= min(most, high) or state.status != SEARCHING:
+                    if asks and low < min(high, most):
+                        open_high = winnable_orders(child, hidden - 1, max(least, low), arrays)
+                        high = min(high, open_high)
+                        asks = False
+                    if low >= min(most, high) or high <= least or state.status != SEARCHING:
                         is_all = False
                         break
                 seen = held

@@ -152,8 +152,10 @@ class _Search:
         decisions: list[Decision] = []
         limit, seen, is_all = expectimax.FIRST, 0, False
         try:
-            if cards <= expectimax.OPEN_CARDS:
-                high = self._winnable_orders(record, cards)
+            asks = cards <= expectimax.OPEN_CARDS
+            self._arrays.positions[0] = record
+            if asks and self._run(0, can_win) == 0:  # it looks lost: the upper bound comes first
+                high, asks = self._winnable_orders(record, cards), False
             while low < high and not is_all:
                 found, held, is_all = self._run(0, _meet, record, limit)
                 tree = _Tree(self._arrays, found, held)
@@ -166,6 +168,8 @@ class _Search:
                     low, reached = max(low, bounds[0]), max(reached, bounds[1])
                     if is_over:
                         raise _OutOfBudget
+                    if asks and low < high:
+                        high, asks = self._winnable_orders(record, cards, 1 + found), False
                     if low == high:
                         break
                 seen = held
@@ -176,11 +180,15 @@ class _Search:
             pass
         return low, high, sorted(decisions, key=lambda each: (-each.low, -each.high))
 
-    def _winnable_orders(self, record: Any, cards: int) -> int:
-        """An upper bound of the value: in how many orders one who knows the order can win."""
-        self._arrays.positions[0] = record
+    def _winnable_orders(self, record: Any, cards: int, row: int = 0) -> int:
+        """An upper bound of the value: in how many orders one who knows the order can win.
+
+        Args:
+            row: where the position may be put; those before it are in use.
+        """
+        self._arrays.positions[row] = record
         try:
-            return int(self._run(1, winnable_orders, 0, cards, 0))
+            return int(self._run(row + 1, winnable_orders, row, cards, 0))
         except _OutOfBudget as stopped:
             return int(ORDERS[cards] if stopped.result is None else stopped.result)
 
