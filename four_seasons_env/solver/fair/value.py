@@ -283,7 +283,7 @@ def fair_value(
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
         max_positions: positions to look at, at most. None: no limit.
-        seconds: time to take, at most, by some hundredths; loading the compiled code does not
+        seconds: time to take, at most, by a quarter more; loading the compiled code does not
             count. None: no limit, but 60 if `max_positions` is None too.
         memory: bytes that the search may take, at most.
 
