@@ -23,11 +23,11 @@ from rich.progress import track
 from agents.registry import Agent, make_agent
 from agents.search.determinization import determinize, hide_unseen
 from experiments.command_line import run_command
+from experiments.evaluation.decisions import play_to_next_card
 from experiments.evaluation.play import play_records
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
@@ -48,21 +48,6 @@ class Disagreements:
     player: str = "planner@nodes=100,expansions=40"
     """The agent that plays on from both positions."""
     seed: int = 0
-
-
-def _until_the_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> bool:
-    """Let an agent play until it is about to turn a card; False if the game ends before."""
-    actions = len(all_moves(_RULES))
-    for _ in range(200):
-        masks = np.zeros((1, actions), np.int8)
-        masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
-        if not masks.any():
-            return False
-        move = all_moves(_RULES)[int(agent.act(game.record.copy(), masks, rng)[0])]
-        if str(move) == "deal":
-            return True
-        game.play(move)
-    return False
 
 
 def describe(game: Game) -> dict[str, int]:
@@ -93,9 +78,9 @@ def decisions(run: Disagreements) -> Iterator[dict[str, Any]]:
         while game.stock_size:
             other = game.copy()
             stock = game.stock_size
-            if not _until_the_next_card(planner, game, rng):
+            if play_to_next_card(planner, game, rng) is None:
                 break
-            if _until_the_next_card(heuristic, other, rng):
+            if play_to_next_card(heuristic, other, rng) is not None:
                 row: dict[str, Any] = {"deal": deal, "stock": stock}
                 row["own"], row["other"] = game.copy(), other
                 yield row

@@ -10,6 +10,7 @@
     python -m experiments.pages --thrown-away runs/review
                                                         # experiments.review -> docs/play.md
     python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
+    python -m experiments.pages --endings runs/e        # experiments.endings -> docs/solver.md
     python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
                                                         # the study -> docs/learning.md
 
@@ -29,6 +30,7 @@ from agents.files import write_atomically
 from experiments.census import census_as_text, hardest, summarise_census
 from experiments.command_line import ROOT, require_clone, run_command
 from experiments.disagreements import disagreements_as_text
+from experiments.endings import endings_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census, with_present_ceiling
 from experiments.evaluation.thrown_away import thrown_away
 from experiments.parallel.parts import read_part
@@ -87,6 +89,8 @@ class Pages:
     """Folder of `experiments.ladder` on test deals."""
     disagreements: Path | None = None
     """Folder of `experiments.disagreements`."""
+    endings: list[Path] = field(default_factory=list)
+    """Folders of `experiments.endings`; of each number of hidden cards the most decisions count."""
     thrown_away: Path | None = None
     """Folder of `experiments.review --deals`."""
     recipes: Path | None = None
@@ -152,6 +156,12 @@ def _certified_part(certificates: pd.DataFrame) -> str:
     counts = certificates.groupby("rules")["certified"].agg(["sum", "count"])
     shares = [f"`{rules}` {row['sum']} of {row['count']}" for rules, row in counts.iterrows()]
     return f"Losses that are certified (see below): {', '.join(shares)}."
+
+
+def with_endings(page: str) -> str:
+    """The text of docs/solver.md with the stored values of endings."""
+    cells = endings_as_text(read_table(RESULTS / "endings.csv"))
+    return with_part(page, "endings", as_markdown(cells) + "\n")
 
 
 def with_agents(page: str) -> str:
@@ -262,6 +272,10 @@ def write_pages(run: Pages) -> None:
         store_learning(run.learning, run.curves)
     if run.disagreements:
         write_csv(RESULTS / "habits.csv", read_table(run.disagreements / "summary.csv"))
+    if run.endings:
+        found = pd.concat([read_table(folder / "summary.csv") for folder in run.endings])
+        most = found.sort_values("decisions").drop_duplicates("hidden", keep="last")
+        write_csv(RESULTS / "endings.csv", most.sort_values("hidden"))
     if run.thrown_away:
         results = read_part(run.thrown_away / "results.csv")
         write_csv(RESULTS / "thrown_away.csv", results)
@@ -276,6 +290,7 @@ def write_pages(run: Pages) -> None:
     solved = read_census(CENSUS)
     if solved is not None:
         write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
+    write_atomically(SOLVER, with_endings(SOLVER.read_text()).encode())
     write_atomically(README, up_to_date(README.read_text()).encode())
     write_atomically(BENCHMARK, with_benchmark(BENCHMARK.read_text()).encode())
     spaces = SPACES.read_text()

@@ -21,9 +21,13 @@ from agents.search.determinization import hide_unseen
 from agents.search.plans import ENDGAME_NODES, NONE, Plans
 from agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden
+from four_seasons_env.game import Game
 from four_seasons_env.next_deal.reach import WON, new_search
 from four_seasons_env.rules import Rules
+from four_seasons_env.solver import fair_value
 
+EXACT_NODES = 300_000
+"""Positions that the search for the best decision may visit by default."""
 _MARGIN = np.float32(0.08)
 """Positions worth less than the best by more than this are not examined further."""
 _ANY = np.float32(2)
@@ -54,6 +58,10 @@ class PlannerAgent:
             (`agents.search.votes`), and its odds count as much as the network's. 0 for never.
         worlds: of the first round of a look ahead, and of a vote.
         candidates: positions that a look ahead or a vote decides among at most.
+        exact: when no more than this many cards are hidden, the best of all decisions is searched
+            for (`four_seasons_env.solver.fair_value`). 0 for never.
+        exact_nodes: positions that this search may visit; where it does not end in time, the
+            planner decides as without it.
         train_seed: of the network, for tables.
 
     Raises:
@@ -74,6 +82,8 @@ class PlannerAgent:
         endgame: int = 4,
         worlds: int = 8,
         candidates: int = 4,
+        exact: int = 0,
+        exact_nodes: int = EXACT_NODES,
         train_seed: int | None = None,
     ) -> None:
         if not 1 <= candidates <= CANDIDATES:
@@ -87,6 +97,7 @@ class PlannerAgent:
         self._endgame, self._votes = endgame, SolverVotes(rules, worlds, _WIDTH)
         self._heuristic = HeuristicAgent(rules)
         self._plans = Plans(rules, endgame_nodes)
+        self._rules, self._exact, self._exact_nodes = rules, exact, exact_nodes
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -112,6 +123,8 @@ class PlannerAgent:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
         hide_unseen(game, self._player.rule)
+        if self._plan_exactly(game):
+            return
         best, count = reach(game, self._player, search, self._nodes, self._expansions)
         is_won = search.values[best] == WON
         if not is_won:
@@ -128,6 +141,17 @@ class PlannerAgent:
             parent = search.parents[at]
             self._plans[search.positions[parent]] = int(search.moves[at])
             at = parent
+
+    def _plan_exactly(self, game: Any) -> bool:
+        """Plan the best decision if it can be found; returns whether it has been."""
+        if int(game["deck_size"]) - int(game["dealt"]) > self._exact:
+            return False
+        position = Game.from_record(game, self._rules)
+        best = fair_value(position, max_positions=self._exact_nodes).best
+        if best:
+            shortest = min(best, key=lambda decision: len(decision.moves))
+            self._plans.follow(game, [int(move) for move in shortest.moves])
+        return bool(best)
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
         """The row to decide for after a look ahead or a vote, where the options ask for one."""

@@ -16,6 +16,7 @@ from agents.planner.value_network import (
     value_of,
 )
 from agents.registry import make_agent
+from experiments.evaluation.decisions import play_to_next_card
 from experiments.evaluation.play import play_deals
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
@@ -29,6 +30,7 @@ from four_seasons_env.next_deal.features import (
 )
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.solver import fair_value
 from tests.helpers import ROWS
 
 DEFAULT = RULES["four-seasons"]
@@ -345,3 +347,22 @@ def test_the_unseen_stock_changes_nothing(lookahead, endgame):
             masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
             moves.add(int(agent.act(record, masks, np.random.default_rng(0))[0]))
         assert len(moves) == 1
+
+
+def test_the_exact_planner_throws_nothing_away():
+    agent = make_agent("planner@nodes=30,expansions=10,endgame=0,exact=3", "four-seasons")
+    rng = np.random.default_rng(0)
+    judged = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
+        game = Game("four-seasons", deal=deal)
+        while game.stock_size > 1:
+            before = fair_value(game, max_positions=300_000) if game.stock_size <= 3 else None
+            move = play_to_next_card(agent, game, rng)
+            if move is None:
+                break
+            if before is not None and before.is_exact:
+                own = fair_value(game, move=move)
+                assert own.low == before.low, str(game)
+                judged += 1
+            game.play(move)
+    assert judged >= 6

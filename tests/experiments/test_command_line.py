@@ -16,6 +16,7 @@ WRONG = {
     "compare": ["--agents", "heuristik"],
     "demo": ["--rules", "czarena"],
     "disagreements": ["--planner", "planer"],
+    "endings": ["--agent", "planer"],
     "ladder": ["--agents", "planer"],
     "leaderboard": ["nowhere"],
     "pages": ["--results", "nowhere"],

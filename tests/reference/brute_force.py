@@ -23,9 +23,9 @@ class BruteForce:
         game = SlowGame(rules, deck)
         self.bases = [RANKS.index(game.bases[suit]) for suit in SUITS]
         self.start: Position = (
-            tuple(sorted(_cards(pile) for pile in game.tableau)),
-            _cards(game.waste),
-            _cards(game.stock),
+            tuple(sorted(cards_of(pile) for pile in game.tableau)),
+            cards_of(game.waste),
+            cards_of(game.stock),
             tuple(len(game.foundations[suit]) for suit in SUITS),
             game.redeals_left,
         )
@@ -151,5 +151,6 @@ class BruteForce:
         return card[0] + 1 == host[0] and not (rules.wrap == "linear" and host[0] == base)
 
 
-def _cards(pile: list[str]) -> Pile:
+def cards_of(pile: list[str]) -> Pile:
+    """Cards from their texts."""
     return tuple((RANKS.index(card[0]), SUITS.index(card[1])) for card in pile)

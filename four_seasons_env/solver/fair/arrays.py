@@ -1,0 +1,153 @@
+"""What a search for fair values keeps: rows of positions, tables, and how far it has come."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import mix
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.proof import PROOF, RELAXED, STACK
+
+STATE = np.dtype(
+    [
+        ("top", "i8"),  # rows in use
+        ("number", "i8"),  # of the enumeration, counted from 1
+        ("values", "i8"),  # keys in the table of values
+        ("visits", "i8"),  # keys in the table of what is visited
+        ("positions", "i8"),  # positions made by a move, in all
+        ("last", "i8"),  # positions made, in all, at which the search breaks off
+        ("status", "i8"),
+        ("won", "i8"),  # the row of the position in which the last search for a win has won
+    ]
+)
+SEARCHING, OUT_OF_POSITIONS, ROWS_FULL, VALUES_FULL, VISITS_FULL = range(5)
+MET = np.dtype([("key", "u8"), ("number", "i8"), ("row", "i8")])
+VALUE = np.dtype([("key", "u8"), ("low", "i8"), ("high", "i8")])
+VISIT = np.dtype([("key", "u8"), ("lost", "u1")])
+
+_MET_SHARE = 4  # slots of the table of positions met, for each row
+_ROWS = (
+    *("positions", "turns", "scores", "keys", "lows", "highs", "flags", "waiting"),
+    *("parents", "moves", "origins"),
+)
+_RELAXED = 2**16  # slots
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+class Arrays(NamedTuple):
+    """What a search reads and writes; rows from ``state.top`` on are free."""
+
+    rules: NDArray[np.void]  # RULE (1,)
+    frames: NDArray[np.void]  # FRAME (1,)
+    weights: NDArray[np.float64]  # (features,) of `evaluate`
+    state: NDArray[np.void]  # STATE (1,)
+    positions: NDArray[np.void]  # GAME (rows,)
+    turns: NDArray[np.int64]  # (rows,) the move that turns a card there; -1: none
+    scores: NDArray[np.float64]  # (rows,) of `evaluate`
+    keys: NDArray[np.uint64]  # (rows,)
+    lows: NDArray[np.int64]  # (rows,) bounds of the value, in orders of the hidden cards
+    highs: NDArray[np.int64]  # (rows,)
+    flags: NDArray[np.uint8]  # (rows,)
+    waiting: NDArray[np.int64]  # (rows,) rows that wait: a heap
+    parents: NDArray[np.int64]  # (rows,) the row that an enumeration reached this one from
+    moves: NDArray[np.int64]  # (rows,) by this move
+    origins: NDArray[
+        np.int64
+    ]  # (rows,) where an enumeration held a decision, counted from its first row
+    met: NDArray[np.void]  # MET (a power of two,)
+    values: NDArray[np.void]  # VALUE (a power of two,)
+    visits: NDArray[np.void]  # VISIT (a power of two,)
+    words: NDArray[np.uint64]  # a row of mask words
+    proofs: NDArray[np.void]  # PROOF (1,), of a search of the relaxed game
+    stack: NDArray[np.void]  # RELAXED (STACK,)
+    relaxed: NDArray[np.uint64]  # (a power of two,) keys of that search
+
+
+def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**14) -> Arrays:
+    """Arrays of a search in the game of a GAME record.
+
+    Args:
+        rows: positions that can be held at once, a power of two.
+        entries: of the tables of values and of what is visited, a power of two.
+    """
+    whole = [np.zeros(rows, np.int64) for _ in range(7)]
+    turns, lows, highs, waiting, parents, moves, origins = whole
+    return Arrays(
+        kernel.compile_rules(rules),
+        make_frame(record, rules),
+        WEIGHTS,
+        np.zeros(1, STATE),
+        np.zeros(rows, kernel.GAME),
+        turns,
+        np.zeros(rows),
+        np.zeros(rows, np.uint64),
+        lows,
+        highs,
+        np.zeros(rows, np.uint8),
+        waiting,
+        parents,
+        moves,
+        origins,
+        np.zeros(_MET_SHARE * rows, MET),
+        np.zeros(entries, VALUE),
+        np.zeros(entries, VISIT),
+        kernel.new_masks(1, rules)[0][0],
+        np.zeros(1, PROOF),
+        np.zeros(STACK, RELAXED),
+        np.zeros(_RELAXED, np.uint64),
+    )
+
+
+@jit
+def slot_of(table, key):
+    """Where a key stands in a table, or would."""
+    last = np.uint64(len(table) - 1)
+    at = mix(key) & last
+    while table[at].key != _ZERO and table[at].key != key:
+        at = (at + _ONE) & last
+    return at
+
+
+@jit
+def _move_values(values, larger):
+    """Enter a table of values into a larger, empty one."""
+    for i in range(len(values)):
+        if values[i].key != _ZERO:
+            larger[slot_of(larger, values[i].key)] = values[i]
+
+
+@jit
+def _move_visits(visits, larger):
+    """Enter what is lost into a larger, empty table; returns how many there are."""
+    count = 0
+    for i in range(len(visits)):
+        if visits[i].key != _ZERO and visits[i].lost:
+            larger[slot_of(larger, visits[i].key)] = visits[i]
+            count += 1
+    return count
+
+
+def grow(arrays: Arrays) -> Arrays:
+    """Arrays of twice the size where a search has found no room, with what they held."""
+    state = arrays.state[0]
+    if state["status"] == ROWS_FULL:
+        rows = {
+            name: np.concatenate([array, np.zeros_like(array)])
+            for name, array in arrays._asdict().items()
+            if name in _ROWS
+        }
+        return arrays._replace(**rows, met=np.zeros(2 * len(arrays.met), MET))
+    if state["status"] == VALUES_FULL:
+        values = np.zeros(2 * len(arrays.values), VALUE)
+        _move_values(arrays.values, values)
+        return arrays._replace(values=values)
+    visits = np.zeros(2 * len(arrays.visits), VISIT)
+    state["visits"] = _move_visits(arrays.visits, visits)
+    return arrays._replace(visits=visits)

@@ -1,0 +1,165 @@
+"""Expectimax over what a player knows, in whole numbers: in how many orders of the hidden cards
+does the best plan win?
+
+A value lies between two bounds, both counted in orders of the hidden cards. `value_of` narrows them
+by alpha-beta search over decisions and the cards that may be turned (Star1: Ballard 1983): it stops
+where a decision cannot better the best one known. Values are shared by what the player knows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.solver.evaluation import evaluate
+from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL, slot_of
+from four_seasons_env.solver.fair.information import information_key, meet_decisions
+from four_seasons_env.solver.fair.open_cards import ORDERS, can_win, play_safe, winnable_orders
+
+_ZERO = np.uint64(0)
+
+
+FIRST = 64
+"""Positions that an enumeration of decisions holds at first."""
+GROWTH = 8
+"""How many times as many it holds the next time."""
+OPEN_CARDS = 5
+"""Hidden cards, at most, when all their orders are tried with open cards for an upper bound."""
+
+
+@jit
+def _bounds(key, orders, arrays):
+    """What is known of a value."""
+    entry = arrays.values[slot_of(arrays.values, key)]
+    if entry.key == _ZERO:
+        return np.int64(0), np.int64(orders)
+    return entry.low, entry.high
+
+
+@jit
+def _note(key, low, high, orders, arrays):
+    """Narrow what is known of a value."""
+    state, values = arrays.state[0], arrays.values
+    entry = values[slot_of(values, key)]
+    if entry.key == _ZERO:
+        if 2 * state.values >= len(values):
+            state.status = VALUES_FULL
+            return
+        state.values += 1
+        entry.key = key
+        entry.low, entry.high = np.int64(0), np.int64(orders)
+    entry.low, entry.high = max(entry.low, low), min(entry.high, high)
+
+
+@jit
+def _turn(row, number, into, hidden, arrays):
+    """Make a decision's move with one of the hidden cards; bounds of what it is worth then."""
+    rule, frame, positions = arrays.rules[0], arrays.frames[0], arrays.positions
+    positions[into] = positions[row]
+    g = positions[into]
+    at, other = np.int64(g.dealt), np.int64(g.dealt) + number
+    g.deck[at], g.deck[other] = g.deck[other], g.deck[at]
+    kernel.play(g, rule, arrays.turns[row])
+    arrays.state[0].positions += 1
+    play_safe(g, rule, frame)
+    key = information_key(g, rule, False)
+    arrays.keys[into] = key
+    orders = ORDERS[hidden - 1]
+    low, high = _bounds(key, orders, arrays)
+    if low < high:
+        _, is_lost = evaluate(g, rule, frame, arrays.weights)
+        if is_lost:
+            high = low
+    return low, high
+
+
+@jit
+def value_of(row, hidden, alpha, beta, arrays):
+    """The value of a decision, or bounds of it.
+
+    Args:
+        row: of the decision.
+        hidden: cards that are not known, 2 or more.
+        alpha: a value that is not above it need not be known better.
+        beta: one that is not below it neither.
+        arrays: `Arrays`; rows from ``state.top`` on are written.
+
+    Returns:
+        Low and high, in orders of the hidden cards.
+    """
+    state, positions, scores = arrays.state[0], arrays.positions, arrays.scores
+    lows, highs, keys, origins = arrays.lows, arrays.highs, arrays.keys, arrays.origins
+    orders = ORDERS[hidden - 1]
+    top = state.top
+    if top + hidden + 1 > len(positions):
+        state.status = ROWS_FULL
+    if state.status != SEARCHING:
+        return np.int64(0), hidden * orders
+    sum_low, sum_high = np.int64(0), hidden * orders
+    for i in range(hidden):
+        child = top + i
+        lows[child], highs[child] = _turn(row, i, child, hidden, arrays)
+        sum_low += lows[child]
+        sum_high -= orders - highs[child]
+        if sum_high <= alpha:
+            return sum_low, sum_high
+    for i in range(hidden):
+        child = top + i
+        if sum_high <= alpha or sum_low >= beta or state.status != SEARCHING:
+            break
+        low, high = lows[child], highs[child]
+        if low == high:
+            continue
+        least = alpha - (sum_high - high)
+        most = beta - (sum_low - low)
+        state.top = top + hidden
+        if hidden == 2:
+            positions[state.top] = positions[child]
+            result = can_win(arrays)
+            low = np.int64(result == 1)
+            high = np.int64(result != 0)
+        else:
+            asks = hidden - 1 <= OPEN_CARDS
+            positions[state.top] = positions[child]
+            if asks and can_win(arrays) == 0:  # it looks lost: the upper bound comes first
+                high = min(high, winnable_orders(child, hidden - 1, max(least, low), arrays))
+                asks = False
+            limit, seen, reached = FIRST, 0, low
+            is_all = False
+            while low < min(high, most) and high > least and not is_all:
+                if state.status != SEARCHING:
+                    break
+                state.top = top + hidden
+                positions[state.top] = positions[child]
+                found, held, is_all = meet_decisions(limit, arrays)
+                first = state.top
+                state.top += found
+                for _ in range(found):
+                    best = first
+                    for other in range(first, first + found):
+                        if scores[other] > scores[best]:
+                            best = other
+                    scores[best] = -np.inf
+                    if origins[best] < seen:
+                        continue
+                    new_low, new_high = value_of(
+                        best, hidden - 1, max(least, low), min(most, high), arrays
+                    )
+                    low, reached = max(low, new_low), max(reached, new_high)
+                    if asks and low < min(high, most):
+                        open_high = winnable_orders(child, hidden - 1, max(least, low), arrays)
+                        high = min(high, open_high)
+                        asks = False
+                    if low >= min(most, high) or high <= least or state.status != SEARCHING:
+                        is_all = False
+                        break
+                seen = held
+                limit *= GROWTH
+            if is_all and state.status == SEARCHING:
+                high = min(high, reached)
+        _note(keys[child], low, high, orders, arrays)
+        sum_low += low - lows[child]
+        sum_high += high - highs[child]
+    state.top = top
+    return sum_low, sum_high

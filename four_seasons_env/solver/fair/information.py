@@ -1,0 +1,175 @@
+"""What a player can do before the next hidden card is turned: the decisions of `fair_value`.
+
+A decision is a position and the move that turns a card there: a deal, or a move that has a space
+refilled from the stock. Most decisions are dominated: moves between the piles and from them to the
+foundations can be made after a deal just as well, as they do not depend on the waste. So a deal
+counts only where the waste has just changed, or where no deal was legal before. What can be reached
+by moves within the tableau, which can all be taken back, is one group: of each group, one deal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import lowest
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.hashing import position_keys
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.priority import pop, push
+from four_seasons_env.solver.beam import safe_move
+from four_seasons_env.solver.evaluation import evaluate
+from four_seasons_env.solver.fair.arrays import OUT_OF_POSITIONS, ROWS_FULL, SEARCHING
+
+_DEAL = 0  # the number of the move
+_COVERED, _HOME = 1, 2
+_1, _3 = np.uint64(1), np.uint64(3)
+
+_rng = np.random.default_rng(1883)
+_UNDER = _rng.integers(0, 2**64, (53, 53), np.uint64)  # [card of the waste, the card below it]
+_AFTER = _rng.integers(0, 2**64, (53, 53), np.uint64)  # [card of a known stock, the one before it]
+
+
+@jit
+def hidden_cards(g, rule):
+    """How many cards of the stock the player has not seen."""
+    return 0 if kernel.stock_is_known(g, rule) else kernel.stock_size(g)
+
+
+@jit
+def information_key(g, rule, ordered):
+    """A hash of what the player knows, the same in whichever order the piles stand; never 0.
+
+    Unlike `position_keys` it tells positions of different orders of the stock apart.
+
+    Args:
+        ordered: whether the order of the stock is known.
+    """
+    total, _ = position_keys(g, rule)
+    card = g.top[WASTE]
+    while card != NO_CARD:
+        total += _UNDER[card, g.below[card]]
+        card = g.below[card]
+    if ordered or kernel.stock_is_known(g, rule):
+        before = NO_CARD
+        for i in range(g.dealt, g.deck_size):
+            total += _AFTER[g.deck[i], before]
+            before = g.deck[i]
+    return max(total, _1)
+
+
+@jit
+def _met(key, row, arrays):
+    """The row at which this enumeration has met a position; its own if it is new."""
+    met, number = arrays.met, arrays.state[0].number
+    last = np.uint64(len(met) - 1)
+    at = key & last
+    while met[at].number == number:
+        if met[at].key == key:
+            return met[at].row
+        at = (at + _1) & last
+    met[at].key = key
+    met[at].number = number
+    met[at].row = row
+    return row
+
+
+@jit
+def meet_decisions(limit, arrays):
+    """Find decisions that are open to the player at the position in row ``state.top``.
+
+    Positions are played on from best first, by `evaluate`. The decisions are left in the rows from
+    there on, with `turns`, `scores` and `origins`, in the order in which they were met. Until the
+    next search `parents` and `moves` tell how they are reached.
+
+    Args:
+        limit: positions to hold at most, by and large; a larger limit only adds decisions.
+
+    Returns:
+        How many decisions there are, how many positions were held, and whether these are all.
+    """
+    rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
+    positions, flags, turns, scores = arrays.positions, arrays.flags, arrays.turns, arrays.scores
+    heap, words = arrays.waiting, arrays.words
+    first = state.top
+    state.number += 1
+    _met(information_key(positions[first], rule, False), first, arrays)
+    flags[first] = 0 if rule.runs else _HOME
+    arrays.parents[first] = -1
+    turns[first] = -1
+    scores[first] = 0.0
+    stops = first  # rows before it are no decisions
+    heap[0] = first
+    size = 1
+    count = first + 1
+    while size and count < first + limit:
+        if count + rule.actions > len(positions):
+            state.status = ROWS_FULL
+        elif state.positions >= state.last:
+            state.status = OUT_OF_POSITIONS
+        if state.status != SEARCHING:
+            return 0, count, False
+        here = pop(heap, size, scores)
+        size -= 1
+        flag = np.int64(flags[here])
+        forced = safe_move(positions[here], rule, frame) if frame.safe else -1
+        if forced < 0:
+            kernel.legal(positions[here], rule, True, words)
+            if flag & _COVERED == 0 and words[0] & _1:
+                turns[here] = _DEAL
+                flag |= _COVERED
+        else:
+            words[:] = 0
+            words[forced >> 3] = _1 << np.uint64(8 * (forced & 7))
+            if flag & _HOME:  # as good as where the search began: nothing else need be looked at
+                size = 0
+                flag = np.int64(0)
+                stops = count
+                state.number += 1
+        dealt = positions[here].dealt
+        waste = positions[here].height[WASTE]
+        for w in range(len(words)):
+            left = words[w]
+            while left:
+                move = 8 * w + np.int64(lowest(left) >> _3)
+                left &= left - _1
+                if rule.source[move] == STOCK:
+                    continue
+                positions[count] = positions[here]
+                g = positions[count]
+                kernel.play(g, rule, move)
+                state.positions += 1
+                is_deal = g.dealt != dealt
+                is_fresh = g.height[WASTE] != waste
+                row = _met(information_key(g, rule, False), count, arrays)
+                if row != count:
+                    if flag & _COVERED and not (is_fresh or is_deal):
+                        flags[row] |= _COVERED
+                    continue
+                arrays.parents[count] = here
+                arrays.moves[count] = move
+                if is_deal:
+                    positions[count] = positions[here]
+                    turns[count] = move
+                    count += 1
+                    continue
+                turns[count] = -1
+                scores[count], is_lost = evaluate(g, rule, frame, arrays.weights)
+                flags[count] = _COVERED if is_lost else 0 if is_fresh else flag & _COVERED
+                is_up = rule.target[move] == FOUNDATION or rule.source[move] >= FOUNDATION
+                if flag & _HOME and not (is_fresh or is_up):
+                    flags[count] |= _HOME
+                if not is_lost:
+                    push(heap, size, scores, count)
+                    size += 1
+                count += 1
+    found = first
+    for row in range(stops, count):
+        if turns[row] >= 0:
+            positions[found] = positions[row]
+            turns[found] = turns[row]
+            arrays.origins[found] = row - first
+            scores[found], _ = evaluate(positions[found], rule, frame, arrays.weights)
+            found += 1
+    return found - first, count - first, size == 0

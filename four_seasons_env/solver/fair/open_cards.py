@@ -1,0 +1,239 @@
+"""Can a game be won by one who knows the order of the stock? The leaves of `fair_value`.
+
+Also its upper bound: in how many orders of the hidden cards can it be won with open cards?
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import lowest
+from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.engine.priority import pop, push
+from four_seasons_env.solver import proof as proofs
+from four_seasons_env.solver.beam import safe_move
+from four_seasons_env.solver.evaluation import evaluate
+from four_seasons_env.solver.fair.arrays import (
+    OUT_OF_POSITIONS,
+    ROWS_FULL,
+    SEARCHING,
+    VISITS_FULL,
+    slot_of,
+)
+from four_seasons_env.solver.fair.information import information_key
+from four_seasons_env.solver.relaxation import KEY_POSITIONS, cards_up
+
+MOST_HIDDEN = 20
+"""Cards: the orders of more do not fit into 64 bits."""
+ORDERS = np.array([math.factorial(n) for n in range(MOST_HIDDEN + 1)], np.int64)
+
+_SOON = 1000  # positions that a search for a win holds before the relaxed game is asked
+_EVER = 2**40
+_ZERO, _1, _3 = np.uint64(0), np.uint64(1), np.uint64(3)
+
+
+@jit
+def _is_new(key, arrays):
+    """Mark a position as lost, until it turns out otherwise; False if it was."""
+    state, visits = arrays.state[0], arrays.visits
+    entry = visits[slot_of(visits, key)]
+    if entry.key == _ZERO:
+        state.visits += 1
+        entry.key = key
+    elif entry.lost:
+        return False
+    entry.lost = 1
+    return True
+
+
+@jit
+def play_safe(g, rule, frame):
+    """Play up all cards that are safe."""
+    while frame.safe:
+        move = safe_move(g, rule, frame)
+        if move < 0:
+            return
+        kernel.play(g, rule, move)
+
+
+@jit
+def _search_win(most, arrays):
+    """`can_win` by playing on, the best by `evaluate` first, and -1 after ``most`` positions.
+
+    Every position met is marked as lost: if none of them wins they are, for good; otherwise the
+    marks are taken back.
+    """
+    rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
+    positions, scores, keys, words = arrays.positions, arrays.scores, arrays.keys, arrays.words
+    heap = arrays.waiting
+    first = state.top
+    arrays.parents[first] = -1
+    state.won = first
+    if kernel.is_won(positions[first], rule):
+        return 1
+    keys[first] = information_key(positions[first], rule, True)
+    if not _is_new(keys[first], arrays):
+        return 0
+    scores[first] = 0.0
+    heap[0] = first
+    size = 1
+    count = first + 1
+    result = 0
+    while size and result == 0:
+        if count + rule.actions > len(positions):
+            state.status = ROWS_FULL
+        elif 2 * (state.visits + rule.actions) > len(arrays.visits):
+            state.status = VISITS_FULL
+        elif state.positions >= state.last:
+            state.status = OUT_OF_POSITIONS
+        if state.status != SEARCHING or count - first > most:
+            result = -1
+            break
+        here = pop(heap, size, scores)
+        size -= 1
+        kernel.legal(positions[here], rule, True, words)
+        for w in range(len(words)):
+            left = words[w]
+            while left:
+                move = 8 * w + np.int64(lowest(left) >> _3)
+                left &= left - _1
+                positions[count] = positions[here]
+                g = positions[count]
+                kernel.play(g, rule, move)
+                state.positions += 1
+                play_safe(g, rule, frame)
+                if kernel.is_won(g, rule):
+                    result = 1
+                    arrays.parents[count] = here
+                    arrays.moves[count] = move
+                    state.won = count
+                    break
+                key = information_key(g, rule, True)
+                if _is_new(key, arrays):
+                    score, is_lost = evaluate(g, rule, frame, arrays.weights)
+                    if not is_lost:
+                        scores[count] = score
+                        keys[count] = key
+                        arrays.parents[count] = here
+                        arrays.moves[count] = move
+                        push(heap, size, scores, count)
+                        size += 1
+                        count += 1
+            if result:
+                break
+    if result:
+        for row in range(first, count):
+            arrays.visits[slot_of(arrays.visits, keys[row])].lost = 0
+    return result
+
+
+@jit
+def _is_lost_relaxed(g, arrays):
+    """Whether even the relaxed game is lost if the stock lies as it does."""
+    proof, frame = arrays.proofs[0], arrays.frames[0]
+    if not frame.one_way:
+        return False
+    waste, tableau = _ZERO, _ZERO
+    first = np.int64(g.dealt)
+    for i in range(g.deck_size):
+        proof.deck[i] = frame.place[g.deck[i]]
+    for place in range(WASTE + 1):
+        card = g.top[place]
+        while card != NO_CARD:
+            if place == WASTE:
+                at = np.int64(0)
+                while g.deck[at] != card:
+                    at += 1
+                first = min(first, at)
+                waste |= _1 << np.uint64(at)
+            else:
+                tableau |= _1 << np.uint64(frame.place[card])
+            card = g.below[card]
+    if g.deck_size - first > KEY_POSITIONS:
+        return False
+    proof.size, proof.first, proof.piles = g.deck_size, first, arrays.rules[0].piles
+    proof.waiting, proof.status = 1, proofs.SEARCHING
+    proof.seen = proof.positions = 0
+    entry = arrays.stack[0]
+    entry.waste, entry.tableau, entry.up, entry.dealt = waste, tableau, cards_up(g.level), g.dealt
+    arrays.relaxed[:] = _ZERO
+    proofs.search(arrays.proofs, arrays.frames, arrays.stack, arrays.relaxed, len(arrays.relaxed))
+    return proof.status == proofs.LOST
+
+
+@jit
+def can_win(arrays):
+    """Whether the game in row ``state.top`` can be won if its stock lies as it does: 1 or 0.
+
+    Returns:
+        -1 where the search had to break off.
+    """
+    result = _search_win(_SOON, arrays)
+    if result < 0 and arrays.state[0].status == SEARCHING:
+        g = arrays.positions[arrays.state[0].top]
+        if _is_lost_relaxed(g, arrays):
+            _is_new(information_key(g, arrays.rules[0], True), arrays)
+            return 0
+        result = _search_win(_EVER, arrays)
+    return result
+
+
+@jit
+def _next_order(deck, first, end):
+    """Bring cards, which begin in ascending order, into their next order; False after the last."""
+    i = end - 2
+    while i >= first and deck[i] > deck[i + 1]:
+        i -= 1
+    if i < first:
+        return False
+    j = end - 1
+    while deck[j] < deck[i]:
+        j -= 1
+    deck[i], deck[j] = deck[j], deck[i]
+    j = end - 1
+    i += 1
+    while i < j:
+        deck[i], deck[j] = deck[j], deck[i]
+        i += 1
+        j -= 1
+    return True
+
+
+@jit
+def sort_hidden(g, hidden):
+    """Bring the hidden cards into ascending order."""
+    for i in range(g.dealt + 1, g.dealt + hidden):
+        j = np.int64(i)
+        while j > g.dealt and g.deck[j - 1] > g.deck[j]:
+            g.deck[j - 1], g.deck[j] = g.deck[j], g.deck[j - 1]
+            j -= 1
+
+
+@jit
+def winnable_orders(child, hidden, least, arrays):
+    """In how many orders of the hidden cards the game can be won by one who knows the order.
+
+    Args:
+        child: row of the position, whose hidden cards are put in ascending order.
+        least: once it is clear that there are no more than this many, they are not counted on.
+
+    Returns:
+        The number, or one that is larger where the search stopped.
+    """
+    state, positions = arrays.state[0], arrays.positions
+    count = ORDERS[hidden]
+    sort_hidden(positions[child], hidden)
+    g = positions[child]
+    first, end = np.int64(g.dealt), np.int64(g.deck_size)
+    more = True
+    while more and count > least and state.status == SEARCHING:
+        positions[state.top] = positions[child]
+        count -= can_win(arrays) == 0
+        more = _next_order(positions[child].deck, first, end)
+    sort_hidden(positions[child], hidden)
+    return count

@@ -1,0 +1,207 @@
+"""Fair values: against brute force, against all orders of few cards, and what they may not see."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from agents.registry import make_agent
+from experiments.evaluation.decisions import play_to_next_card
+from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
+from four_seasons_env.engine.hashing import position_keys
+from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver import fair_value, solve
+from tests.helpers import ROWS, small
+from tests.reference.fair_differential import compare, positions, small_games
+
+# --- small games ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_values_agree_with_brute_force(row: str) -> None:
+    rules = small(row, ranks=4, piles=1)
+    assert len(compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4), hidden=3, most=500)) >= 4
+
+
+@pytest.mark.slow
+def test_thousands_of_values_agree_with_brute_force() -> None:
+    values = []
+    for rules in small_games():
+        values += compare(rules, range(TRAIN_FROM, TRAIN_FROM + 30), hidden=4)
+    assert len(values) >= 5_000
+    assert len([value for value in values if 0 < value < 1]) >= 50
+
+
+# --- all orders, on games of 52 cards -------------------------------------------------------------
+
+_MOST = 150  # positions before the next card, for searches in plain Python
+
+
+class TooLarge(Exception):
+    """There is more to search than was allowed."""
+
+
+def _ways_to_deal(game: Game) -> list[Game]:
+    """All positions before the next deal, piles without names."""
+    rule = compile_rules(game.rules)[0]
+    waiting, seen, found = [game], {position_keys(game.record[0], rule)[0]}, []
+    while waiting:
+        here = waiting.pop()
+        found.append(here)
+        if len(found) + len(waiting) > _MOST:
+            raise TooLarge
+        for move in here.legal_moves(distinct=True):
+            if str(move) != "deal":
+                after = here.copy()
+                after.play(move)
+                key = position_keys(after.record[0], rule)[0]
+                if key not in seen:
+                    seen.add(key)
+                    waiting.append(after)
+    return found
+
+
+def _with_stock(game: Game, cards: tuple[int, ...]) -> Game:
+    made = game.copy()
+    record = made.record[0]
+    record["deck"][record["dealt"] : record["deck_size"]] = cards
+    return made
+
+
+def _value_by_all_orders(game: Game) -> float:
+    """Every way to deal, every order, and the solver once the last card is known."""
+    record = game.record[0]
+    stock = tuple(int(card) for card in record["deck"][record["dealt"] : record["deck_size"]])
+    if len(stock) == 1:
+        solution = solve(game, max_positions=30_000)
+        if solution.status == "unknown":
+            raise TooLarge
+        return float(solution.status == "won")
+    best = 0.0
+    for position in _ways_to_deal(game):
+        worth = []
+        for card in stock:
+            turned = _with_stock(position, (card, *(each for each in stock if each != card)))
+            turned.play("deal")
+            worth.append(_value_by_all_orders(turned))
+        best = max(best, sum(worth) / len(worth))
+        if best == 1.0:
+            break
+    return best
+
+
+def _endings(hidden: int, deals: int) -> Iterator[Game]:
+    """Positions of the heuristic's games with so many cards hidden."""
+    heuristic = make_agent("heuristic")
+    rng = np.random.default_rng(0)
+    for deal in range(VALIDATION[0], VALIDATION[0] + deals):
+        game = Game("four-seasons", deal=deal)
+        while game.stock_size > hidden:
+            move = play_to_next_card(heuristic, game, rng)
+            if move is None:
+                break
+            game.play(move)
+        else:
+            yield game
+
+
+def _agree_with_all_orders(hidden: int, deals: int) -> list[float]:
+    values = []
+    for game in _endings(hidden, deals):
+        try:
+            expected = _value_by_all_orders(game)
+        except TooLarge:
+            continue
+        found = fair_value(game, max_positions=5_000_000)
+        if found.is_exact:
+            assert found.low == pytest.approx(expected), str(game)
+        else:
+            assert found.low <= expected <= found.high, str(game)
+        values.append(expected)
+    return values
+
+
+def test_two_hidden_cards_agree_with_both_orders() -> None:
+    assert len(_agree_with_all_orders(2, 12)) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("hidden", "deals"), [(2, 60), (3, 60)])
+def test_few_hidden_cards_agree_with_all_orders(hidden: int, deals: int) -> None:
+    assert len(_agree_with_all_orders(hidden, deals)) >= 15
+
+
+# --- what it may not see, and when it must stop ---------------------------------------------------
+
+
+def _reshuffled(game: Game, seed: int) -> Game:
+    other = game.copy()
+    seeds = np.array([seed], np.uint64)
+    reshuffle_unseen_all(other.record, compile_rules(game.rules), seeds)
+    return other
+
+
+def test_the_true_order_of_the_stock_is_not_looked_at() -> None:
+    for game in itertools.islice(_endings(4, 20), 8):
+        first = fair_value(game, max_positions=50_000)
+        for seed in range(3):
+            other = fair_value(_reshuffled(game, seed), max_positions=50_000)
+            assert (other.low, other.high) == (first.low, first.high)
+            assert (other.decisions, other.nodes) == (first.decisions, first.nodes)
+
+
+def test_a_small_budget_gives_bounds_that_hold() -> None:
+    rules = small("four-seasons", ranks=4, piles=1)
+    strict = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 12):
+        for game in positions(rules, deal, 5):
+            exact = fair_value(game)
+            for most in (1, 30, 300, 3_000):
+                found = fair_value(game, max_positions=most)
+                assert 0 <= found.low <= exact.low == exact.high <= found.high <= 1
+                strict += not found.is_exact
+            assert exact.value is not None
+    assert strict > 10
+
+
+def test_no_move_is_worth_more_than_the_position() -> None:
+    rules = small("four-seasons", ranks=4, piles=2)
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 5):
+        for game in positions(rules, deal, 4):
+            exact = fair_value(game)
+            worth = [fair_value(game, move=move).low for move in game.legal_moves()]
+            assert max(worth, default=0.0) == pytest.approx(exact.low)
+            assert all(each.low <= exact.low for each in exact.decisions)
+
+
+def test_a_known_stock_is_no_chance() -> None:
+    rules = Rules(ranks=4, piles=1, redeals=1, name="one redeal")
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 10):
+        game = Game(rules, deal=deal)
+        while game.stock_size:
+            game.play("deal")
+        game.play("redeal")
+        solution = solve(game, seconds=10)
+        found = fair_value(game)
+        assert found.value == (solution.status == "won")
+        if found.best:
+            for move in found.best[0].moves:
+                game.play(move)
+            assert game.is_won
+
+
+def test_what_it_refuses() -> None:
+    with pytest.raises(ValueError, match="46 cards are hidden"):
+        fair_value(Game("four-seasons", deal=0))
+    game = next(_endings(2, 20))
+    for limit in ({"seconds": 0}, {"max_positions": -1}, {"memory": 0}):
+        with pytest.raises(ValueError, match="must be more than 0"):
+            fair_value(game, **limit)
+    legal = game.legal_moves()
+    illegal = next(move for move in all_moves(game.rules) if move not in legal)
+    with pytest.raises(IllegalMove):
+        fair_value(game, move=illegal)

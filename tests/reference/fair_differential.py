@@ -1,0 +1,119 @@
+"""Fair values against brute force on small games: `python -m tests.reference.fair_differential`.
+
+Random play leads to positions in which few cards are hidden. Each is worth as much by `fair_value`
+as by expectimax in plain Python, or the run ends with the game.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import tyro
+
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
+from four_seasons_env.rules import WRAPS, Rules
+from four_seasons_env.solver import fair_value
+from tests.helpers import ROWS, numbered_deck, small
+from tests.reference.brute_force import Position, cards_of
+from tests.reference.fair_brute_force import FairBruteForce, TooLarge
+from tests.reference.slow_model import SUITS
+
+MOST = 3_000
+"""Positions that brute force may look at for a value; where that is too few, it is left out."""
+
+
+@dataclass
+class FairDifferential:
+    """Compare fair values with brute force."""
+
+    deals: int = 40
+    """Of each rule set."""
+    first: int = 0
+    """Number of the first, counted from the first training deal."""
+    hidden: int = 4
+    """Cards at most."""
+    most: int = MOST
+    """Positions that brute force may look at for a value."""
+
+
+def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
+    """A deal played at random: its positions with few cards hidden, one after each card turned."""
+    game = Game(rules, deck=numbered_deck(deal, rules.ranks))
+    rng = random.Random(deal)
+    last = -1
+    while last and not game.is_over and game.moves_played < 300:
+        if game.redeals_left != rules.redeals:
+            return
+        if game.stock_size <= hidden and game.stock_size != last:
+            last = game.stock_size
+            yield game.copy()
+        moves = [str(move) for move in game.legal_moves(distinct=True)]
+        up = [move for move in moves if move.endswith(">F")]
+        game.play(rng.choice(up if up and rng.random() < 0.5 else moves))
+
+
+def as_position(game: Game) -> Position:
+    """A game as brute force has it."""
+    piles = tuple(sorted(cards_of(pile) for pile in game.tableau))
+    levels = tuple(len(game.foundations[suit]) for suit in SUITS)
+    return piles, cards_of(game.waste), cards_of(game.stock), levels, game.redeals_left
+
+
+def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -> list[float]:
+    """Value positions in both ways, and return their values.
+
+    Raises:
+        AssertionError: for the first that is valued differently, or not exactly.
+    """
+    values = []
+    for deal in deals:
+        deck = numbered_deck(deal, rules.ranks)
+        for game in reversed(list(positions(rules, deal, hidden))):
+            try:
+                expected = float(FairBruteForce(rules, deck, most).value(as_position(game)))
+            except TooLarge:
+                break
+            found = fair_value(game)
+            assert found.value == expected, (rules, deal, found, expected, str(game))
+            for decision in found.best:
+                after = game.copy()
+                for move in decision.moves[:-1]:
+                    after.play(move)
+                last = fair_value(after, move=decision.moves[-1])
+                assert last.value == expected, (rules, deal, decision, last, expected)
+            values.append(expected)
+    return values
+
+
+def small_games() -> Iterable[Rules]:
+    """Rule sets of all kinds whose endings are decided by brute force in fractions of a second."""
+    for wrap in WRAPS:
+        for ranks, piles in ((4, 1), (4, 2), (5, 2), (5, 3)):
+            yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
+    for row in ROWS:
+        yield small(row, ranks=4, piles=1)
+        yield small(row, ranks=4, piles=3)
+        yield small(row, ranks=5, piles=2)
+
+
+def main(run: FairDifferential) -> None:
+    """Compare rule set after rule set."""
+    print("| rules | ranks | piles | positions | won | lost | between | differences | seconds |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    first = TRAIN_FROM + run.first
+    for rules in small_games():
+        started = time.monotonic()
+        values = compare(rules, range(first, first + run.deals), run.hidden, run.most)
+        won, lost = values.count(1.0), values.count(0.0)
+        cells = [rules.name, rules.ranks, rules.piles, len(values), won, lost]
+        seconds = time.monotonic() - started
+        print("|", " | ".join(str(cell) for cell in cells), end=" | ")
+        print(len(values) - won - lost, f"| 0 | {seconds:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(FairDifferential, description=__doc__))
