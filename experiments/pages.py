@@ -2,7 +2,8 @@
 
     python -m experiments.pages --results runs/y        # agents on one rule set -> README
                                                         # and docs/benchmark.md
-    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md
+    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md,
+                                                        # docs/rules
     python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
     python -m experiments.pages --speed runs/speed      # throughput -> docs/benchmark.md
     python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
@@ -48,6 +49,7 @@ from experiments.reporting.plots import (
     plot_throughput,
     plot_win_rates,
 )
+from experiments.reporting.rules_page import rules_page
 from experiments.reporting.spaces_page import spaces_parts
 from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
@@ -55,10 +57,11 @@ from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text
 from experiments.throughput import cpu_name
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules import RULES, Rules, file_name
 
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
+RULES_PAGES = ROOT / "docs" / "rules"
 RESULTS = ROOT / "docs" / "results"
 CERTIFICATES = RESULTS / "certificates.csv"
 SOLVER = ROOT / "docs" / "solver.md"
@@ -78,7 +81,7 @@ class Pages:
     results: Path | None = None
     """Folder of a comparison of agents on the test deals of `four-seasons`."""
     family: Path | None = None
-    """Folder of a comparison of agents on the test deals of all rule sets."""
+    """Folder of a comparison of agents on the test deals of all rule sets, or of some."""
     speed: Path | None = None
     """Folder of `experiments.throughput`."""
     census: Path | None = None
@@ -213,6 +216,18 @@ def store_census(folder: Path) -> None:
         write_csv(CERTIFICATES, new)
 
 
+def rules_pages() -> dict[Path, str]:
+    """The text of each rule set's page, with the stored odds of all kinds of players."""
+    results = ("family", "recipes", "four-seasons", "ladder")
+    played = pd.concat([read_table(RESULTS / f"{name}.csv") for name in results])
+    solved = read_census(CENSUS)
+
+    def path(rules: Rules) -> Path:
+        return RULES_PAGES / f"{file_name(rules.name)}.md"
+
+    return {path(rules): rules_page(rules, played, solved) for rules in RULES.values()}
+
+
 def with_thrown_away(page: str) -> str:
     """The text of docs/play.md as the kept results have it."""
     results = read_table(RESULTS / "thrown_away.csv")
@@ -236,7 +251,8 @@ def write_pages(run: Pages) -> None:
         summary = with_rows(RESULTS / "four-seasons.csv", read_summary(run.results))
         write_csv(RESULTS / "four-seasons.csv", summary)
     if run.family:
-        write_csv(RESULTS / "family.csv", read_summary(run.family))
+        family = with_rows(RESULTS / "family.csv", read_summary(run.family))
+        write_csv(RESULTS / "family.csv", family)
     if run.speed:
         rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)
@@ -285,6 +301,9 @@ def write_pages(run: Pages) -> None:
     house = with_part(ARCHITECTURE.read_text(), "record", record_part())
     write_atomically(ARCHITECTURE, house.encode())
     write_atomically(FAMILY, family_page(read_table(RESULTS / "family.csv")).encode())
+    for path, page in rules_pages().items():
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, page.encode())
 
 
 def main() -> None:

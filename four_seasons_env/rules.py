@@ -273,8 +273,8 @@ _TABLE = (
         wrap="always",
         about="Corner Patience of Mary Whitmore Jones (second series), Cheney's Corners and "
         "Dalton's Corner, as solitaireforever.com reports them: the base card comes first, and "
-        "the cross begins empty. Its spaces are filled from the waste when the player likes: \"it "
-        "is not necessary to fill all the spaces at once\".",
+        'the cross begins empty. Its spaces are filled from the waste when the player likes: "it '
+        'is not necessary to fill all the spaces at once".',
     ),
     Rules(
         name="simplicity",
@@ -292,7 +292,7 @@ _TABLE = (
         about="Parlett's Florentine, as solitaireforever.com reports it: the centre pile is a "
         "reserve. It is neither built on nor built from onto the outer piles: its card goes to a "
         "foundation or to an empty outer pile, and is replaced from the stock. The page fills "
-        "empty outer piles \"from the deck, or with the center card\": here with the waste's top "
+        'empty outer piles "from the deck, or with the center card": here with the waste\'s top '
         "card, whatever it is, or the centre card. Once the stock is out an empty centre stays so "
         "until the redeal. Without the reserve the game is `pysolfc/florentine`.",
     ),

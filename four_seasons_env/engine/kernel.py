@@ -416,9 +416,7 @@ def legal(g, rule, distinct, words):
     reserve = rule.reserve
     if rule.piles == 5 and reserve == NO_PILE and not (rule.runs or rule.more_moves):
         return _write_legal(g, rule, distinct, words, 5, False, NO_PILE, False)  # most rule sets
-    return _write_legal(
-        g, rule, distinct, words, rule.piles, rule.runs, reserve, rule.more_moves
-    )
+    return _write_legal(g, rule, distinct, words, rule.piles, rule.runs, reserve, rule.more_moves)
 
 
 @inlined
@@ -448,7 +446,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     has_waste = waste_card != NO_CARD
     may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
     if more_moves and rule.limited_redeal and stock_is_known(g, rule):
-        may_deal = False  # cards turn of themselves
+        may_deal = False  # the next card turns of itself
     waste_up = (next_up >> np.uint64(waste_card)) & _ONE
     useful = np.uint64(may_deal) | waste_up | up | up_2
     word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
@@ -617,9 +615,8 @@ def _refill(g, rule, source, target):
         _fill_from_waste(g, source)
     if rule.reserve != NO_PILE and g.top[rule.reserve] == NO_CARD and stock_size(g) > 0:
         _put(g, _draw(g), rule.reserve)
-    if rule.limited_redeal and stock_is_known(g, rule):
-        if g.top[WASTE] == NO_CARD and stock_size(g) > 0:
-            _turn(g)
+    if g.top[WASTE] == NO_CARD and face_up_card(g, rule) != NO_CARD:
+        _turn(g)
 
 
 @jit
