@@ -251,8 +251,10 @@ def write_pages(run: Pages) -> None:
         summary = with_rows(RESULTS / "four-seasons.csv", read_summary(run.results))
         write_csv(RESULTS / "four-seasons.csv", summary)
     if run.family:
-        family = with_rows(RESULTS / "family.csv", read_summary(run.family))
-        write_csv(RESULTS / "family.csv", family)
+        before, new = read_table(RESULTS / "family.csv"), read_summary(run.family)
+        others = before[~before["rules"].isin(new["rules"])]
+        players = new[new["agent"] != CEILING]  # the ceiling has tables of its own
+        write_csv(RESULTS / "family.csv", pd.concat([others, players], ignore_index=True))
     if run.speed:
         rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)

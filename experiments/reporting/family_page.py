@@ -49,6 +49,14 @@ def _row(rules: Rules) -> list[str]:
     ]
 
 
+def _fewer(summary: pd.DataFrame) -> str:
+    """Which rule sets have been played on fewer deals than the others, if any."""
+    deals = summary.groupby("rules", sort=False)["deals"].max()
+    fewer = deals[deals < deals.max()]
+    names = ", ".join(f"`{name}`" for name in fewer.index)
+    return f" Those of {names} are on the first {int(fewer.max()):,}." if len(fewer) else ""
+
+
 def family_page(summary: pd.DataFrame) -> str:
     """The page on the family, from the table of rule sets and a summary over all of them."""
     played = summary.assign(who=labels(summary), won=win_rates(summary))
@@ -75,6 +83,7 @@ def family_page(summary: pd.DataFrame) -> str:
         f"The default, `four-seasons`, has {defaults}.",
         "",
         f"Win rates are on {int(summary['deals'].max()):,} test deals, with 95% Wilson intervals."
+        + _fewer(summary)
         + (_CEILING if CEILING in who else ""),
         "",
         as_markdown(cells),
