@@ -135,7 +135,7 @@ def test_the_order_of_the_unseen_stock_shows_nowhere(game, rng):
         assert (other.action_mask(distinct) == game.action_mask(distinct)).all()
 
 
-@pytest.mark.parametrize("name", sorted(set(RULES) - {"pysolfc/corners"}))
+@pytest.mark.parametrize("name", sorted(set(RULES) - {"pysolfc/corners", "corners-hoffmann"}))
 def test_decks_with_the_same_beginning_look_the_same(name):
     """Play is the same too, until the first card that differs is dealt."""
     deck = numbered_deck(5)
