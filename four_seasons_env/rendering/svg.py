@@ -83,9 +83,9 @@ class _Drawing:
     def _frame(self, corner: tuple[float, float]) -> None:
         """A frame around a reserve, which tells it from the piles that take cards."""
         frame = (
-            f'<rect class="stroke line" x="-8" y="-8" width="{CARD[0] + 16}" '
+            f'<rect class="stroke line frame" x="-8" y="-8" width="{CARD[0] + 16}" '
             f'height="{CARD[1] + 16}" rx="15" fill="none" stroke="{self.theme.line}" '
-            'stroke-width="2" stroke-dasharray="9 6"/>'
+            'stroke-width="2"/>'
         )
         self.at(corner, frame)
 

@@ -189,8 +189,8 @@ def test_an_empty_centre_waits_for_the_redeal():
 def test_a_reserve_is_drawn_as_one():
     game = Game("florentine", deck=deck_with(FLORENTINE))
     assert "(8S)" in str(game)
-    assert "stroke-dasharray" in draw_svg(game)
-    assert "stroke-dasharray" not in draw_svg(Game("pysolfc/florentine", deal=0))
+    assert "line frame" in draw_svg(game)
+    assert "line frame" not in draw_svg(Game("pysolfc/florentine", deal=0))
 
 
 # --- ids ------------------------------------------------------------------------------------------

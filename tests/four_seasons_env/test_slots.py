@@ -66,5 +66,5 @@ def check_top(row, rules, bases, card, place):
         assert ranks == suits == []
     else:
         suit = card % 4
-        assert ranks == [(card // 4 - bases[suit]) % rules.ranks]
+        assert ranks == [(card // 4 - int(bases[suit])) % rules.ranks]
         assert suits == [suit]
