@@ -127,10 +127,11 @@ def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
     """The largest count of each slot, of cards or redeals; 1 where there is yes and no."""
     most = np.ones(observation_length(rules, observation), np.uint8)
     end = tops_length(rules)
-    heights = end - 3 - rules.ranks - rules.piles
+    counts_end = end - (rules.ranks + 4 if rules.limited_redeal else 0)
+    heights = counts_end - 3 - rules.ranks - rules.piles
     most[heights : heights + rules.piles] = rules.cards
-    most[end - 3 : end - 1] = rules.cards
-    most[end - 1] = _MOST_REDEALS
+    most[counts_end - 3 : counts_end - 1] = rules.cards
+    most[counts_end - 1] = _MOST_REDEALS
     most[end:].reshape(-1, rules.piles + 5)[:, -2:] = rules.cards
     return most
 
@@ -214,7 +215,7 @@ def _refresh_tops(g, rule, shown, out):
     out[at] = _share(out, g.redeals, _HALF)
     if rule.limited_redeal:
         card = face_up_card(g, rule)
-        out[at + 1 : _tops_end(rule)] = 0
+        out[at + 1 : _tops_end(rule)] = _OFF
         if card != NO_CARD:
             _show_card(g, rule, at + 1, card, _on(out), at + 1, out)
 
