@@ -87,10 +87,13 @@ def load_policy(
         raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
     if card.agent != agent:
         raise PolicyFileError(f"{folder} holds weights of {card.agent!r}, not of {agent!r}")
+    plain = Rules()
+    later = {name: getattr(plain, name) for name in _LATER_FIELDS}
+    trained = dict.fromkeys(rules_fields(rules)) | later | card.rules
     differing = [
-        f"{name}={card.rules.get(name)!r} (here {value!r})"
-        for name, value in rules_fields(rules).items()
-        if card.rules.get(name) != value
+        f"{name}={value!r} (here {getattr(rules, name, None)!r})"
+        for name, value in trained.items()
+        if value != getattr(rules, name, None)
     ]
     if differing:
         raise PolicyFileError(
@@ -123,7 +126,16 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
         raise PolicyFileError(f"{folder / CARD_FILE} is not a policy's card: {error}") from None
 
 
+_LATER_FIELDS = ("reserve", "limited_redeal")
+"""Fields that rule sets did not always have; policies and results of before fit their defaults."""
+
+
 def rules_fields(rules: Rules) -> dict[str, Any]:
-    """The fields of a rule set that change the game."""
-    fields = dataclasses.asdict(rules)
-    return {name: value for name, value in fields.items() if name not in ("name", "about")}
+    """The fields of a rule set that change the game, later ones only where they do."""
+    fields, plain = dataclasses.asdict(rules), Rules()
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in ("name", "about")
+        and (name not in _LATER_FIELDS or value != getattr(plain, name))
+    }

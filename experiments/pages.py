@@ -2,7 +2,8 @@
 
     python -m experiments.pages --results runs/y        # agents on one rule set -> README
                                                         # and docs/benchmark.md
-    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md
+    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md,
+                                                        # docs/rules
     python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
     python -m experiments.pages --speed runs/speed      # throughput -> docs/benchmark.md
     python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
@@ -50,6 +51,7 @@ from experiments.reporting.plots import (
     plot_throughput,
     plot_win_rates,
 )
+from experiments.reporting.rules_page import rules_page
 from experiments.reporting.spaces_page import spaces_parts
 from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
@@ -57,10 +59,11 @@ from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text
 from experiments.throughput import cpu_name
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules import RULES, Rules, file_name
 
 README = ROOT / "README.md"
 FAMILY = ROOT / "docs" / "family.md"
+RULES_PAGES = ROOT / "docs" / "rules"
 RESULTS = ROOT / "docs" / "results"
 CERTIFICATES = RESULTS / "certificates.csv"
 SOLVER = ROOT / "docs" / "solver.md"
@@ -80,7 +83,7 @@ class Pages:
     results: Path | None = None
     """Folder of a comparison of agents on the test deals of `four-seasons`."""
     family: Path | None = None
-    """Folder of a comparison of agents on the test deals of all rule sets."""
+    """Folder of a comparison of agents on the test deals of all rule sets, or of some."""
     speed: Path | None = None
     """Folder of `experiments.throughput`."""
     census: Path | None = None
@@ -223,6 +226,18 @@ def store_census(folder: Path) -> None:
         write_csv(CERTIFICATES, new)
 
 
+def rules_pages() -> dict[Path, str]:
+    """The text of each rule set's page, with the stored odds of all kinds of players."""
+    results = ("family", "recipes", "four-seasons", "ladder")
+    played = pd.concat([read_table(RESULTS / f"{name}.csv") for name in results])
+    solved = read_census(CENSUS)
+
+    def path(rules: Rules) -> Path:
+        return RULES_PAGES / f"{file_name(rules.name)}.md"
+
+    return {path(rules): rules_page(rules, played, solved) for rules in RULES.values()}
+
+
 def with_thrown_away(page: str) -> str:
     """The text of docs/play.md as the kept results have it."""
     results = read_table(RESULTS / "thrown_away.csv")
@@ -246,7 +261,10 @@ def write_pages(run: Pages) -> None:
         summary = with_rows(RESULTS / "four-seasons.csv", read_summary(run.results))
         write_csv(RESULTS / "four-seasons.csv", summary)
     if run.family:
-        write_csv(RESULTS / "family.csv", read_summary(run.family))
+        before, new = read_table(RESULTS / "family.csv"), read_summary(run.family)
+        others = before[~before["rules"].isin(new["rules"])]
+        players = new[new["agent"] != CEILING]  # the ceiling has tables of its own
+        write_csv(RESULTS / "family.csv", pd.concat([others, players], ignore_index=True))
     if run.speed:
         rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)
@@ -300,6 +318,9 @@ def write_pages(run: Pages) -> None:
     house = with_part(ARCHITECTURE.read_text(), "record", record_part())
     write_atomically(ARCHITECTURE, house.encode())
     write_atomically(FAMILY, family_page(read_table(RESULTS / "family.csv")).encode())
+    for path, page in rules_pages().items():
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, page.encode())
 
 
 def main() -> None:

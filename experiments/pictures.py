@@ -2,9 +2,9 @@
 
     python -m experiments.pictures
 
-A won game as an animation, a position, and, where Chromium and Playwright are installed, the pages
-of `four_seasons_env play` and `experiments.review` as they look on a desk and on a phone, light and
-dark. All are written to docs/pictures.
+A won game as an animation, a position, the opening of each rule set, and, where Chromium and
+Playwright are installed, the pages of `four_seasons_env play` and `experiments.review` as they look
+on a desk and on a phone, light and dark. All are written to docs/pictures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from experiments.review import review_game
 from four_seasons_env.game import Game
 from four_seasons_env.play.server import make_app
 from four_seasons_env.rendering.picture import save_picture
-from four_seasons_env.rules import RULES
+from four_seasons_env.rules import RULES, file_name
 
 _LOOKS: list[tuple[int, int, Any]] = [
     (width, height, scheme)
@@ -130,9 +130,18 @@ def screenshots(run: Pictures, chromium: str) -> None:
     review.unlink()
 
 
+def draw_openings(out: Path, deal: int) -> None:
+    """The opening of each rule set, in the folder `rules`."""
+    folder = out / "rules"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rules in RULES.items():
+        save_picture(Game(rules, deal=deal), folder / f"{file_name(name)}.svg")
+
+
 def make_pictures(run: Pictures) -> None:
     """All of them."""
     draw_game(run)
+    draw_openings(run.out, run.deal)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         print("no Chromium is installed: the pages are not pictured", file=sys.stderr)

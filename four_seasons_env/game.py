@@ -147,6 +147,12 @@ class Game:
         return int(self._record["deck_size"][0]) - int(self._record["dealt"][0])
 
     @property
+    def face_up(self) -> str | None:
+        """The card that lies face up on the stock: after a limited redeal, while there is one."""
+        card = int(kernel.face_up_card(self.record[0], self._rule[0]))
+        return None if card == NO_CARD else CARD_TEXTS[card]
+
+    @property
     def redeals_left(self) -> int:
         """How often the waste may still be turned over."""
         return int(self._record["redeals"][0])
@@ -213,16 +219,12 @@ class Game:
         """Why a move that is not legal is not."""
         if self.is_won:
             return "the game is won"
-        if move.source == STOCK:
-            if not self.stock_size:
-                return "the stock is empty"
-            return "a space must be filled from the waste before the next deal"
-        if move.target == STOCK:
-            if self.stock_size:
-                return "the stock is not empty"
-            return "no redeal is left" if not self.redeals_left else "the waste is empty"
+        if move.turns:
+            return self._why_not_turn(move)
         name, _, onto = move.text.partition(">")
-        if move.source > FOUNDATION - 1:
+        if move.source == STOCK:
+            cards = [self.face_up] if self.face_up else []
+        elif move.source >= FOUNDATION:
             cards = self.foundations[SUITS[move.source - FOUNDATION]]
         else:
             cards = self._pile(move.source)
@@ -234,10 +236,36 @@ class Game:
             if built:
                 return f"{card} does not follow {built[-1]} on its foundation"
             return f"the foundation starts with {self.bases[card[-1]]}, not {card}"
+        if self.rules.reserve:
+            reason = self._why_not_by_reserve(move)
+            if reason:
+                return reason
         host = self._pile(move.target)[-1]
         if self.rules.runs and len(cards) > 1:
             return f"no packed part of {name} with {card} on top fits {host} at {onto}"
         return f"{card} does not go on {host} at {onto}"
+
+    def _why_not_turn(self, move: Move) -> str:
+        """Why a card may not be dealt, or the waste not turned over."""
+        if move.target == STOCK:
+            if self.stock_size:
+                return "the stock is not empty"
+            return "no redeal is left" if not self.redeals_left else "the waste is empty"
+        if not self.stock_size:
+            return "the stock is empty"
+        if self.face_up:
+            return "the next card turns of itself when one of the two available has been played"
+        return "a space must be filled from the waste before the next deal"
+
+    def _why_not_by_reserve(self, move: Move) -> str:
+        """Why a move is against the rules of a reserve; empty if it is not."""
+        reserve = self.rules.reserve_pile
+        if move.target == reserve:
+            return f"T{reserve} is a reserve, which is filled from the stock alone"
+        if self._pile(move.target):
+            goes = f"the reserve's card goes to its foundation or to a space, not on T{move.target}"
+            return goes if move.source == reserve else ""
+        return f"a space is filled with the waste's card or the reserve's, T{reserve}"
 
     # --- keeping it
 

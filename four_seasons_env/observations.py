@@ -8,7 +8,8 @@ base card's rank, the one that its foundation takes next after it is 1, and so o
 Spaces, an empty waste and cards of which nothing is known are all zeros. Neither encoder reads the
 order of a stock that the player has not seen.
 
-`tops`, what a glance at the table shows, of length (P + 1)(R + 4) + 4 (R + 1) + P + R + 3:
+`tops`, what a glance at the table shows, of length (P + 1)(R + 4) + 4 (R + 1) + P + R + 3, and
+R + 4 more where a redeal is limited:
 
 =====================  ===============================================================
 slots                  meaning
@@ -21,6 +22,7 @@ R                      base rank (of clubs, where suits differ), one-hot
 1                      cards left in the stock / N
 1                      cards in the waste / N
 1                      redeals left / 2
+R + 4 if limited       the card that lies face up on the stock, as the piles' top cards
 =====================  ===============================================================
 
 `cards`, all that a player with perfect memory knows, is `tops` followed by N x (P + 5) slots, for
@@ -49,7 +51,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import by_type, inlined, jit
-from four_seasons_env.engine.kernel import AUTO_STOCK, relative_rank, stock_is_known, stock_size
+from four_seasons_env.engine.kernel import (
+    face_up_card,
+    relative_rank,
+    stock_is_known,
+    stock_size,
+)
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules, nearest
 
@@ -65,7 +72,8 @@ _HALF = np.float32(1 / _MOST_REDEALS)
 
 def tops_length(rules: Rules) -> int:
     """Slots of the `tops` vector."""
-    return (rules.piles + 1) * (rules.ranks + 4) + 5 * rules.ranks + rules.piles + 7
+    shown_cards = rules.piles + 1 + rules.limited_redeal
+    return shown_cards * (rules.ranks + 4) + 5 * rules.ranks + rules.piles + 7
 
 
 def observation_length(rules: Rules, observation: str) -> int:
@@ -119,10 +127,11 @@ def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
     """The largest count of each slot, of cards or redeals; 1 where there is yes and no."""
     most = np.ones(observation_length(rules, observation), np.uint8)
     end = tops_length(rules)
-    heights = end - 3 - rules.ranks - rules.piles
+    counts_end = end - (rules.ranks + 4 if rules.limited_redeal else 0)
+    heights = counts_end - 3 - rules.ranks - rules.piles
     most[heights : heights + rules.piles] = rules.cards
-    most[end - 3 : end - 1] = rules.cards
-    most[end - 1] = _MOST_REDEALS
+    most[counts_end - 3 : counts_end - 1] = rules.cards
+    most[counts_end - 1] = _MOST_REDEALS
     most[end:].reshape(-1, rules.piles + 5)[:, -2:] = rules.cards
     return most
 
@@ -202,13 +211,20 @@ def _refresh_tops(g, rule, shown, out):
     for suit in range(4):
         _refresh_level(g, rule, suit, shown, out)
     _refresh_stock(g, rule, out)
-    out[_tops_end(rule) - 1] = _share(out, g.redeals, _HALF)
+    at = _heights_at(rule) + rule.piles + rule.ranks + 2
+    out[at] = _share(out, g.redeals, _HALF)
+    if rule.limited_redeal:
+        card = face_up_card(g, rule)
+        out[at + 1 : _tops_end(rule)] = _OFF
+        if card != NO_CARD:
+            _show_card(g, rule, at + 1, card, _on(out), at + 1, out)
 
 
 @inlined
 def _tops_end(rule):
     """How many `tops` slots there are."""
-    return _heights_at(rule) + rule.piles + rule.ranks + 3
+    end = _heights_at(rule) + rule.piles + rule.ranks + 3
+    return end + rule.ranks + 4 if rule.limited_redeal else end
 
 
 @inlined
@@ -277,7 +293,7 @@ def refresh(g, rule, kind, shown, out, move):
     """
     source = rule.source[move]
     target = rule.target[move]
-    if rule.spaces >= AUTO_STOCK or target == STOCK or stock_is_known(g, rule):
+    if rule.refills or target == STOCK or stock_is_known(g, rule):
         _refresh_tops(g, rule, shown, out)
         if kind == CARDS:
             _write_cards(g, rule, out[_tops_end(rule) :])
@@ -309,10 +325,9 @@ def encode(g, rule, kind, shown, out):
     shown.top[:] = NO_CARD
     shown.level[:] = 0
     _refresh_tops(g, rule, shown, out)
-    at = _tops_end(rule)
-    out[at - 3 - rule.ranks + g.base[0]] = _on(out)
+    out[_heights_at(rule) + rule.piles + g.base[0]] = _on(out)
     if kind == CARDS:
-        _write_cards(g, rule, out[at:])
+        _write_cards(g, rule, out[_tops_end(rule) :])
 
 
 @jit

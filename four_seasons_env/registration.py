@@ -10,10 +10,16 @@ ENVS = {
     "Czarina-v0": "czarina",
     "Corners-v0": "corners",
     "Simplicity-v0": "simplicity",
-    "Florentine-v0": "florentine",
+    "Florentine-v1": "florentine",
     "KingsInTheCorner-v0": "kings-in-the-corner",
+    "CornerPatience-v0": "corner-patience",
+    "CornersHoffmann-v0": "corners-hoffmann",
+    "Czarina1898-v0": "czarina-1898",
 }
 """Environment id -> rule set."""
+
+FORMER_ENVS = {"Florentine-v0": "florentine-0.1"}
+"""The same for ids of which there is a later version; they play as they did (`rules.FORMER`)."""
 
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
 """The environment whose actions are positions, for every rule set."""
@@ -25,7 +31,7 @@ def register_envs() -> None:
     Without Gymnasium's passive checker, which breaks an environment whose first `reset` has raised;
     what it checks, our tests check. The limit of an episode: see `episodes.limit`.
     """
-    for env_id, rules in ENVS.items():
+    for env_id, rules in (ENVS | FORMER_ENVS).items():
         if env_id not in gym.registry:
             gym.register(
                 id=env_id,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
-OPENINGS = ("fixed", "as_dealt")
+OPENINGS = ("fixed", "as_dealt", "empty")
 BUILDS = ("any_suit", "alternate_colour", "none")
 WRAPS = ("always", "unless_ace_base", "linear", "never")
 SPACES = ("optional", "before_dealing", "auto_stock", "auto_waste")
@@ -56,7 +56,8 @@ class Rules:
     last-dealt end, the first card met of each suit), `aces` (foundations start empty)."""
     opening: str = "fixed"
     """`fixed`: one card to each pile. `as_dealt`: cards come one at a time, those that fit a
-    foundation go up, the others to the next pile, until every pile has a card."""
+    foundation go up, the others to the next pile, until every pile has a card. `empty`: the piles
+    begin as spaces."""
     build: str = "any_suit"
     """Packing in the tableau, downward: `any_suit`, `alternate_colour`, `none` (one-card cells)."""
     wrap: str = "unless_ace_base"
@@ -68,8 +69,15 @@ class Rules:
     """How an empty pile is filled: `optional` (by the player, at any time), `before_dealing` (no
     deal while there are a space and a waste card), `auto_stock` (at once from the stock),
     `auto_waste` (at once from the waste, which in turn gets a card from the stock when emptied)."""
+    reserve: bool = False
+    """The centre pile (number piles // 2) is a reserve of one card: nothing is put on it, its card
+    goes to a foundation or to a space, and it is filled again from the stock alone, at once. The
+    other spaces take the reserve's card or the waste's only, not one of another pile."""
     redeals: int = 0
     """How often the waste may be turned over to be the stock again, 0-2."""
+    limited_redeal: bool = False
+    """After the redeal two cards are available: one is turned to the waste, the next lies face up
+    on the stock. Another is turned when one of them has been played, of itself, and not before."""
     first_waste: int = 0
     """Cards dealt to the waste at the start, 0 or 1."""
     worrying_back: bool = False
@@ -86,7 +94,7 @@ class Rules:
             value = getattr(self, field)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise ValueError(f"{field} must be an integer from {low} to {high}, not {value!r}")
-        for field in ("runs", "worrying_back"):
+        for field in ("runs", "reserve", "limited_redeal", "worrying_back"):
             if not isinstance(getattr(self, field), bool):
                 raise ValueError(f"{field} must be True or False, not {getattr(self, field)!r}")
         if self.opening == "as_dealt" and self.base_from != "first":
@@ -94,6 +102,12 @@ class Rules:
                 "opening='as_dealt' needs base_from='first': cards can go up as they come only "
                 f"once the base is known, not with base_from={self.base_from!r}"
             )
+        if self.opening == "empty":
+            self._check_empty_opening()
+        if self.reserve:
+            self._check_reserve()
+        if self.limited_redeal:
+            self._check_limited_redeal()
         if self.base_from == "one_per_suit" and self.build != "none":
             raise ValueError(
                 "base_from='one_per_suit' gives each suit a base rank of its own, so packing rules "
@@ -102,12 +116,64 @@ class Rules:
         if self.runs and self.build == "none":
             raise ValueError("runs=True needs packed sequences, and build='none' packs nothing")
         bases = {"one_per_suit": 4, "aces": 0}.get(self.base_from, 1)
-        opening_cards = self.piles + bases + self.first_waste
+        laid_out = 0 if self.opening == "empty" else self.piles
+        opening_cards = laid_out + bases + self.first_waste
         if opening_cards > self.cards:
             raise ValueError(
                 f"the opening takes {opening_cards} cards, but {self.ranks} ranks make a deck of "
                 f"{self.cards}: use fewer piles or more ranks"
             )
+
+    def _check_empty_opening(self) -> None:
+        """Whether the piles can begin as spaces."""
+        if self.base_from == "sixth":
+            raise ValueError(
+                "opening='empty' deals no card to the piles, so none comes after them to be the "
+                "base: use base_from='first'"
+            )
+        if self.spaces.startswith("auto"):
+            raise ValueError(
+                f"opening='empty' leaves spaces to the player, spaces={self.spaces!r} fills them "
+                "at once: use spaces='optional' or 'before_dealing'"
+            )
+        if self.reserve:
+            raise ValueError(
+                "opening='empty' leaves spaces to the player, and reserve=True fills the centre "
+                "pile from the stock at once: use opening='fixed'"
+            )
+
+    def _check_reserve(self) -> None:
+        """Whether the centre pile can be a reserve."""
+        if self.piles < 2:
+            raise ValueError("reserve=True needs a pile beside the reserve: use piles=2 or more")
+        if self.spaces == "auto_waste":
+            raise ValueError(
+                "reserve=True fills the centre pile from the stock, spaces='auto_waste' fills "
+                "every pile from the waste: use spaces='optional'"
+            )
+
+    def _check_limited_redeal(self) -> None:
+        """Whether the redeal can be limited to two cards at a time."""
+        if self.redeals != 1:
+            raise ValueError(
+                "limited_redeal=True says how the one redeal is played, which ends with two cards "
+                f"that cannot be: use redeals=1, not {self.redeals}"
+            )
+        if self.spaces == "before_dealing":
+            raise ValueError(
+                "limited_redeal=True turns the next card of itself, spaces='before_dealing' wants "
+                "a space filled first: use spaces='optional'"
+            )
+
+    @property
+    def reserve_pile(self) -> int | None:
+        """The number of the pile that is a reserve, if one is."""
+        return self.piles // 2 if self.reserve else None
+
+    @property
+    def without_refills(self) -> Rules:
+        """The same rules, but no pile is filled of itself: only a deal turns a card."""
+        return self.replace(spaces="optional", reserve=False)
 
     @property
     def cards(self) -> int:
@@ -197,11 +263,47 @@ _TABLE = (
         "Once the stock is out the player may fill it with any available card.",
     ),
     Rules(
+        name="czarina-1898",
+        spaces="auto_stock",
+        redeals=1,
+        limited_redeal=True,
+        about="Mary Whitmore Jones's Czarina (fourth series), as solitaireforever.com reports it, "
+        "with the limited redeal that modern descriptions leave out: once the stock is out, the "
+        "waste is turned over, and two cards are available, one on the waste and one face up on "
+        "the stock; another is turned when one of the two has been played. Here that comes of "
+        "itself. A space is filled at once from the stock, in the second round with the card that "
+        "lies face up on it.",
+    ),
+    Rules(
         name="corners",
         build="none",
         spaces="auto_stock",
         about="The encyclopedia's variation Corners: the cross is a reserve of one-card cells, "
-        "filled at once from the stock.",
+        "filled at once from the stock. It says nothing of a redeal, and without one the game "
+        "cannot be won: every deal that was looked at is proved lost. Older descriptions have two "
+        "(`corners-hoffmann`).",
+    ),
+    Rules(
+        name="corners-hoffmann",
+        base_from="one_per_suit",
+        build="none",
+        spaces="auto_stock",
+        redeals=2,
+        about="Professor Hoffmann's Corners, as solitaireforever.com reports it: nine cards, four "
+        "of them foundations of different suits, each with a base of its own, found as in "
+        "`pysolfc/corners`, and two redeals. Cells are filled at once; the page does not say from "
+        "where: here from the stock. `pysolfc/corners` is its descendant: there one card starts "
+        "the waste, and cells are filled from the waste.",
+    ),
+    Rules(
+        name="corner-patience",
+        base_from="first",
+        opening="empty",
+        wrap="always",
+        about="Corner Patience of Mary Whitmore Jones (second series), Cheney's Corners and "
+        "Dalton's Corner, as solitaireforever.com reports them: the base card comes first, and "
+        'the cross begins empty. Its spaces are filled from the waste when the player likes: "it '
+        'is not necessary to fill all the spaces at once".',
     ),
     Rules(
         name="simplicity",
@@ -214,9 +316,14 @@ _TABLE = (
         name="florentine",
         base_from="first",
         wrap="always",
+        reserve=True,
         redeals=1,
-        about="After PySolFC: the base card comes first, and the waste is turned over once. "
-        "Sources disagree on whether the centre pile may be built on; the plain form is in use.",
+        about="Parlett's Florentine, as solitaireforever.com reports it: the centre pile is a "
+        "reserve. It is neither built on nor built from onto the outer piles: its card goes to a "
+        "foundation or to an empty outer pile, and is replaced from the stock. The page fills "
+        'empty outer piles "from the deck, or with the center card": here with the waste\'s top '
+        "card, whatever it is, or the centre card. Once the stock is out an empty centre stays so "
+        "until the redeal. Without the reserve the game is `pysolfc/florentine`.",
     ),
     Rules(
         name="kings-in-the-corner",
@@ -265,6 +372,16 @@ _TABLE = (
 RULES: dict[str, Rules] = _Table({rules.name: rules for rules in _TABLE})
 """The rule sets by name; an unknown one is an `UnknownRules`, which is a KeyError."""
 
+FORMER: dict[str, Rules] = {
+    "florentine-0.1": RULES["pysolfc/florentine"].replace(
+        name="florentine-0.1",
+        first_waste=0,
+        about="What version 0.1.0 called `florentine`, and `Florentine-v0` plays: "
+        "`pysolfc/florentine` without the first card of the waste.",
+    )
+}
+"""Rule sets of former versions, for the environment ids that still mean them."""
+
 ALIASES: dict[str, str] = {
     "corner-card": "four-seasons",
     "vanishing-cross": "four-seasons",
@@ -285,6 +402,8 @@ def get_rules(rules: str | Rules) -> Rules:
     if not isinstance(rules, str):
         raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
     name = ALIASES.get(rules, rules)
+    if name in FORMER:
+        return FORMER[name]
     if name not in RULES:
         raise UnknownRules(f"unknown rules {rules!r}: {nearest(rules, [*RULES, *ALIASES])}")
     return RULES[name]

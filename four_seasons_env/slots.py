@@ -52,6 +52,9 @@ def _tops(rules: Rules) -> list[tuple[int, str]]:
     sizes.append((1, f"cards in the stock / {rules.cards}"))
     sizes.append((1, f"cards in the waste / {rules.cards}"))
     sizes.append((1, "redeals left / 2"))
+    if rules.limited_redeal:
+        sizes.append((ranks, "relative rank of the card that lies face up on the stock, one-hot"))
+        sizes.append((4, f"suit of that card, one-hot ({', '.join(SUITS)})"))
     return sizes
 
 

@@ -205,12 +205,14 @@ def _check_secrets(env: AnyEnv, seed: int) -> None:
     from four_seasons_env.engine.cards import deck_text
 
     rng = np.random.default_rng(seed)
+    per_suit = env.unwrapped.rules.base_from == "one_per_suit"  # type: ignore[attr-defined]
+    bases = 4 if per_suit else 0  # dealt first, but found from the end of the deck
     for length in (1, 5, 15, 30):
         shown, actions = [], []
         observation, info = env.reset(seed=seed + length)
         record = env.unwrapped.game.record[0]  # type: ignore[attr-defined]
         deck = record["deck"][: record["deck_size"]].copy()
-        observation, info = env.reset(options={"deck": deck_text(deck)})
+        observation, info = env.reset(options={"deck": deck_text(np.roll(deck, -bases))})
         shown.append((observation, info["action_mask"]))
         for _ in range(length):
             actions.append(int(rng.choice(np.flatnonzero(info["action_mask"]))))
@@ -220,7 +222,7 @@ def _check_secrets(env: AnyEnv, seed: int) -> None:
                 break
         dealt = int(env.unwrapped.game.record[0]["dealt"])  # type: ignore[attr-defined]
         deck[dealt:] = rng.permutation(deck[dealt:])
-        observation, info = env.reset(options={"deck": deck_text(deck)})
+        observation, info = env.reset(options={"deck": deck_text(np.roll(deck, -bases))})
         again = [(observation, info["action_mask"])]
         for action in actions:
             observation, *_, info = env.step(action)

@@ -86,7 +86,13 @@ ROWS = {
     "corners": _row(5, "sixth", "none", "unless_ace_base", False, "auto_stock", 0, 0),
     "simplicity": _row(
         12, "sixth", "alternate_colour", "unless_ace_base", False, "optional", 0, 0),
-    "florentine": _row(5, "first", "any_suit", "always", False, "optional", 1, 0),
+    "corner-patience": _row(
+        5, "first", "any_suit", "always", False, "optional", 0, 0, opening="empty"),
+    "corners-hoffmann": _row(
+        5, "one_per_suit", "none", "unless_ace_base", False, "auto_stock", 2, 0),
+    "czarina-1898": _row(
+        5, "sixth", "any_suit", "unless_ace_base", False, "auto_stock", 1, 0, limited_redeal=True),
+    "florentine": _row(5, "first", "any_suit", "always", False, "optional", 1, 0, reserve=True),
     "kings-in-the-corner": _row(5, "aces", "any_suit", "never", False, "optional", 0, 0),
     "pysolfc/four-seasons": _row(5, "first", "any_suit", "always", False, "optional", 0, 1),
     "pysolfc/czarina": _row(5, "first", "any_suit", "always", False, "auto_waste", 0, 1),
@@ -112,16 +118,29 @@ def rule_sets(draw: st.DrawFn, max_ranks: int = 13) -> Rules:
     base_from = draw(st.sampled_from(BASE_FROM))
     ranks = draw(st.integers(4, max_ranks))
     build = "none" if base_from == "one_per_suit" else draw(st.sampled_from(BUILDS))
+    piles = draw(st.integers(1, min(12, 4 * ranks - 5)))
+    spaces = draw(st.sampled_from(SPACES))
+    openings = [
+        each
+        for each in OPENINGS
+        if (each != "as_dealt" or base_from == "first")
+        and (each != "empty" or (base_from != "sixth" and not spaces.startswith("auto")))
+    ]
+    opening = draw(st.sampled_from(openings))
+    redeals = draw(st.integers(0, 2))
+    may_reserve = piles > 1 and opening != "empty" and spaces != "auto_waste"
     return Rules(
         ranks=ranks,
-        piles=draw(st.integers(1, min(12, 4 * ranks - 5))),
+        piles=piles,
         base_from=base_from,
-        opening=draw(st.sampled_from(OPENINGS)) if base_from == "first" else "fixed",
+        opening=opening,
         build=build,
         wrap=draw(st.sampled_from(WRAPS)),
         runs=build != "none" and draw(st.booleans()),
-        spaces=draw(st.sampled_from(SPACES)),
-        redeals=draw(st.integers(0, 2)),
+        spaces=spaces,
+        reserve=may_reserve and draw(st.booleans()),
+        redeals=redeals,
+        limited_redeal=redeals == 1 and spaces != "before_dealing" and draw(st.booleans()),
         first_waste=draw(st.integers(0, 1)),
         worrying_back=draw(st.booleans()),
     )

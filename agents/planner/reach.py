@@ -34,7 +34,7 @@ class Player(NamedTuple):
     """What a search plays by: the rules, and the network that values positions."""
 
     rule: Any  # the compiled rule set
-    free: Any  # the same with spaces="optional", under which moves turn no cards
+    free: Any  # the same without refills, under which moves turn no cards
     network: Network
     activations: Activations  # buffers of the network
 
@@ -42,7 +42,7 @@ class Player(NamedTuple):
 def new_player(rules: Rules, network: Network) -> Player:
     """A player of a rule set by a network."""
     rule = compile_rules(rules)[0]
-    free = compile_rules(rules.replace(spaces="optional"))[0]
+    free = compile_rules(rules.without_refills)[0]
     return Player(rule, free, network, new_activations())
 
 

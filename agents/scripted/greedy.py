@@ -24,14 +24,14 @@ _NEVER = 9
 def _place_in_list(g, rule, move):
     """The place of a move in the list: 0 comes first, `_NEVER` is not in it."""
     source, target = rule.source[move], rule.target[move]
-    if STOCK in (source, target):
+    if target == STOCK or (source == STOCK and target == WASTE):
         return 4
     if target == FOUNDATION:
         return 0
     if source < WASTE:
         alone = g.below[g.top[source]] == NO_CARD
         return 1 if alone and g.top[target] != NO_CARD else _NEVER
-    if source == WASTE:
+    if source in (WASTE, STOCK):
         return 2 if g.top[target] != NO_CARD else 3
     return _NEVER
 

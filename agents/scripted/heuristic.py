@@ -190,11 +190,12 @@ def choose_move(g, rule, mask, weights, buffers):
         if not mask[move]:
             continue
         source = rule.source[move]
-        if source == STOCK or rule.target[move] == STOCK:
+        target = rule.target[move]
+        if target == STOCK or (source == STOCK and target == WASTE):
             turn = move
             gains[move] = max(w[_DEAL], 1e-9)
             continue
-        if source >= FOUNDATION and stock_size(g) == 0:
+        if FOUNDATION <= source < STOCK and stock_size(g) == 0:
             only = move  # worrying back could cycle with the last resort
             gains[move] = -1e9
             continue
@@ -204,7 +205,7 @@ def choose_move(g, rule, mask, weights, buffers):
         gains[move] = gain
         if gain > best_gain:
             best, best_gain = move, gain
-        if (source == WASTE or rule.target[move] == FOUNDATION) and gain > last_gain:
+        if (source in (WASTE, STOCK) or target == FOUNDATION) and gain > last_gain:
             last_resort, last_gain = move, gain
     if turn >= 0:
         return best if best >= 0 and best_gain > gains[turn] else turn

@@ -9,8 +9,8 @@ from experiments.reporting.tables import as_markdown
 from experiments.statistics.summary import labels, win_rates
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import observation_length
-from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, RULES, Rules
+from four_seasons_env.registration import ENVS, FORMER_ENVS
+from four_seasons_env.rules import ALIASES, FORMER, RULES, Rules, file_name
 
 _DEFAULTS = Rules()
 _FIELDS = (
@@ -21,7 +21,9 @@ _FIELDS = (
     "wrap",
     "runs",
     "spaces",
+    "reserve",
     "redeals",
+    "limited_redeal",
     "first_waste",
     "worrying_back",
 )
@@ -47,6 +49,14 @@ def _row(rules: Rules) -> list[str]:
     ]
 
 
+def _fewer(summary: pd.DataFrame) -> str:
+    """Which rule sets have been played on fewer deals than the others, if any."""
+    deals = summary.groupby("rules", sort=False)["deals"].max()
+    fewer = deals[deals < deals.max()]
+    names = ", ".join(f"`{name}`" for name in fewer.index)
+    return f" Those of {names} are on the first {int(fewer.max()):,}." if len(fewer) else ""
+
+
 def family_page(summary: pd.DataFrame) -> str:
     """The page on the family, from the table of rule sets and a summary over all of them."""
     played = summary.assign(who=labels(summary), won=win_rates(summary))
@@ -68,10 +78,12 @@ def family_page(summary: pd.DataFrame) -> str:
         "# The family",
         "",
         "Every rule set is a row of `four_seasons_env.rules.RULES`; the fields are explained "
-        "there, and `kernel.py` alone says what they mean for a game. "
+        "there, and `kernel.py` alone says what they mean for a game. Below, each has a page to "
+        "learn the game from. "
         f"The default, `four-seasons`, has {defaults}.",
         "",
         f"Win rates are on {int(summary['deals'].max()):,} test deals, with 95% Wilson intervals."
+        + _fewer(summary)
         + (_CEILING if CEILING in who else ""),
         "",
         as_markdown(cells),
@@ -79,8 +91,11 @@ def family_page(summary: pd.DataFrame) -> str:
         "",
     ]
     for name, rules in RULES.items():
-        made = f" (`gym.make({ids[name]!r})`)" if name in ids else ""
-        lines += [f"**`{name}`**{made}: {rules.about}", ""]
+        made = f", `gym.make({ids[name]!r})`" if name in ids else ""
+        page = f"[rules](rules/{file_name(name)}.md)"
+        lines += [f"**`{name}`** ({page}{made}): {rules.about}", ""]
+    for env_id, name in FORMER_ENVS.items():
+        lines += [f"**`{name}`** (`gym.make({env_id!r})`): {FORMER[name].about}", ""]
     aliases = ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items())
     lines += [
         f"Other names: {aliases}. A game in full of each rule set stands in "

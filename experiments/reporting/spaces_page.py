@@ -21,10 +21,12 @@ def _place(place: int) -> str:
 
 
 def _meaning(move: Move) -> str:
-    if move.source == STOCK:
+    if move.turns:
+        if move.target == STOCK:
+            return "turn the waste over to be the stock again"
         return "turn the next card of the stock to the waste"
-    if move.target == STOCK:
-        return "turn the waste over to be the stock again"
+    if move.source == STOCK:
+        return f"the card that lies face up on the stock to {_place(move.target)}"
     if move.source >= FOUNDATION:
         return f"the top card of a foundation back to {_place(move.target)}"
     return f"the top card of {_place(move.source)} to {_place(move.target)}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import stock_size
+from four_seasons_env.engine.kernel import NO_PILE, stock_size
 
 _rng = np.random.default_rng(2026)
 
@@ -39,13 +39,18 @@ def _common(g):
 
 @jit
 def position_keys(g, rule):
-    """Two hashes that tell the positions of one game apart, whichever order its piles stand in.
+    """Two hashes that tell the positions of one game apart, whichever order its piles stand in
+    (a reserve aside, which is like no other pile).
 
     The first tells arrangements of the tableau's cards apart, the second does not. Levels and the
     cards of the tableau say what lies in waste and stock; all of that is in the order of the deck,
     also after a redeal, so the size of the stock says which is which.
     """
     arranged = unarranged = _common(g)
+    if rule.reserve != NO_PILE:
+        reserved = _TOP[rule.reserve, g.top[rule.reserve]]
+        arranged += reserved
+        unarranged += reserved
     for pile in range(rule.piles):
         card = g.top[pile]
         while card != NO_CARD:

@@ -40,7 +40,9 @@ GAME = np.dtype(
 )
 """One position. "No card" is 52. All but ``deck[dealt:]`` before a redeal is public."""
 
-_MAX_MOVES = 208  # twelve piles, a redeal and worrying back make 207
+_MAX_MOVES = 224  # twelve piles with all that there is make 220
+NO_PILE = -1
+"""In place of a pile's number."""
 
 RULE = np.dtype(
     [
@@ -59,15 +61,19 @@ RULE = np.dtype(
         ("spaces", "i8"),
         ("redeals", "i8"),
         ("first_waste", "i8"),
+        ("reserve", "i8"),  # the pile that is one, or NO_PILE
         ("runs", "b1"),
+        ("limited_redeal", "b1"),
         ("worrying_back", "b1"),
+        ("more_moves", "b1"),  # there are others than to deal, and from waste and piles
+        ("refills", "b1"),  # a move may move other cards than the player's
     ],
     align=True,
 )
 """A rule set, ready for the compiled functions."""
 
 BASE_SIXTH, BASE_FIRST, BASE_PER_SUIT, BASE_ACES = range(len(BASE_FROM))
-OPENING_FIXED, OPENING_AS_DEALT = range(len(OPENINGS))
+OPENING_FIXED, OPENING_AS_DEALT, OPENING_EMPTY = range(len(OPENINGS))
 OPTIONAL, BEFORE_DEALING, AUTO_STOCK, AUTO_WASTE = range(len(SPACES))
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -143,7 +149,14 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
     rule["base_from"] = BASE_FROM.index(rules.base_from)
     rule["opening"] = OPENINGS.index(rules.opening)
     rule["spaces"] = SPACES.index(rules.spaces)
-    for field in ("ranks", "cards", "piles", "redeals", "first_waste", "runs", "worrying_back"):
+    rule["reserve"] = NO_PILE if rules.reserve_pile is None else rules.reserve_pile
+    rule["more_moves"] = rules.redeals > 0 or rules.worrying_back
+    rule["refills"] = (
+        rules.spaces in ("auto_stock", "auto_waste") or rules.reserve or rules.limited_redeal
+    )
+    for field in ("ranks", "cards", "piles", "redeals", "first_waste"):
+        rule[field] = getattr(rules, field)
+    for field in ("runs", "limited_redeal", "worrying_back"):
         rule[field] = getattr(rules, field)
     table.flags.writeable = False
     return table
@@ -229,6 +242,13 @@ def stock_is_known(g, rule):
 
 
 @jit
+def face_up_card(g, rule):
+    """The card that lies face up on the stock after a limited redeal, or no card."""
+    shows = rule.limited_redeal and stock_is_known(g, rule) and stock_size(g) > 0
+    return g.deck[g.dealt] if shows else np.uint8(NO_CARD)
+
+
+@jit
 def nothing_hidden(g, rule):
     """Whether the player knows every card: the stock is known, or has one card at most."""
     return stock_size(g) <= 1 or stock_is_known(g, rule)
@@ -279,7 +299,7 @@ def lay_out(g, rule):
             _put_up(g, card)
     elif rule.base_from == BASE_FIRST:
         _open_foundations(g)
-    pile = 0
+    pile = rule.piles if rule.opening == OPENING_EMPTY else 0
     while pile < rule.piles and stock_size(g) > 0:
         card = _draw(g)
         if rule.opening == OPENING_AS_DEALT and goes_up(g, rule, card):
@@ -393,15 +413,14 @@ def legal(g, rule, distinct, words):
     if is_won(g, rule):
         words[:] = 0
         return False
-    if rule.piles == 5 and not (rule.runs or rule.redeals or rule.worrying_back):
-        return _write_legal(g, rule, distinct, words, 5, False, False, False)  # most rule sets
-    return _write_legal(
-        g, rule, distinct, words, rule.piles, rule.runs, rule.redeals > 0, rule.worrying_back
-    )
+    reserve = rule.reserve
+    if rule.piles == 5 and reserve == NO_PILE and not (rule.runs or rule.more_moves):
+        return _write_legal(g, rule, distinct, words, 5, False, NO_PILE, False)  # most rule sets
+    return _write_legal(g, rule, distinct, words, rule.piles, rule.runs, reserve, rule.more_moves)
 
 
 @inlined
-def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
+def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     """`legal` of a game that is not won; the last four arguments may be known when compiled.
 
     The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
@@ -414,6 +433,9 @@ def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
     next_up = _next_up(g, rule)
     wanted, spaces, up = _look(g, rule, next_up, 0, low)
     wanted_2, spaces_2, up_2 = _look(g, rule, next_up, low, piles)
+    if reserve != NO_PILE:  # it stands among the first eight, and takes no card
+        wanted |= _BYTE << np.uint64(8 * reserve)
+        spaces &= ~(_BYTE << np.uint64(8 * reserve))
     has_space = spaces | spaces_2 != _ZERO
     if distinct:  # the first space only
         spaces_2 = _ZERO if spaces else spaces_2 & (~spaces_2 + _ONE)
@@ -423,6 +445,8 @@ def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
     waste_card = g.top[WASTE]
     has_waste = waste_card != NO_CARD
     may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
+    if more_moves and rule.limited_redeal and stock_is_known(g, rule):
+        may_deal = False  # the next card turns of itself
     waste_up = (next_up >> np.uint64(waste_card)) & _ONE
     useful = np.uint64(may_deal) | waste_up | up | up_2
     word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
@@ -444,12 +468,16 @@ def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
         height = g.height[source]
         keep = ~_ZERO if height > 1 else _ZERO  # a lone card to a space is not useful
         lone = ~_ZERO if height == 1 and not distinct else keep
+        if reserve != NO_PILE:  # its card alone may fill a space, and has nowhere else to go
+            keep = lone = ~_ZERO if source == reserve and height else _ZERO
         is_run = runs and height > 1
         key = rule.key[card]
         own = source < low
         targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
         if own:  # a pile has no move to itself
             targets &= ~(_BYTE << np.uint64(8 * source))
+        if source == reserve:
+            targets = _ZERO
         useful |= targets | (spaces & keep)
         targets |= spaces & lone
         if own:
@@ -459,27 +487,42 @@ def _write_legal(g, rule, distinct, words, piles, runs, redeals, worrying_back):
             targets = _run_takers(g, rule, wanted_2, card) if is_run else _takers(wanted_2, key)
             if not own:
                 targets &= ~(_BYTE << np.uint64(8 * (source - low)))
+            if source == reserve:
+                targets = _ZERO
             useful |= targets | (spaces_2 & keep)
             targets |= spaces_2 & lone
             if not own:
                 targets = _without(targets, source - low)
             word, at = _append(words, word, at, targets, high - (not own))
 
-    if redeals:
+    if more_moves and rule.redeals:
         may_redeal = np.uint64(stock == 0 and has_waste and g.redeals > 0)
         useful |= may_redeal
         word, at = _append(words, word, at, may_redeal, 1)
-    if worrying_back:
+    if more_moves and rule.worrying_back:
         for suit in range(4):
             card = foundation_top(g, rule, suit) if g.level[suit] else NO_CARD
             key = rule.key[card]
-            targets = _takers(wanted, key) | (spaces if card != NO_CARD else _ZERO)
+            fills = card != NO_CARD and reserve == NO_PILE
+            targets = _takers(wanted, key) | (spaces if fills else _ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, low)
             if high:
-                targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
+                targets = _takers(wanted_2, key) | (spaces_2 if fills else _ZERO)
                 useful |= targets
                 word, at = _append(words, word, at, targets, high)
+    if more_moves and rule.limited_redeal:
+        card = face_up_card(g, rule)
+        key = rule.key[card]
+        up = (next_up >> np.uint64(card)) & _ONE
+        targets = _takers(wanted, key) | (spaces if card != NO_CARD else _ZERO)
+        useful |= up | targets
+        word, at = _append(words, word, at, up, 1)
+        word, at = _append(words, word, at, targets, low)
+        if high:
+            targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
+            useful |= targets
+            word, at = _append(words, word, at, targets, high)
     if at & 7:
         words[at >> 3] = word
     return useful != _ZERO
@@ -564,15 +607,33 @@ def _fill_from_waste(g, source):
 
 
 @jit
+def _refill(g, rule, source, target):
+    """What follows a move of itself: piles are filled, and a limited redeal turns the next card."""
+    if rule.spaces == AUTO_STOCK:
+        _fill_from_stock(g, rule)
+    elif rule.spaces == AUTO_WASTE and target != STOCK:
+        _fill_from_waste(g, source)
+    if rule.reserve != NO_PILE and g.top[rule.reserve] == NO_CARD and stock_size(g) > 0:
+        _put(g, _draw(g), rule.reserve)
+    if g.top[WASTE] == NO_CARD and face_up_card(g, rule) != NO_CARD:
+        _turn(g)
+
+
+@jit
 def play(g, rule, move):
     """Play a legal move by its number. Whether it is legal is not checked: ask `legal`."""
     source = rule.source[move]
     target = rule.target[move]
     g.moves += 1
     if source == STOCK:
-        _turn(g)
-        return
-    if target == STOCK:
+        if target == WASTE:
+            _turn(g)
+            return
+        if target == FOUNDATION:
+            _put_up(g, _draw(g))
+        else:
+            _put(g, _draw(g), target)
+    elif target == STOCK:
         _redeal(g)
     elif target == FOUNDATION:
         _put_up(g, _take(g, source))
@@ -586,10 +647,8 @@ def play(g, rule, move):
         _move_run(g, rule, source, target)
     else:
         _put(g, _take(g, source), target)
-    if rule.spaces == AUTO_STOCK:
-        _fill_from_stock(g, rule)
-    elif rule.spaces == AUTO_WASTE and target != STOCK:
-        _fill_from_waste(g, np.int64(source))
+    if rule.refills:
+        _refill(g, rule, np.int64(source), target)
 
 
 # --- the same for arrays of games, for Python callers -----------------------------------------

@@ -12,9 +12,12 @@ text        how many            meaning
 ``Ti>Tj``   P * (P - 1)         from pile i to pile j: the top card, or a run
 ``redeal``  1 if redeals        turn the waste over to be the stock again
 ``F:s>Tj``  4 * P if worrying   the top card of the foundation of suit s back to pile j
+``S>F``     1 if limited        the card face up on the stock to its foundation
+``S>Tj``    P if limited        the card face up on the stock to pile j
 ==========  ==================  ======================================================
 
-The last two are there only in rule sets that have them: 32 moves for five piles.
+The last four are there only in rule sets that have them (``limited``: a limited redeal): 32 moves
+for five piles.
 """
 
 from __future__ import annotations
@@ -49,6 +52,11 @@ class Move:
 
     __index__ = __int__
 
+    @property
+    def turns(self) -> bool:
+        """Whether it deals a card, or turns the waste over: it plays none."""
+        return self.target == STOCK or (self.source == STOCK and self.target == WASTE)
+
 
 def _places(rules: Rules) -> list[tuple[int, int, str]]:
     piles = range(rules.piles)
@@ -62,6 +70,8 @@ def _places(rules: Rules) -> list[tuple[int, int, str]]:
         places += [
             (FOUNDATION + s, j, f"F:{suit}>T{j}") for s, suit in enumerate(SUITS) for j in piles
         ]
+    if rules.limited_redeal:
+        places += [(STOCK, FOUNDATION, "S>F"), *((STOCK, j, f"S>T{j}") for j in piles)]
     return places
 
 

@@ -225,7 +225,7 @@ class NextDealBatch(RunningGames):
         raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
 
     def _compiled_rules(self) -> dict[str, NDArray[np.void]]:
-        free = compile_rules(self.rules.replace(spaces="optional"))
+        free = compile_rules(self.rules.without_refills)
         return super()._compiled_rules() | {"free": free}
 
     def __getstate__(self) -> dict[str, Any]:

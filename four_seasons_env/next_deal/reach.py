@@ -215,7 +215,7 @@ def _expand(row, rule, free, until, search):
 
     Args:
         row: of the position.
-        free: the rule set with `spaces="optional"`, under which moves turn no cards.
+        free: the rule set without refills, under which moves turn no cards.
         until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
     """
     search.expanded[row] = True

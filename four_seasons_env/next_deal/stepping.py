@@ -55,7 +55,7 @@ class Settings(NamedTuple):
     """What does not change while games are played."""
 
     rules: NDArray[np.void]  # RULE (1,)
-    free: NDArray[np.void]  # RULE (1,), with spaces="optional", under which moves turn no cards
+    free: NDArray[np.void]  # RULE (1,), without refills, under which moves turn no cards
     observation: int  # see `OBSERVATIONS`
     order: int  # one of `enumeration.ORDERS`, by number
     expansions: int  # positions that an enumeration may expand

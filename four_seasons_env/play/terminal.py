@@ -25,6 +25,7 @@ _HELP = """\
 Type a move as it is listed: d (deal, or turn the waste over), w f (waste to its foundation),
 w 2 (waste to pile T2), 0 f, 0 3 (pile T0 to T3); h for a hint, a to play every card that goes up,
 u undo, r redo, m all legal moves, n a new game, q quit."""
+_LIMITED_HELP = "The card that lies face up on the stock is s: s f, s 2."
 
 
 def play_on_terminal(
@@ -46,7 +47,7 @@ def play_on_terminal(
     console = console or Console(highlight=False)
     typed = iter(lines) if lines is not None else _ask(console)
     session = Session(rules, _any_deal() if deal is None else deal, keep=keep)
-    console.print(_HELP, style="dim")
+    _help(session, console)
     show(session, console)
     for line in typed:
         command = line.strip().lower()
@@ -57,6 +58,12 @@ def play_on_terminal(
         elif not _obey(session, command, console):
             continue
         show(session, console)
+
+
+def _help(session: Session, console: Console) -> None:
+    console.print(_HELP, style="dim")
+    if session.game.rules.limited_redeal:
+        console.print(_LIMITED_HELP, style="dim")
 
 
 def _any_deal() -> int:
@@ -80,7 +87,7 @@ def _obey(session: Session, command: str, console: Console) -> bool:
     }
     try:
         if command in ("?", "help"):
-            console.print(_HELP, style="dim")
+            _help(session, console)
         elif command == "m":
             for move in session.game.legal_moves():
                 console.print(f"  {move.text:8}{words.move_words(session.game, move)}")
@@ -161,7 +168,9 @@ def show(session: Session, console: Console) -> None:
     redeals = f", redeals left {game.redeals_left}" if game.redeals_left else ""
     more = len(game.waste) - _WASTE_SHOWN
     console.print(
-        Text(f"stock {game.stock_size}{redeals}   waste ", "dim")
+        Text(f"stock {game.stock_size}{redeals}   ", "dim")
+        + (Text("face up ", "dim") + _card(game.face_up) + Text("   ") if game.face_up else Text())
+        + Text("waste ", "dim")
         + Text(f"({more} more) " if more > 0 else "", "dim")
         + (_cards(game.waste[-_WASTE_SHOWN:]) if game.waste else Text("--", "dim"))
     )

@@ -44,7 +44,8 @@ def _place_words(session: Session, place: str) -> str:
     game = session.game
     name = words.place_words(game, place)
     if place == "stock":
-        return f"{name}, {game.stock_size} cards"
+        face_up = f", {words.card_words(game.face_up)} face up" if game.face_up else ""
+        return f"{name}, {game.stock_size} cards{face_up}"
     cards = cards_at(game, place)
     if not cards:
         base = f", starts with {words.rank_words(game.bases[place[2:]])}" if ":" in place else ""

@@ -23,6 +23,8 @@ def card_words(card: str) -> str:
 
 def pile_words(game: Game, pile: int) -> str:
     """A pile's name: "north pile", or "pile 7"."""
+    if pile == game.rules.reserve_pile:
+        return "reserve"
     return _CROSS[pile] if game.rules.piles == len(_CROSS) else f"pile {pile + 1}"
 
 
@@ -37,10 +39,8 @@ def place_words(game: Game, place: str) -> str:
 
 def move_words(game: Game, move: Move) -> str:
     """A legal move in words: "7 of clubs from the waste to the north pile"."""
-    if move.source == STOCK:
-        return "deal a card"
-    if move.target == STOCK:
-        return "turn the waste over"
+    if move.turns:
+        return "turn the waste over" if move.target == STOCK else "deal a card"
     source, target = ends(game, move)
     card = card_words(cards_at(game, source)[-1])
     onto = place_words(game, target)

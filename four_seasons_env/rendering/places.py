@@ -8,7 +8,9 @@ from four_seasons_env.rendering.position import Position
 
 
 def cards_at(position: Position, place: str) -> list[str]:
-    """The cards of a place, bottom first; those of the stock are not told."""
+    """The cards of a place, bottom first; of the stock, the one that lies face up on it, if any."""
+    if place == "stock":
+        return [position.face_up] if position.face_up else []
     if place == "W":
         return position.waste
     if place.startswith("T"):
@@ -18,13 +20,11 @@ def cards_at(position: Position, place: str) -> list[str]:
 
 def ends(position: Position, move: Move) -> tuple[str, str]:
     """The places that a legal move goes from and to."""
-    if move.source == STOCK:
-        return "stock", "W"
-    if move.target == STOCK:
-        return "W", "stock"
-    if move.source >= FOUNDATION:
+    if move.turns:
+        return ("W", "stock") if move.target == STOCK else ("stock", "W")
+    if FOUNDATION <= move.source < STOCK:
         return f"F:{SUITS[move.source - FOUNDATION]}", f"T{move.target}"
-    source = "W" if move.source == WASTE else f"T{move.source}"
+    source = {WASTE: "W", STOCK: "stock"}.get(move.source, f"T{move.source}")
     if move.target != FOUNDATION:
         return source, f"T{move.target}"
     return source, f"F:{cards_at(position, source)[-1][1]}"

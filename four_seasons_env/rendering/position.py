@@ -33,6 +33,9 @@ class Position(Protocol):
     def stock_size(self) -> int: ...  # noqa: D102
 
     @property
+    def face_up(self) -> str | None: ...  # noqa: D102
+
+    @property
     def redeals_left(self) -> int: ...  # noqa: D102
 
     @property

@@ -13,7 +13,6 @@ from html import escape
 from typing import Any
 
 from four_seasons_env.engine.cards import RANKS, SUITS
-from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.rendering import cards
 from four_seasons_env.rendering.glyphs import number, suit, text_width, write
 from four_seasons_env.rendering.layout import CARD, Layout, layout
@@ -31,6 +30,7 @@ def _placed(position: Position) -> dict[str, str]:
     """The place of each card that can be seen."""
     placed = {card: f"T{i}" for i, pile in enumerate(position.tableau) for card in pile}
     placed |= dict.fromkeys(position.waste, "W")
+    placed |= dict.fromkeys(cards_at(position, "stock"), "stock")
     return placed | {card: f"F:{s}" for s, built in position.foundations.items() for card in built}
 
 
@@ -75,8 +75,19 @@ class _Drawing:
     def tableau(self) -> None:
         for i, pile in enumerate(self.position.tableau):
             corner = self.table.places[i]
+            if i == self.position.rules.reserve_pile:
+                self._frame(corner)
             self.empty(f"T{i}", corner)
             self.spread(f"T{i}", corner, pile, self.table.pile_step(len(pile)))
+
+    def _frame(self, corner: tuple[float, float]) -> None:
+        """A frame around a reserve, which tells it from the piles that take cards."""
+        frame = (
+            f'<rect class="stroke line frame" x="-8" y="-8" width="{CARD[0] + 16}" '
+            f'height="{CARD[1] + 16}" rx="15" fill="none" stroke="{self.theme.line}" '
+            'stroke-width="2"/>'
+        )
+        self.at(corner, frame)
 
     def foundations(self) -> None:
         ranks, bases = self.position.rules.ranks, self.position.bases
@@ -118,6 +129,11 @@ class _Drawing:
         if position.stock_size:
             inner = cards.back(self.theme, position.stock_size)
             self.at(corner, inner, ' class="stock" data-at="stock"')
+        if position.face_up:
+            self.spread("stock", corner, [position.face_up], 0)
+            count = str(position.stock_size)
+            x = corner[0] + (CARD[0] - 0.75 * text_width(count)) / 2
+            self.parts.append(write(count, x, corner[1] - 21, 15, self.theme.line, "stroke line"))
 
     def waste(self) -> None:
         position, corner = self.position, self.table.waste
@@ -169,7 +185,7 @@ class _Drawing:
     def legal(self) -> None:
         """An arrow for each legal move, and a ring around the stock where it can be dealt."""
         for move in self.position.legal_moves(distinct=True):
-            if STOCK in (move.source, move.target):
+            if move.turns:
                 self._ring(self.table.stock, self.theme.arrow)
             else:
                 source, target = ends(self.position, move)

@@ -12,6 +12,8 @@ def _cell(game: Position, place: Place) -> str:
     """One place of the table: the top card, or what an empty place waits for."""
     if isinstance(place, int):
         pile = game.tableau[place]
+        if place == game.rules.reserve_pile:
+            return f"({pile[-1] if pile else '--'})"
         return f" {pile[-1]} " if pile else " -- "
     built = game.foundations[place]
     return f"[{built[-1]}]" if built else f"[ {place}]"
@@ -20,8 +22,9 @@ def _cell(game: Position, place: Place) -> str:
 def draw(game: Position) -> str:
     """A position as several lines of text, without a line break at the end.
 
-    Foundations stand in brackets, ``--`` is a space. Below the table: the piles of more than one
-    card (bottom first), the stock's size and the end of the waste.
+    Foundations stand in brackets, a reserve in parentheses, ``--`` is a space. Below the table: the
+    piles of more than one card (bottom first), the stock's size, the card that lies face up on it,
+    and the end of the waste.
     """
     lines = [headline(game), ""]
     lines += [
@@ -35,6 +38,8 @@ def draw(game: Position) -> str:
     stock = f"   stock: {game.stock_size}"
     if game.redeals_left:
         stock += f", redeals left: {game.redeals_left}"
+    if game.face_up:
+        stock += f", face up: {game.face_up}"
     waste = game.waste
     hidden = len(waste) - _WASTE_SHOWN
     shown = " ".join(waste[-_WASTE_SHOWN:]) or "empty"

@@ -50,7 +50,8 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["turn"] = 4 * (ranks - 1)
     frame["by_colour"] = rules.build == "alternate_colour"
     frame["one_way"] = int(record["redeals"]) == 0 and not rules.worrying_back
-    frame["safe"] = rules.spaces == "optional" and not rules.worrying_back
+    refills = bool(kernel.compile_rules(rules)[0]["refills"])
+    frame["safe"] = rules.spaces == "optional" and not (rules.worrying_back or refills)
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     return frames
 

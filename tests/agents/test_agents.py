@@ -29,7 +29,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import observation_length
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import FORMER, RULES, Rules
 
 DEFAULT = RULES["four-seasons"]
 MOVE_LEVEL = [name for name, each in ALGORITHMS.items() if isinstance(each, MoveAlgorithm)]
@@ -319,7 +319,12 @@ def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
 
 
 def test_weights_of_others_are_refused(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "q", RULES["florentine"])
+    with pytest.raises(PolicyFileError, match=r"reserve=True \(here False\)"):
+        load_policy(folder, "maskable_ppo", FORMER["florentine-0.1"])
     folder = saved(tmp_path / "p", RULES["czarina"])
+    with pytest.raises(PolicyFileError, match=r"limited_redeal=False \(here True\)"):
+        load_policy(folder, "maskable_ppo", RULES["czarina-1898"])
     with pytest.raises(PolicyFileError, match=r"other rules than 'four-seasons'.*spaces"):
         make_agent(f"maskable_ppo:{folder}")
     with pytest.raises(PolicyFileError, match="weights of 'maskable_ppo', not of 'maskable_dqn'"):

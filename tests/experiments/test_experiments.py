@@ -1,6 +1,7 @@
 """The experiments, end to end on few deals, and their statistics against hand-made cases."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,7 +23,9 @@ from experiments.pages import (
     FAMILY,
     README,
     RESULTS,
+    RULES_PAGES,
     SOLVER,
+    rules_pages,
     up_to_date,
     with_agents,
     with_benchmark,
@@ -301,6 +304,11 @@ def test_pages_are_up_to_date() -> None:
     assert up_to_date(README.read_text()) == README.read_text()
     assert with_benchmark(BENCHMARK.read_text()) == BENCHMARK.read_text()
     assert family_page(pd.read_csv(RESULTS / "family.csv")) == FAMILY.read_text()
+    pages = rules_pages()
+    assert pages == {path: path.read_text() for path in RULES_PAGES.glob("*.md")}
+    for path, page in pages.items():
+        (picture,) = re.findall(r"!\[the opening\]\((.*)\)", page)
+        assert (path.parent / picture).is_file()
     for name, told in learning_parts().items():
         assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()
     assert with_agents(AGENTS.read_text()) == AGENTS.read_text()

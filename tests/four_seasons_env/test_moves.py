@@ -11,7 +11,7 @@ def place_of(text: str) -> int:
     """The place that half of a move's text names."""
     if text.startswith("F:"):
         return FOUNDATION + "CSHD".index(text[2:])
-    return {"W": WASTE, "F": FOUNDATION}[text] if text in "WF" else int(text[1:])
+    return {"W": WASTE, "F": FOUNDATION, "S": STOCK}.get(text) or int(text[1:])
 
 
 @given(rule_sets())
@@ -37,6 +37,8 @@ def test_each_move_that_a_rule_set_can_have_is_there_once(rules):
     expected += [f"{pile}>F" for pile in piles] + [f"W>{pile}" for pile in piles]
     expected += [f"{a}>{b}" for a in piles for b in piles if a != b]
     expected += ["redeal"] if rules.redeals else []
+    if rules.limited_redeal:
+        expected += ["S>F"] + [f"S>{pile}" for pile in piles]
     if rules.worrying_back:
         expected += [f"F:{suit}>{pile}" for suit in "CSHD" for pile in piles]
     assert [str(move) for move in all_moves(rules)] == expected

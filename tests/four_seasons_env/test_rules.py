@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, RULES, Rules, get_rules
+from four_seasons_env.rules import ALIASES, FORMER, RULES, Rules, get_rules
 from tests.helpers import ROWS, rule_sets
 
 
@@ -26,6 +26,7 @@ def test_names_aliases_and_rules_are_found():
     own = Rules(ranks=6)
     assert get_rules(own) is own
     assert set(ENVS.values()) <= set(RULES)
+    assert get_rules("florentine-0.1") is FORMER["florentine-0.1"]
 
 
 def test_an_unknown_name_gets_the_nearest():
@@ -60,6 +61,18 @@ def test_an_unknown_name_gets_the_nearest():
         ({"opening": "as_dealt"}, "as_dealt.* needs base_from='first'"),
         ({"base_from": "one_per_suit"}, "use build='none'"),
         ({"runs": True, "build": "none"}, "packs nothing"),
+        ({"opening": "empty"}, "opening='empty' .* use base_from='first'"),
+        ({"opening": "empty", "base_from": "first", "spaces": "auto_stock"}, "fills them at once"),
+        ({"opening": "empty", "base_from": "first", "reserve": True}, "use opening='fixed'"),
+        ({"reserve": 1}, "reserve must be True or False, not 1"),
+        ({"reserve": True, "piles": 1}, "use piles=2 or more"),
+        ({"reserve": True, "spaces": "auto_waste"}, "use spaces='optional'"),
+        ({"limited_redeal": True}, "use redeals=1, not 0"),
+        ({"limited_redeal": True, "redeals": 2}, "use redeals=1, not 2"),
+        (
+            {"limited_redeal": True, "redeals": 1, "spaces": "before_dealing"},
+            "wants a space filled first",
+        ),
         (
             {
                 "ranks": 4,

@@ -15,11 +15,12 @@ from scipy.optimize import linear_sum_assignment
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, WRAPS
+from four_seasons_env.rules import RULES, WRAPS, Rules
 from four_seasons_env.solver import shorten, solve
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.relaxation import piles_needed
 from tests.helpers import ROWS, biased_choice, numbered_deck, small
+from tests.reference.brute_force import BruteForce
 from tests.reference.solver_differential import compare
 
 UNHURRIED = 60.0  # seconds, for games that take milliseconds
@@ -47,9 +48,42 @@ def test_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_agrees_with_brute_force_on_every_row(row: str) -> None:
-    rules = small(row, ranks=4, piles=2 if row == "pysolfc/simplicity" else 1)
+    rules = small(row, ranks=4, piles=2 if row in ("pysolfc/simplicity", "florentine") else 1)
     found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 25))
     assert found["won"]
+
+
+@pytest.mark.parametrize(
+    ("row", "ranks", "piles"),
+    [("florentine", 5, 2), ("corners-hoffmann", 6, 2), ("czarina-1898", 6, 2)],
+)
+def test_agrees_with_brute_force_after_a_redeal(row: str, ranks: int, piles: int) -> None:
+    """There nothing comes back any more, and positions may be proved lost by the relaxed game."""
+    rules = small(row, ranks, piles)
+    found = Counter(after_the_redeals(rules, TRAIN_FROM + number) for number in range(40))
+    assert found["won"]
+    assert found["lost"]
+
+
+def after_the_redeals(rules: Rules, deal: int) -> str:
+    """What both say of a position after the last redeal of a game played at random, if it has one.
+
+    Raises:
+        AssertionError: if they differ.
+    """
+    deck, rng = numbered_deck(deal, rules.ranks), random.Random(deal)
+    game, moves = Game(rules, deck=deck), list[str]()
+    while game.redeals_left and not game.is_over and len(moves) < 300:
+        legal = list(map(str, game.legal_moves(distinct=True)))
+        forth = [move for move in legal if move in ("deal", "redeal")]
+        moves.append(forth[0] if forth and rng.random() < 0.8 else rng.choice(legal))
+        game.play(moves[-1])
+    if game.redeals_left or game.is_over:
+        return "over"
+    solution = solve(game, seconds=UNHURRIED)
+    expected = "won" if BruteForce(rules, deck, moves).can_be_won() else "lost"
+    assert solution.status == expected, (rules, deal, moves)
+    return expected
 
 
 @pytest.mark.slow
@@ -84,6 +118,9 @@ WIDER = [
     ("four-seasons", {"build": "alternate_colour"}, {"build": "any_suit"}),
     ("four-seasons", {"runs": False}, {"runs": True}),
     ("four-seasons", {"redeals": 0}, {"redeals": 1}),
+    ("four-seasons", {"reserve": True}, {"reserve": False}),
+    ("czarina-1898", {"redeals": 0, "limited_redeal": False}, {"redeals": 1}),
+    ("corner-patience", {"wrap": "never"}, {"wrap": "always"}),
     ("pysolfc/simplicity", {"worrying_back": False}, {"worrying_back": True}),
 ]
 

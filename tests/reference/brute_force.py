@@ -4,30 +4,38 @@ Written from RULES.md and sharing no code with the engine or the solver; only th
 from the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tests.reference.slow_model import RANKS, SUITS, SlowGame
 
 Card = tuple[int, int]
 Pile = tuple[Card, ...]  # bottom first
-Position = tuple[tuple[Pile, ...], Pile, Pile, tuple[int, ...], int]
-"""Tableau (sorted: spaces and piles have no names), waste, stock (next first), levels, redeals."""
+Position = tuple[tuple[Pile, ...], Pile, Pile, tuple[int, ...], int, Pile]
+"""Tableau (sorted: spaces and piles have no names), waste, stock (next first), levels, redeals, and
+the reserve, which is not part of the tableau here."""
 
 
 class BruteForce:
-    """All that can happen in a game from the opening of a deck."""
+    """All that can happen in a game from the opening of a deck, or after some moves."""
 
-    def __init__(self, rules: Any, deck: list[str]) -> None:
+    def __init__(self, rules: Any, deck: list[str], moves: Iterable[str] = ()) -> None:
+        if rules.reserve and rules.spaces == "auto_stock":
+            raise ValueError("with both, the order in which piles are filled is not told here")
         self.rules = rules
         game = SlowGame(rules, deck)
+        for move in moves:
+            game.play(move)
+        piles = [cards_of(pile) for pile in game.tableau]
+        reserve = piles.pop(rules.piles // 2) if rules.reserve else ()
         self.bases = [RANKS.index(game.bases[suit]) for suit in SUITS]
         self.start: Position = (
-            tuple(sorted(cards_of(pile) for pile in game.tableau)),
+            tuple(sorted(piles)),
             cards_of(game.waste),
             cards_of(game.stock),
             tuple(len(game.foundations[suit]) for suit in SUITS),
             game.redeals_left,
+            reserve,
         )
 
     def can_be_won(self) -> bool:
@@ -45,18 +53,24 @@ class BruteForce:
 
     def _after(self, position: Position) -> Iterator[Position]:
         """All positions that one move leads to."""
-        tableau, waste, stock, levels, redeals = position
+        tableau, waste, stock, levels, redeals, reserve = position
         spaces = tableau.count(())
         wait = self.rules.spaces == "before_dealing" and spaces and waste
-        if stock and not wait:
-            yield tableau, (*waste, stock[0]), stock[1:], levels, redeals
+        two_at_hand = self.rules.limited_redeal and redeals < self.rules.redeals
+        if stock and not wait and not two_at_hand:
+            yield tableau, (*waste, stock[0]), stock[1:], levels, redeals, reserve
         if not stock and waste and redeals:
             filled, rest = list(tableau), waste
             if self.rules.spaces == "auto_stock":
                 filled, rest = self._fill(filled, waste)
-            yield tuple(sorted(filled)), (), rest, levels, redeals - 1
+            yield self._settled(filled, (), rest, levels, redeals - 1, reserve)
         if waste:
             yield from self._moves(position, list(tableau), waste[:-1], waste[-1:], from_waste=True)
+        if stock and two_at_hand:
+            left = (tableau, waste, stock[1:], levels, redeals, reserve)
+            yield from self._moves(left, list(tableau), waste, stock[:1], from_waste=None)
+        if reserve:
+            yield from self._from_the_reserve(position)
         for i, pile in enumerate(tableau):
             longest = len(pile) if self.rules.runs else min(1, len(pile))
             for length in range(1, longest + 1):
@@ -71,47 +85,78 @@ class BruteForce:
                     card = ((self.bases[suit] + level - 1) % self.rules.ranks, suit)
                     lower = (*levels[:suit], level - 1, *levels[suit + 1 :])
                     for target in set(tableau):
-                        if not target or self._packs(card, target[-1]):
+                        fills = not target and not self.rules.reserve
+                        if fills or (target and self._packs(card, target[-1])):
                             laid = list(tableau)
                             laid.remove(target)
-                            yield (
-                                tuple(sorted([*laid, (*target, card)])),
-                                waste,
-                                stock,
-                                lower,
-                                redeals,
-                            )
+                            laid.append((*target, card))
+                            yield self._settled(laid, waste, stock, lower, redeals, reserve)
+
+    def _from_the_reserve(self, position: Position) -> Iterator[Position]:
+        """Its card goes to the foundation or to a space."""
+        tableau, waste, stock, levels, redeals, (card,) = position
+        rank, suit = card
+        if levels[suit] == (rank - self.bases[suit]) % self.rules.ranks:
+            higher = (*levels[:suit], levels[suit] + 1, *levels[suit + 1 :])
+            yield self._settled(list(tableau), waste, stock, higher, redeals, ())
+        if () in tableau:
+            laid = list(tableau)
+            laid.remove(())
+            laid.append((card,))
+            yield self._settled(laid, waste, stock, levels, redeals, ())
 
     def _moves(
-        self, position: Position, piles: list[Pile], waste: Pile, part: Pile, from_waste: bool
+        self,
+        position: Position,
+        piles: list[Pile],
+        waste: Pile,
+        part: Pile,
+        from_waste: bool | None,
     ) -> Iterator[Position]:
-        """Where cards that have been lifted, off the waste or off the last pile, may go."""
-        stock, levels, redeals = position[2:]
-        source = None if from_waste else piles[-1]
+        """Where cards that have been lifted may go.
+
+        Args:
+            from_waste: whether off the waste, else off the last pile; None for off the stock.
+        """
+        stock, levels, redeals, reserve = position[2:]
+        from_pile = from_waste is False
+        source = piles[-1] if from_pile else None
         rank, suit = part[0]
         if len(part) == 1 and levels[suit] == (rank - self.bases[suit]) % self.rules.ranks:
             higher = (*levels[:suit], levels[suit] + 1, *levels[suit + 1 :])
-            yield self._refilled(piles, waste, stock, higher, redeals, source, from_waste)
-        others = piles if from_waste else piles[:-1]
+            after = self._refilled(piles, waste, stock, source, bool(from_waste))
+            yield self._settled(*after, higher, redeals, reserve)
+        others = piles[:-1] if from_pile else piles
         may_fill = len(part) == 1 and not (self.rules.spaces == "auto_stock" and stock)
+        may_fill = may_fill and not (self.rules.reserve and from_pile)
         for target in set(others):
             if self._packs(part[0], target[-1]) if target else may_fill:
                 laid = list(piles)
                 laid.remove(target)
                 laid.append((*target, *part))
-                yield self._refilled(laid, waste, stock, levels, redeals, source, from_waste)
+                after = self._refilled(laid, waste, stock, source, bool(from_waste))
+                yield self._settled(*after, levels, redeals, reserve)
 
-    def _refilled(
+    def _settled(
         self,
         piles: list[Pile],
         waste: Pile,
         stock: Pile,
         levels: tuple[int, ...],
         redeals: int,
-        source: Pile | None,
-        from_waste: bool,
+        reserve: Pile,
     ) -> Position:
-        """The position after a move and the refills that it forces."""
+        """The position after what reserve and limited redeal turn of themselves."""
+        if self.rules.reserve and not reserve:
+            reserve, stock = stock[:1], stock[1:]
+        if self.rules.limited_redeal and redeals < self.rules.redeals and not waste:
+            waste, stock = stock[:1], stock[1:]
+        return tuple(sorted(piles)), waste, stock, levels, redeals, reserve
+
+    def _refilled(
+        self, piles: list[Pile], waste: Pile, stock: Pile, source: Pile | None, from_waste: bool
+    ) -> tuple[list[Pile], Pile, Pile]:
+        """Piles, waste and stock after the refills that a move forces."""
         if self.rules.spaces == "auto_stock":
             piles, stock = self._fill(piles, stock)
         if self.rules.spaces == "auto_waste":
@@ -124,7 +169,7 @@ class BruteForce:
                 emptied = not waste
             if emptied and stock:
                 waste, stock = stock[:1], stock[1:]
-        return tuple(sorted(piles)), waste, stock, levels, redeals
+        return piles, waste, stock
 
     def _fill(self, piles: list[Pile], stock: Pile) -> tuple[list[Pile], Pile]:
         filled = []

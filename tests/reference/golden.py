@@ -11,7 +11,7 @@ from pathlib import Path
 
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, Rules, file_name
+from four_seasons_env.rules import FORMER, RULES, Rules, file_name
 
 FOLDER = Path(__file__).with_name("golden")
 DEALS = range(200)
@@ -90,7 +90,7 @@ def golden(rules: Rules) -> str:
 def main() -> None:
     """Write all golden games."""
     FOLDER.mkdir(exist_ok=True)
-    for rules in RULES.values():
+    for rules in [*RULES.values(), *FORMER.values()]:
         path_of(rules).write_text(golden(rules))
 
 

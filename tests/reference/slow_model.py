@@ -16,7 +16,8 @@ RED_SUITS = "HD"
 class SlowGame:
     """One game, laid out from `deck` (first dealt first) and played by move texts.
 
-    Moves: "deal", "redeal", "W>F", "W>T2", "T0>F", "T0>T3", and "F:H>T3" for worrying back.
+    Moves: "deal", "redeal", "W>F", "W>T2", "T0>F", "T0>T3", "F:H>T3" for worrying back, and "S>F",
+    "S>T2" for the card that lies face up on the stock.
     `rules` is any object with the fields of RULES.md, "Fields of a rule set".
     """
 
@@ -37,6 +38,8 @@ class SlowGame:
         self.foundations = {suit: [] for suit in SUITS}
         self.stock = list(deck)
         self.redeals_left = rules.redeals
+        self.second_round = False  # of a limited redeal
+        self.reserve = f"T{rules.piles // 2}" if rules.reserve else None
         self.bases: dict[str, str] = {}  # suit -> rank its foundation starts from
         self._lay_out()
 
@@ -62,7 +65,7 @@ class SlowGame:
         if self._may_redeal():
             moves.add("redeal")
         piles = [f"T{number}" for number in range(len(self.tableau))]
-        for source in ["W", *piles]:
+        for source in ["W", "S", *piles]:
             for target in ["F", *piles]:
                 if self._cards_that_move(source, target):
                     moves.add(f"{source}>{target}")
@@ -84,11 +87,14 @@ class SlowGame:
     def without_renaming(self, legal: set[str]) -> set[str]:
         """What `distinct_moves` leaves of the legal moves."""
         spaces = [f"T{number}" for number, pile in enumerate(self.tableau) if not pile]
+        if self.reserve in spaces:
+            spaces.remove(self.reserve)  # it is unlike the others
         moves = set()
         for text in legal:
             source, _, target = text.partition(">")
             if target in spaces:
                 is_lone_card = source.startswith("T") and len(self._cards_at(source)) == 1
+                is_lone_card = is_lone_card and source != self.reserve
                 if target != spaces[0] or is_lone_card:
                     continue
             moves.add(text)
@@ -112,13 +118,17 @@ class SlowGame:
             self.stock = self.waste
             self.waste = []
             self.redeals_left -= 1
+            self.second_round = self.rules.limited_redeal
             if self.rules.spaces == "auto_stock":
                 self._refill()
         else:
             source, target = text.split(">")
             cards = self._cards_that_move(source, target)
             had_waste = bool(self.waste)
-            del self._cards_at(source)[-len(cards) :]
+            if source == "S":
+                self.stock.pop(0)
+            else:
+                del self._cards_at(source)[-len(cards) :]
             if target == "F":
                 self.foundations[cards[0][1]].append(cards[0])
             else:
@@ -130,6 +140,10 @@ class SlowGame:
                     self._cards_at(source).append(self.waste.pop())
                 if had_waste and not self.waste and self.stock:
                     self.waste.append(self.stock.pop(0))
+        if self.reserve and not self._cards_at(self.reserve) and self.stock:
+            self._cards_at(self.reserve).append(self.stock.pop(0))
+        if self.second_round and not self.waste and self.stock:
+            self.waste.append(self.stock.pop(0))
 
     # The opening
 
@@ -144,7 +158,7 @@ class SlowGame:
             self._deal_base()
         if self.rules.opening == "as_dealt":
             self._deal_piles_as_dealt()
-        else:
+        elif self.rules.opening == "fixed":
             for pile in self.tableau:
                 pile.append(self.stock.pop(0))
         if base_from == "sixth":
@@ -186,9 +200,13 @@ class SlowGame:
         """Any time while there is stock, but `before_dealing` wants the waste in the space first.
 
         With the waste empty one may deal, as the dealt card can go to the space
-        (Disagreements, 3 and 4).
+        (Disagreements, 3 and 4). After a limited redeal cards are turned when one of the two that
+        are available is played, and not otherwise.
         """
-        waste_must_fill_a_space = not all(self.tableau) and bool(self.waste)
+        if self.second_round:
+            return False
+        others = [pile for n, pile in enumerate(self.tableau) if f"T{n}" != self.reserve]
+        waste_must_fill_a_space = not all(others) and bool(self.waste)
         if self.rules.spaces == "before_dealing" and waste_must_fill_a_space:
             return False
         return bool(self.stock)
@@ -200,9 +218,11 @@ class SlowGame:
     # Moving cards
 
     def _cards_at(self, place: str) -> list[str]:
-        """The cards of "W", "T3" or "F:H"."""
+        """The cards of "W", "T3" or "F:H"; of "S" the one that lies face up on the stock."""
         if place == "W":
             return self.waste
+        if place == "S":
+            return self.stock[:1] if self.second_round else []
         if place.startswith("F:"):
             return self.foundations[place[2:]]
         return self.tableau[int(place[1:])]
@@ -219,6 +239,8 @@ class SlowGame:
         if target == "F":
             return cards[-1:] if self._goes_up(cards[-1]) else []
         onto = self._cards_at(target)
+        if self.reserve and not self._reserve_allows(source, target):
+            return []
         if not onto:
             return cards[-1:] if self._player_may_fill_spaces() else []
         longest = len(cards) if self.rules.runs and source.startswith("T") else 1
@@ -263,6 +285,17 @@ class SlowGame:
         return all(self._packs(upper, lower) for lower, upper in pairwise(cards))
 
     # Spaces
+
+    def _reserve_allows(self, source: str, target: str) -> bool:
+        """The centre pile takes no card from the player, and its own goes to a space, not a card.
+
+        The waste's card (or that on the stock) and the centre's may fill a space, no other.
+        """
+        if target == self.reserve:
+            return False
+        if self._cards_at(target):
+            return source != self.reserve
+        return source in ("W", "S", self.reserve)
 
     def _player_may_fill_spaces(self) -> bool:
         """Always, but where the stock refills spaces at once only when it is out.

@@ -58,9 +58,10 @@ def small_games() -> Iterable[Rules]:
     for wrap in WRAPS:
         for ranks, piles in ((4, 1), (5, 2), (6, 2)):
             yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
-    for row in ROWS:
-        yield small(row, ranks=4, piles=1)
-        yield small(row, ranks=5, piles=2)
+    for row, fields in ROWS.items():
+        reserve = fields.get("reserve", False)  # a pile more
+        yield small(row, ranks=4, piles=1 + reserve)
+        yield small(row, ranks=5, piles=2 + reserve)
 
 
 def main(run: SolverDifferential) -> None:

@@ -77,13 +77,18 @@ export class Board {
     return this.view.legal.filter((move) => move.from === from && (from !== "W" || move.to !== "stock"));
   }
 
+  /** The move that deals a card or turns the waste over, if there is one. */
+  #turn() {
+    return this.view.legal.find((move) => move.to === "stock" || (move.from === "stock" && move.to === "W"));
+  }
+
   /** Choose a place: the card that is to move, or where it is to go. */
   choose(name) {
     if (!name || !this.view) return;
     if (this.chosen && this.chosen !== name && this.send(this.chosen, name)) return;
-    if (name === "stock") {
-      const deal = this.view.legal.find((move) => move.from === "stock" || move.to === "stock");
-      if (deal) this.play(deal.move);
+    const turn = name === "stock" && this.#turn();
+    if (turn) {
+      this.play(turn.move);
       return;
     }
     const again = this.chosen === name;
@@ -132,7 +137,8 @@ export class Board {
     const name = place(event.target);
     if (!name || event.button !== 0) return;
     this.home.setPointerCapture(event.pointerId);
-    const card = name === "stock" || !this.#moves(name).length ? null : this.#top(name);
+    const turns = name === "stock" && this.#turn();
+    const card = turns || !this.#moves(name).length ? null : this.#top(name);
     this.drag = { name, card, x: event.clientX, y: event.clientY, far: false };
   }
 

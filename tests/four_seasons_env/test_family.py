@@ -1,0 +1,210 @@
+"""The rows that the books have and programs have not, by examples written out by hand."""
+
+import re
+
+import numpy as np
+import pytest
+
+from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.observations import observation_length
+from four_seasons_env.registration import ENVS, FORMER_ENVS
+from four_seasons_env.rendering import draw_svg
+from four_seasons_env.rules import RULES, Rules, get_rules
+from tests.helpers import deck_with, observe, small, texts
+
+LIMITED = small("czarina-1898", ranks=4, piles=1)
+
+
+# --- an empty opening -----------------------------------------------------------------------------
+
+
+def test_corner_patience_begins_with_spaces():
+    game = Game("corner-patience", deck=deck_with("7H 3C 7S KD"))
+    assert game.tableau == [[], [], [], [], []]
+    assert game.foundations["H"] == ["7H"]
+    assert set(game.bases.values()) == {"7C", "7S", "7H", "7D"}
+    assert (game.stock_size, game.waste) == (51, [])
+    assert texts(game.legal_moves()) == {"deal"}
+
+
+def test_corner_patience_leaves_spaces_to_the_player():
+    game = Game("corner-patience", deck=deck_with("7H 3C 7S 2D"))
+    game.play("deal")
+    assert texts(game.legal_moves(distinct=True)) == {"deal", "W>T0"}
+    game.play("deal")  # no space need be filled
+    game.play("W>F")
+    game.play("W>T3")
+    game.play("deal")
+    game.play("W>T3")
+    assert game.tableau == [[], [], [], ["3C", "2D"], []]
+
+
+# --- cells and two redeals ------------------------------------------------------------------------
+
+
+def test_corners_hoffmann_opens_with_nine_cards():
+    deck = deck_with("2C 3C 4C 5C 6C QH", end="KD KH AD JS 9C")
+    game = Game("corners-hoffmann", deck=deck)
+    assert [built[0] for built in game.foundations.values()] == ["9C", "JS", "KH", "AD"]
+    assert game.tableau == [["2C"], ["3C"], ["4C"], ["5C"], ["6C"]]
+    assert (game.stock_size, game.waste, game.redeals_left) == (43, [], 2)
+    assert texts(game.legal_moves()) == {"deal"}  # no building, and no cell is empty
+
+
+def test_corners_hoffmann_fills_cells_from_the_stock_again_after_each_redeal():
+    game = Game("corners-hoffmann", deck=deck_with("2D 3C 4C 5C 6C QH TS", end="KD KH AD JS 9C"))
+    game.play("T0>F")
+    assert game.tableau[0] == ["QH"]
+    while game.stock_size:
+        game.play("deal")
+    order = game.waste
+    game.play("redeal")
+    assert (game.stock, game.waste, game.redeals_left) == (order, [], 1)
+
+
+# --- a limited redeal -----------------------------------------------------------------------------
+
+
+def second_round(start: str) -> Game:
+    """A small game just after its redeal: T0 and base come first, then the cards of the waste."""
+    game = Game(LIMITED, deck=deck_with(start, ranks=4))
+    while game.stock_size:
+        game.play("deal")
+    game.play("redeal")
+    return game
+
+
+def test_a_limited_redeal_makes_two_cards_available():
+    game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
+    assert (game.waste, game.face_up, game.redeals_left) == (["4S"], "2C", 0)
+    assert texts(game.legal_moves()) == {"S>F", "S>T0"}
+    with pytest.raises(IllegalMove, match="turns of itself"):
+        game.play("deal")
+    with pytest.raises(IllegalMove, match="4S"):
+        game.play("W>F")
+
+
+def test_another_card_turns_when_one_of_the_two_is_played():
+    game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
+    for face_up in ("3H", "2S", "3S", "AD"):
+        game.play("S>F")
+        assert (game.waste, game.face_up) == (["4S"], face_up)
+    game.play("W>F")
+    assert game.waste == ["AD"]  # it was face up, and the next is
+    assert game.face_up == game.stock[0]
+
+
+def test_the_card_face_up_on_the_stock_is_packed_and_fills_spaces():
+    game = second_round("3C 2H 4S 2C AD 4C 3S")
+    game.play("S>F")
+    game.play("T0>F")
+    assert (game.tableau, game.waste, game.face_up) == ([["AD"]], ["4S"], "4C")
+    game = second_round("3C 2H 4S 2C AD 4C 3S")
+    game.play("S>T0")
+    game.play("S>T0")
+    assert game.tableau == [["3C", "2C", "AD"]]
+
+
+def test_the_game_ends_when_neither_card_can_be_played():
+    game = second_round("AC 2H 4S 4C AS")
+    assert (game.waste, game.face_up) == (["4S"], "4C")
+    game.play("W>T0")  # King on Ace, as twos are the base
+    assert (game.waste, game.face_up) == (["4C"], "AS")
+    assert game.is_over
+    assert not game.is_won
+
+
+def test_what_lies_face_up_is_seen():
+    game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
+    assert "face up: 2C" in str(game)
+    assert re.search(r'class="card" data-card="2C" data-at="stock"', draw_svg(game))
+    slots = observe(game, "tops")[-(4 + 4) :]  # relative rank, suit
+    assert slots.tolist() == [1, 0, 0, 0, 1, 0, 0, 0]
+    game.play("S>F")
+    assert observe(game, "tops")[-8:].tolist() == [0, 1, 0, 0, 0, 0, 1, 0]
+    before = Game(LIMITED, deal=3)
+    assert before.face_up is None
+    assert not observe(before, "tops")[-8:].any()
+
+
+def test_a_known_stock_is_not_reshuffled():
+    game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
+    other = game.copy()
+    reshuffle_unseen_all(other.record, compile_rules(LIMITED), np.array([1], np.uint64))
+    assert other == game
+
+
+# --- a reserve ------------------------------------------------------------------------------------
+
+FLORENTINE = "5H 9C 4D 8S 8D 2C 7C QD JS"
+
+
+def test_nothing_is_built_on_the_centre_nor_from_it():
+    game = Game("florentine", deck=deck_with(FLORENTINE))
+    assert game.tableau == [["9C"], ["4D"], ["8S"], ["8D"], ["2C"]]
+    assert texts(game.legal_moves()) == {"deal", "T3>T0"}
+    game.play("deal")
+    assert texts(game.legal_moves()) == {"deal", "T3>T0", "W>T3"}
+    for move, reason in (("W>T2", "T2 is a reserve"), ("T2>T0", "goes to its foundation or to a")):
+        with pytest.raises(IllegalMove, match=reason):
+            game.play(move)
+
+
+def test_spaces_take_the_centre_card_or_the_waste_card():
+    game = Game("florentine", deck=deck_with(FLORENTINE))
+    game.play("T3>T0")
+    assert texts(game.legal_moves()) == {"deal", "T2>T3"}
+    with pytest.raises(IllegalMove, match="a space is filled with the waste's card or the reserve"):
+        game.play("T1>T3")
+    game.play("deal")
+    assert texts(game.legal_moves()) == {"deal", "T2>T3", "W>T3", "W>T0"}
+    game.play("T2>T3")
+    assert game.tableau == [["9C", "8D"], ["4D"], ["QD"], ["8S"], ["2C"]]  # from the stock
+    assert (game.waste, game.stock[0]) == (["7C"], "JS")
+
+
+def test_the_centre_card_goes_up_and_is_replaced():
+    game = Game("florentine", deck=deck_with("5H 9C 4D 6H KD 2C 7C"))
+    game.play("T2>F")
+    assert game.tableau[2] == ["7C"]
+    assert game.foundations["H"] == ["5H", "6H"]
+
+
+def test_an_empty_centre_waits_for_the_redeal():
+    rules = small("florentine", ranks=4, piles=2)
+    game = Game(rules, deck=deck_with("2C 4C 2S 3C", ranks=4))
+    while game.stock_size:
+        game.play("deal")
+    game.play("T1>F")  # the reserve, with nothing to replace it
+    assert game.tableau == [["4C"], []]
+    assert not any(str(move).endswith("T1") for move in game.legal_moves())
+    first, *others = game.waste
+    game.play("redeal")
+    assert game.tableau == [["4C"], [first]]
+    assert game.stock == others
+
+
+def test_a_reserve_is_drawn_as_one():
+    game = Game("florentine", deck=deck_with(FLORENTINE))
+    assert "(8S)" in str(game)
+    assert "line frame" in draw_svg(game)
+    assert "line frame" not in draw_svg(Game("pysolfc/florentine", deal=0))
+
+
+# --- ids ------------------------------------------------------------------------------------------
+
+
+def test_former_ids_play_as_they_did():
+    env = FourSeasonsEnv(rules=FORMER_ENVS["Florentine-v0"])
+    assert env.rules == Rules(name="florentine-0.1", base_from="first", wrap="always", redeals=1)
+    assert ENVS["Florentine-v1"] == "florentine"
+    assert get_rules("florentine").reserve
+    assert set(FORMER_ENVS.values()).isdisjoint(RULES)
+
+
+def test_tops_has_room_for_the_face_up_card_only_where_there_is_one():
+    lengths = {name: observation_length(rules, "tops") for name, rules in RULES.items()}
+    assert lengths["czarina"] == lengths["florentine"] == lengths["corner-patience"] == 179
+    assert lengths["czarina-1898"] == 179 + 13 + 4
