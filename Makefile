@@ -9,7 +9,7 @@ DEMO := runs/demo
 MINUTES ?= 2
 QUICK ?=
 
-.PHONY: help demo reproduce test test-slow lint format docs bench clean
+.PHONY: help demo reproduce test test-slow test-lowest test-newest lint format docs bench clean
 .DEFAULT_GOAL := help
 
 help:  ## say what there is
@@ -43,6 +43,22 @@ test: $(READY)  ## the default tests, about two minutes
 test-slow: $(READY)  ## the longer tests
 	$(BIN)/python -m pytest -q -n auto -m slow
 
+# In a virtual environment of its own, made anew: that of all else has the versions of constraints.txt.
+define TEST_VERSIONS
+	rm -rf .venv-$@ && $(PYTHON) -m venv .venv-$@
+	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINED) \
+		--editable '.[experiments,play,render,solver,train]' httpx2 hypothesis pytest pytest-xdist
+	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto -m "not slow" \
+		tests/four_seasons_env
+endef
+
+test-lowest: CONSTRAINED := --constraint constraints-lowest.txt
+test-lowest:  ## the environment's tests with the lowest versions that pyproject.toml allows
+	$(TEST_VERSIONS)
+
+test-newest:  ## the same with the newest versions that there are
+	$(TEST_VERSIONS)
+
 lint: $(READY)  ## ruff, codespell and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -60,5 +76,5 @@ bench: $(READY)  ## steps per second
 	$(BIN)/python -m experiments.throughput
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

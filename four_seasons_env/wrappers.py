@@ -13,6 +13,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.spaces.utils import flatten_space
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -38,7 +39,9 @@ TERMINAL_MASKS = ("ones", "zeros")
 class _Masking:
     """What the two wrappers share: names, spaces, and how an observation is put together."""
 
-    def __init__(self, keys: str | Sequence[str], dtype: str, terminal_mask: str) -> None:
+    def __init__(
+        self, keys: str | Sequence[str], dtype: str, terminal_mask: str, flatten: bool
+    ) -> None:
         if isinstance(keys, str):
             if keys not in MASK_KEYS:
                 raise ValueError(
@@ -56,6 +59,7 @@ class _Masking:
         self.keys = (keys[0], keys[1])
         self.dtype = np.dtype(dtype)
         self.ones_at_end = terminal_mask == "ones"
+        self.flatten = flatten
 
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
         """The space of one game's observation."""
@@ -63,6 +67,10 @@ class _Masking:
             raise ValueError(f"masks belong to Discrete actions, not to {action}")
         if isinstance(observation, spaces.Dict) and "action_mask" in observation.spaces:
             observation = observation["observation"]
+        if self.flatten:
+            if not isinstance(observation, spaces.Box):
+                raise ValueError(f"only a Box can be flattened, not {observation}")
+            observation = flatten_space(observation)
         mask = spaces.Box(0, 1, (int(action.n),), self.dtype.type)
         return spaces.Dict({self.keys[0]: observation, self.keys[1]: mask})
 
@@ -71,6 +79,8 @@ class _Masking:
         if isinstance(observation, dict) and "action_mask" in observation:
             observation = observation["observation"]
         mask = np.asarray(mask).astype(self.dtype)
+        if self.flatten:
+            observation = observation.reshape(*mask.shape[:-1], -1)
         if self.ones_at_end:
             mask[~mask.any(axis=-1)] = 1
         return {self.keys[0]: observation, self.keys[1]: mask}
@@ -87,6 +97,8 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             that a policy that is shown the last observation still has a distribution over actions,
             or "zeros", the truth, which `info["action_mask"]` says in either case. Where an episode
             is only cut short, the mask is that of the position.
+        flatten: give an observation of several dimensions, as that of candidates, as one vector,
+            for libraries whose networks take nothing else.
 
     Raises:
         ValueError: for an argument out of its range, or actions that are not `Discrete`.
@@ -98,12 +110,17 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         keys: str | Sequence[str] = ("observation", "action_mask"),
         dtype: str = "int8",
         terminal_mask: str = "ones",
+        flatten: bool = False,
     ) -> None:
         RecordConstructorArgs.__init__(
-            self, keys=keys, dtype=np.dtype(dtype).name, terminal_mask=terminal_mask
+            self,
+            keys=keys,
+            dtype=np.dtype(dtype).name,
+            terminal_mask=terminal_mask,
+            flatten=flatten,
         )
         super().__init__(env)
-        self._masking = _Masking(keys, dtype, terminal_mask)
+        self._masking = _Masking(keys, dtype, terminal_mask, flatten)
         self.observation_space = self._masking.space(env.observation_space, env.action_space)
 
     def reset(
@@ -136,12 +153,17 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         keys: str | Sequence[str] = ("observation", "action_mask"),
         dtype: str = "int8",
         terminal_mask: str = "ones",
+        flatten: bool = False,
     ) -> None:
         RecordConstructorArgs.__init__(
-            self, keys=keys, dtype=np.dtype(dtype).name, terminal_mask=terminal_mask
+            self,
+            keys=keys,
+            dtype=np.dtype(dtype).name,
+            terminal_mask=terminal_mask,
+            flatten=flatten,
         )
         super().__init__(env)
-        self._masking = _Masking(keys, dtype, terminal_mask)
+        self._masking = _Masking(keys, dtype, terminal_mask, flatten)
         self.single_observation_space = self._masking.space(
             env.single_observation_space, env.single_action_space
         )

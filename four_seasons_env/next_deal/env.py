@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import Move
@@ -59,9 +58,9 @@ class FourSeasonsNextDealEnv(GameEnv):
     or no such move is found. Truncated after `max_moves` moves of the game, or as many actions.
 
     ## Information
-    As in `FourSeasonsEnv`, and `moves`: the numbers of the moves played by the last action, int64,
-    those of an ending included. Played one after the other on a `Game` of the same deal, they give
-    the same game.
+    As in `FourSeasonsEnv`, and `moves`: the numbers of the moves played by the last action, a tuple
+    of ints, those of an ending included. Played one after the other on a `Game` of the same deal,
+    they give the same game.
 
     ## Arguments
     - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`, `reveal_deal`: as in
@@ -136,4 +135,4 @@ class FourSeasonsNextDealEnv(GameEnv):
         }
 
     def _info(self) -> dict[str, Any]:
-        return super()._info() | {"moves": np.array(self._batch.played_by(0), np.int64)}
+        return super()._info() | {"moves": tuple(self._batch.played_by(0))}

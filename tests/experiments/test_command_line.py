@@ -19,6 +19,7 @@ WRONG = {
     "endings": ["--agent", "planer"],
     "ladder": ["--agents", "planer"],
     "leaderboard": ["nowhere"],
+    "libraries": ["--run", "tianshu"],
     "pages": ["--results", "nowhere"],
     "pictures": ["--agent", "planer"],
     "report": ["nowhere"],
@@ -32,7 +33,7 @@ WRONG = {
     "verify": ["nowhere"],
 }
 """For each command, flags that cannot be."""
-WITHOUT_OUT = ("leaderboard", "pages", "solve", "verify")
+WITHOUT_OUT = ("leaderboard", "libraries", "pages", "solve", "verify")
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:

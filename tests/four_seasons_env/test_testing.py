@@ -24,7 +24,8 @@ def test_so_they_do_with_other_arguments(arguments: dict) -> None:
 
 def test_so_does_a_wrapped_one_and_an_environment_of_others() -> None:
     check_masked_env(MaskInObservation(gym.make("FourSeasons-v0")), steps=40)
-    check_masked_env(gym.make("Taxi-v4"), steps=40)
+    taxi = max(name for name in gym.registry if name.startswith("Taxi-v"))
+    check_masked_env(gym.make(taxi), steps=40)
 
 
 class Faulty(FourSeasonsEnv):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
+from packaging.version import Version
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
@@ -142,6 +143,10 @@ def test_gym_make_vec(env_id):
     env.close()
 
 
+@pytest.mark.xfail(
+    Version(gym.__version__) < Version("1.4"),
+    reason="before 1.4 Gymnasium's wrapper miscounts where a game begins in the same step",
+)
 def test_gymnasiums_statistics_wrapper_agrees_with_the_native_ones():
     env = gym.wrappers.vector.RecordEpisodeStatistics(
         FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=10)

@@ -152,3 +152,29 @@ def test_what_cannot_be_is_refused(arguments: dict, said: str) -> None:
         MaskInObservation(gym.make("FourSeasons-v0"), **arguments)
     with pytest.raises(ValueError, match="Discrete"):
         MaskInObservation(gym.make("Pendulum-v1"))
+
+
+@pytest.mark.parametrize("library", ["rllib", "tianshou"])
+def test_flattened_observations_hold_the_same_numbers(library: str) -> None:
+    key = MASK_KEYS[library][0]
+    kwargs = {"observation": "tops", "candidates": 4}
+    env = MaskInObservation(gym.make(IDS[1], **kwargs), library, flatten=True)
+    vector = VectorMaskInObservation(
+        gym.make_vec(IDS[1], num_envs=3, **kwargs), library, flatten=True
+    )
+    plain = gym.make(IDS[1], **kwargs)
+    bare, _ = plain.reset(seed=7)
+    flat, _ = env.reset(seed=7)
+    batch, _ = vector.reset(seed=7)
+    assert env.observation_space.contains(flat)
+    assert vector.observation_space.contains(batch)
+    np.testing.assert_array_equal(flat[key], bare["observation"].ravel())
+    np.testing.assert_array_equal(batch[key][0], flat[key])
+    again = gym.make(env.spec)
+    assert again.observation_space == env.observation_space
+
+
+def test_only_a_box_is_flattened() -> None:
+    env = MaskInObservation(gym.make(IDS[0]), ("seen", "mask"))
+    with pytest.raises(ValueError, match="only a Box can be flattened"):
+        MaskInObservation(env, flatten=True)

@@ -1,0 +1,39 @@
+"""Stable-Baselines3: MaskablePPO of sb3-contrib, straight over the native batch."""
+
+import json
+
+import gymnasium as gym
+from four_seasons_env.agents.learned.candidates.encoders import TableEncoder
+from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
+from sb3_contrib import MaskablePPO
+
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
+from four_seasons_env.evaluation import evaluate
+
+ID, KWARGS = "FourSeasonsNextDeal-v0", {"candidates": 16}
+
+envs = FourSeasonsNextDealVecEnv(128, seed=0, illegal="raise", **KWARGS)
+model = MaskablePPO(
+    CandidatePolicy,
+    envs,
+    n_steps=32,
+    batch_size=1024,
+    learning_rate=1e-3,
+    gamma=1.0,
+    gae_lambda=0.9,
+    policy_kwargs={"features_extractor_class": TableEncoder},
+    seed=0,
+    verbose=1,
+)
+model.learn(32_768)
+model.save("four-seasons-sb3")
+
+
+def policy(observations, masks):
+    """The most likely of the legal actions."""
+    return model.predict(observations, action_masks=masks, deterministic=True)[0]
+
+
+result = evaluate(gym.make_vec(ID, num_envs=100, **KWARGS), policy)
+assert result.illegal == 0
+print(json.dumps({"environment": ID, "steps": model.num_timesteps, **result._asdict()}))

@@ -1,0 +1,13 @@
+"""constraints-lowest.txt holds the lower bounds of pyproject.toml, one by one."""
+
+import tomllib
+
+from tests.helpers import ROOT
+
+
+def test_the_lowest_versions_are_those_that_are_allowed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    bounds = dict(each.split(">=") for each in project["dependencies"])
+    lines = (ROOT / "constraints-lowest.txt").read_text().splitlines()
+    lowest = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert lowest == {name: f"{version}.0" for name, version in bounds.items()}
