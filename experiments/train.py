@@ -22,7 +22,9 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from agents.files import recover_folders
 from agents.registry import AGENTS
+from agents.schemas import fitting
 from experiments.command_line import run_command
 from experiments.training.clock import Clock
 from experiments.training.learner import Trainer
@@ -31,6 +33,8 @@ from experiments.training.progress import start_log
 from experiments.training.run_folder import (
     CHECKPOINT,
     DONE,
+    POLICIES,
+    RUN,
     alone,
     open_run,
     provenance,
@@ -101,10 +105,10 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
         ValueError: if a flag is given that says something else.
     """
     about = reopen_run(run.out)
-    values = about["run"]
-    for name in ("out", "hyperparameters"):
-        values[name] = Path(values[name]) if values[name] else None
-    started = Train(**values | {"out": run.out, "resume": True})
+    try:
+        started = fitting(about["run"] | {"out": str(run.out), "resume": True}, Train)
+    except ValueError as error:
+        raise ValueError(f"{run.out / RUN} is damaged: {error}") from None
     for each in dataclasses.fields(Train):
         default = each.default_factory() if callable(each.default_factory) else each.default
         given, was = getattr(run, each.name), getattr(started, each.name)
@@ -151,6 +155,7 @@ def _begin(run: Train) -> tuple[Train, Trainer, Any, Rules]:
     if run.resume:
         run, values = _resumed(run)
         trainer = get_trainer(run.agent)
+        _check(run, trainer)
         return run, trainer, trainer.settings_from(values), get_rules(run.rules)
     trainer, rules = get_trainer(run.agent), get_rules(run.rules)
     settings = trainer.read_settings(run.hyperparameters, run.set)
@@ -220,10 +225,15 @@ def _train(
             validation_deals=run.validation_deals,
             checkpoint_every=run.checkpoint_every,
         )
+        if run.resume:
+            recover_folders(run.out)
+            recover_folders(run.out / POLICIES)
         if checkpoint.is_dir():
             state = learner.restore(checkpoint)
             monitor.restore(state, start_log(run.out, learner.steps))
         else:
+            if run.resume:
+                console.print("no checkpoint has been saved yet: the run starts anew")
             monitor.logger = start_log(run.out)
             clock.start()
             if run.warm_start:
