@@ -21,7 +21,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
 from agents.files import whole_folder
-from agents.schemas import Share, fitting, one_of, read_json
+from agents.schemas import Digest, Share, fitting, one_of, read_json
 from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.rules import Rules
 
@@ -58,7 +58,7 @@ class PolicyCard:
     """Final exploration rate of a Q network; None for a policy, which samples its moves."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""
-    sha256: str = ""
+    sha256: Digest = ""
     """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
     """`mlp`, or a name in `agents.learned.candidates.encoders.ENCODERS`."""
