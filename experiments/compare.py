@@ -19,13 +19,14 @@ import pandas as pd
 from agents.files import write_atomically
 from agents.policy_files import rules_fields
 from agents.registry import AGENTS
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
 from experiments.evaluation.games import has_games, write_games
 from experiments.evaluation.people import find_all_players
 from experiments.evaluation.play import sealed_count, sealed_deals
 from experiments.evaluation.players import PLAYS, Player
 from experiments.evaluation.recording import play_recorded
+from experiments.out_folder import check_out
 from experiments.parallel.blocks import (
     Block,
     collect_blocks,
@@ -228,6 +229,8 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("a comparison has at least one agent, one rule set and one way to play")
+    check_out(run.out, "comparison")
+    check_seed(run.seed)
     deals = () if sealed_count(run.deals) else parse_deals(run.deals)
     players = {
         rules: find_all_players(run.agents, rules, run.play, run.trust, deals)

@@ -300,7 +300,13 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
 
 
 def report(run: Report) -> Path:
-    """Write the page and return its path."""
+    """Write the page and return its path.
+
+    Raises:
+        ValueError: if no folder is given; see also `make_page`.
+    """
+    if not run.runs:
+        raise ValueError("a report is of at least one folder: of a comparison, training or sweep")
     out = run.out or run.runs[0] / "report.html"
     as_html, as_markdown_text = make_page(run.runs, read_census(run.census))
     write_atomically(out, as_html.encode())

@@ -48,6 +48,7 @@ from scipy import stats
 from agents.schemas import read_checked
 from agents.yaml_values import read_yaml
 from experiments.command_line import PACKAGE, ROOT, run_command
+from experiments.out_folder import check_out
 from experiments.parallel.jobs import Failure, run_tasks
 from experiments.parallel.workers import Workers
 from experiments.reporting.tables import write_csv
@@ -302,6 +303,9 @@ def sweep(run: Sweep) -> list[Failure]:
         FileNotFoundError: if there is no such file.
     """
     run.workers.check()
+    check_out(run.out, "sweep")
+    if run.threads < 1:
+        raise ValueError(f"--threads is 1 or more, not {run.threads}")
     jobs = read_jobs(run)
     _claim(run, jobs)
     todo = [job for job in jobs if not job.is_done]

@@ -81,8 +81,6 @@ def fail_at(k: int, code: int = errno.ENOSPC) -> Any:
     return _injected(Faults(lambda n: OSError(code, os.strerror(code)) if n == k else None))
 
 
-
-
 def system_calls(routine: Callable[[], Any]) -> int:
     """How many system calls a routine makes."""
     with _injected(Faults(lambda _: None)) as faults:

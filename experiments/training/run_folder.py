@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from agents.files import write_atomically
 from agents.schemas import Amount, Count, Number, Share, read_checked, read_json
 from experiments.command_line import IN_CLONE, ROOT, command_line
+from experiments.out_folder import check_out
 
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
@@ -138,11 +139,12 @@ def alone(out: Path) -> Iterator[None]:
         raise FileExistsError(f"{out} is being trained by another process") from None
 
 
-def open_run(out: Path, about: dict[str, Any]) -> None:
-    """Start the folder of a new run.
+def check_new_run(out: Path) -> None:
+    """Refuse a folder that a new run cannot have.
 
     Raises:
         FileExistsError: if the folder is not empty; nothing is ever overwritten.
+        OSError: if it cannot be written to.
     """
     if (out / RUN).is_file():
         done = "is finished" if (out / DONE).is_file() else "is unfinished"
@@ -150,8 +152,16 @@ def open_run(out: Path, about: dict[str, Any]) -> None:
             f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
             "folder (--out)"
         )
-    if out.exists() and any(not each.name.startswith(".") for each in out.iterdir()):
-        raise FileExistsError(f"{out} is not empty and holds no run: choose a new folder (--out)")
+    check_out(out, "training")
+
+
+def open_run(out: Path, about: dict[str, Any]) -> None:
+    """Start the folder of a new run.
+
+    Raises:
+        OSError: see `check_new_run`.
+    """
+    check_new_run(out)
     write_json(out / RUN, about)
     changes = _git("diff", "HEAD")
     if changes:

@@ -1,4 +1,4 @@
-"""Atomic writing: whenever a process dies, or whatever fails, the old content is there or the new."""
+"""Atomic writing: whenever a process dies, whatever fails, old content is there or new."""
 
 import os
 from collections.abc import Callable
