@@ -86,6 +86,8 @@ class Compare:
     record: bool = False
     """Keep every game as moves, so that `experiments.verify` can replay it. A folder that has
     games keeps those of whatever it grows by."""
+    isolate: bool = False
+    """Run each agent in a process of its own, which cannot read this one's memory; same results."""
     workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
     """A folder of `experiments.census`: if it has all the deals, the table shows how many can be
@@ -233,7 +235,7 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     check_seed(run.seed)
     deals = () if sealed_count(run.deals) else parse_deals(run.deals)
     players = {
-        rules: find_all_players(run.agents, rules, run.play, run.trust, deals)
+        rules: find_all_players(run.agents, rules, run.play, run.trust, deals, isolate=run.isolate)
         for rules in rule_sets
     }
     run.workers.check()

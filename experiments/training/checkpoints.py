@@ -8,6 +8,7 @@ loaded with ``weights_only=True``, arrays without pickle, the rest is JSON.
 
 from __future__ import annotations
 
+import io
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,8 +87,9 @@ def save_checkpoint(
         watcher=watcher,
     )
     with new_checkpoint(folder, state) as new:
-        with (new / _TENSORS).open("wb") as file:  # whose errors name it; torch's own do not
-            torch.save(tensors, file)
+        written = io.BytesIO()  # on a full disk, torch says nothing that people understand
+        torch.save(tensors, written)
+        (new / _TENSORS).write_bytes(written.getbuffer())
         np.savez_compressed(new / _ARRAYS, **arrays)
 
 
