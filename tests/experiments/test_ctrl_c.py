@@ -27,9 +27,9 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_is_one_line(command: str, moment: float, tmp_path: Path) -> None:
     """Sent to the whole group of processes, as a terminal does, after so many seconds."""
+    out = tmp_path / "x"
     process = subprocess.Popen(
-        [sys.executable, "-m", "experiments", command, *COMMANDS[command]]
-        + ["--out", str(tmp_path / "x")],
+        [sys.executable, "-m", "experiments", command, *COMMANDS[command], "--out", str(out)],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         stdout=subprocess.DEVNULL,
