@@ -89,7 +89,7 @@ class IsolatedAgent(Isolated):
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The agent's moves, see `agents.registry.Agent`; rng goes on from where the agent has left it."""
+        """The agent's moves; rng goes on from where the agent has left it."""
         self.send((games, masks, rng))
         moves, rng.bit_generator.state = self.answer(tuple[list[int], dict[str, Any]])
         return np.array(moves, np.int64)
