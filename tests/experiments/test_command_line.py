@@ -142,9 +142,8 @@ def test_a_folder_of_another_kind_is_refused_and_left_alone(
     command: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
     flags, kind = WRITES[command]
-    for other, (mark, *_) in {**MARKS, "thesis": ("thesis.tex",)}.items():
-        if other == kind:
-            continue
+    marks = {each: MARKS[each][0] for each in ("training", "comparison") if each != kind}
+    for other, mark in {**marks, "thesis": "thesis.tex"}.items():
         out = tmp_path / other
         out.mkdir()
         (out / mark).write_text("mine")

@@ -154,6 +154,7 @@ def resumed_from(out: Path, whole: dict, capsys) -> int:
     return int(words.partition("from game ")[2].partition(";")[0])
 
 
+@pytest.mark.slow
 def test_a_run_killed_between_the_two_renames_goes_on(tmp_path: Path, monkeypatch, capsys) -> None:
     train(run(tmp_path / "whole"))
     whole = weights(tmp_path / "whole")
