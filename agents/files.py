@@ -14,45 +14,90 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that a reader, even after a crash, finds the old content or the new.
 
     The folder is created if necessary. The content is on disk (fsync) before the name points to it.
+
+    Raises:
+        OSError: naming ``path``, if it cannot be written; what was there stays.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _named(error, path) from None
 
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """A new folder to write into, which is renamed to ``path`` when the block ends without error.
 
-    An existing folder of that name is replaced. A crash leaves the old or the new folder complete
-    (between the two renames under a hidden name beside it), and at most one hidden folder of
-    unfinished files.
+    An existing folder of that name is replaced. After an error the old folder is there. A crash
+    leaves the old folder or the new one complete, under its name or, between two renames, under a
+    hidden one from which `recover_folder` puts it back. One process at a time may write a folder.
+
+    Raises:
+        OSError: naming ``path``, if it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    new, old = _hidden(path, "new"), _hidden(path, "old")
     try:
-        yield work
-        for each in [*work.rglob("*"), work]:
-            _sync(each)
-        work.chmod(0o755)
-        old = work.with_name(f"{work.name}.old")
-        if path.exists():
-            path.rename(old)
-        work.rename(path)
-        _sync(path.parent)
+        recover_folder(path)
+        if new.exists():
+            shutil.rmtree(new)
+        new.mkdir(parents=True)
+        try:
+            yield new
+            for each in [*new.rglob("*"), new]:
+                _sync(each)
+            if path.exists():
+                path.rename(old)
+            new.rename(path)
+            _sync(path.parent)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            recover_folder(path)
+            raise
         shutil.rmtree(old, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(work, ignore_errors=True)
-        raise
+    except OSError as error:
+        raise _named(error, path) from None
+
+
+def recover_folder(path: Path) -> None:
+    """Put back a folder that a `whole_folder` was about to replace when its process was killed.
+
+    Only for the process that writes the folder: another one may be between its renames.
+    """
+    old = _hidden(path, "old")
+    if not old.is_dir():
+        return
+    if path.exists():
+        shutil.rmtree(old)
+    else:
+        old.rename(path)
+
+
+def recover_folders(parent: Path) -> None:
+    """`recover_folder` for each folder within a folder."""
+    for old in parent.glob(".*.old"):
+        recover_folder(parent / old.name[1:].removesuffix(".old"))
+
+
+def _hidden(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{kind}")
+
+
+def _named(error: OSError, path: Path) -> OSError:
+    """An error that names what was to be written, not a temporary file beside it."""
+    if error.errno is None:  # NumPy's own
+        return OSError(f"{path}: {error}")
+    return OSError(error.errno, os.strerror(error.errno), str(path))
 
 
 def _sync(path: Path) -> None:

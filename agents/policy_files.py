@@ -12,46 +12,57 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import torch
+from msgspec import Meta
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
 from agents.files import whole_folder
+from agents.schemas import Digest, Share, fitting, one_of, read_json
+from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.rules import Rules
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
+
+_Width = Annotated[int, Meta(ge=1, le=2**16)]
 
 
 class PolicyFileError(ValueError):
     """A policy that cannot be used: damaged, for another game, or a zip without trust."""
 
 
+class Training(TypedDict, total=False):
+    """What is read of `PolicyCard.training`."""
+
+    seed: int | None
+
+
 @dataclass
 class PolicyCard:
-    """Describes a policy's network and its training."""
+    """Describes a policy's network and its training: the schema of its file."""
 
     agent: str
     """Registered name of the agent that plays it."""
     rules: dict[str, Any]
     """The fields of the rule set that it was trained on."""
     observation: str
-    mask: str
-    layers: list[int]
+    mask: Annotated[str, one_of(MASKS)]
+    layers: Annotated[list[_Width], Meta(min_length=1, max_length=16)]
     """Units of the hidden layers."""
     activation: str
-    exploration: float | None = None
+    exploration: Share | None = None
     """Final exploration rate of a Q network; None for a policy, which samples its moves."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""
-    sha256: str = ""
+    sha256: Digest = ""
     """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
     """`mlp`, or a name in `agents.learned.candidates.encoders.ENCODERS`."""
-    decisions: dict[str, Any] = field(default_factory=dict)
+    decisions: dict[str, int | str] = field(default_factory=dict)
     """Where actions are positions: arguments of `four_seasons_env.next_deal.batch.NextDealBatch`,
     by which the player finds candidates."""
 
@@ -85,6 +96,11 @@ def load_policy(
         weights = load_tensors(data)
     except SafetensorError as error:
         raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
+    for name, tensor in weights.items():
+        if tensor.dtype != torch.float32 or not torch.isfinite(tensor).all():
+            raise PolicyFileError(
+                f"{folder / WEIGHTS_FILE}: {name} has to hold finite numbers, float32"
+            )
     if card.agent != agent:
         raise PolicyFileError(f"{folder} holds weights of {card.agent!r}, not of {agent!r}")
     plain = Rules()
@@ -121,9 +137,11 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
                 f"`python -m experiments.train --agent {agent} --rules {rules}`)"
             )
     try:
-        return PolicyCard(**json.loads((folder / CARD_FILE).read_text()))
-    except (ValueError, TypeError) as error:
-        raise PolicyFileError(f"{folder / CARD_FILE} is not a policy's card: {error}") from None
+        card: PolicyCard = read_json(folder / CARD_FILE, PolicyCard)
+        fitting(card.training, Training)
+    except ValueError as error:
+        raise PolicyFileError(str(error)) from None
+    return card
 
 
 _LATER_FIELDS = ("reserve", "limited_redeal")

@@ -171,19 +171,14 @@ def split_name(name: str) -> Name:
         entry, registered, path = _brought(text), text, ""
     options: dict[str, Any] = {}
     if at:
-        import yaml  # a player without options needs no extra
+        from agents.yaml_values import parse_yaml  # a player without options needs no extra
     for each in written.split(",") if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
         if key in options:
             raise ValueError(f"option {key!r} is given twice in {name!r}")
-        try:
-            options[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ValueError(
-                f"{value!r} in {name!r} is no value: write a number, a word, true or false"
-            ) from None
+        options[key] = parse_yaml(value, f"option {key!r} in {name!r}")
     return Name(registered, Path(path) if path else None, options, entry)
 
 

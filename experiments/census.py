@@ -24,7 +24,8 @@ import pandas as pd
 from scipy import stats
 
 from agents.files import write_atomically
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
+from experiments.out_folder import check_out
 from experiments.parallel.blocks import (
     Block,
     collect_blocks,
@@ -36,6 +37,7 @@ from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_census
 from experiments.reporting.tables import as_markdown, print_table, write_csv
 from experiments.statistics.summary import bounds_as_text
+from experiments.training.run_folder import provenance, write_json
 from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.game import Game
 from four_seasons_env.rules import file_name
@@ -135,8 +137,11 @@ def take_census(run: Census) -> pd.DataFrame:
     if not run.seconds > 0:
         raise ValueError(f"the solver gets more than 0 seconds for a deal, not {run.seconds:g}")
     run.workers.check()
+    check_seed(run.seed)
+    check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
+    write_json(run.out / "census.json", provenance())
     run_blocks(solve_block, tasks, "solving", run.workers)
     return collect_blocks(tasks, run.out / "results.csv")
 

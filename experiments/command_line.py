@@ -7,7 +7,10 @@ line of its docstring.
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,8 +27,9 @@ IN_CLONE = PACKAGE == "experiments"
 ROOT = Path(__file__).parent.parent if IN_CLONE else Path.cwd()
 """The clone's root; in an installed wheel, the folder in which the process was started."""
 
-EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError)
-"""What a wrong flag, a missing or damaged file, or a missing extra raises."""
+EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
+"""What a wrong flag, a missing or damaged file, a full disk, or a missing extra raises."""
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit statuses; the second is that of a shell's Ctrl-C."""
 
@@ -34,7 +38,7 @@ def run_command(
     function: Callable[[Flags], Result],
     flags: type[Flags],
     description: str | None,
-    interrupted: str = "nothing is saved",
+    interrupted: str | Callable[[Flags], str] = "nothing is saved",
 ) -> Result:
     """Read the flags from the command line and call a command's function with them.
 
@@ -43,26 +47,78 @@ def run_command(
         flags: its dataclass of flags; flags of nested dataclasses get no prefix.
         description: the command's docstring, for `--help`.
         interrupted: what is saved after Ctrl-C and how to resume, formatted with ``run`` (the
-            flags) and ``command`` (the command line).
+            flags) and ``command`` (the command line); or a function of the flags that says it.
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
+    twice = _given_twice(sys.argv[1:])
+    if twice:
+        print(f"error: {twice} is given twice: several values stand behind one", file=sys.stderr)
+        sys.exit(USAGE_ERROR)
     run = tyro.cli(
         flags,
         prog=f"python -m {PACKAGE}.{name}",
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
+
+    def saved() -> str:
+        if callable(interrupted):
+            return interrupted(run)
+        return interrupted.format(run=run, command=command_line())
+
     try:
-        return function(run)
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        result = function(run)
+        sys.stdout.flush()
+        return result
     except KeyboardInterrupt:
-        print(f"stopped: {interrupted.format(run=run, command=command_line())}", file=sys.stderr)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one line, however often it is pressed
+        print(f"stopped: {saved()}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except EXPECTED_ERRORS as error:
-        print(f"error: {error}", file=sys.stderr)
+        told = one_line(error)
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            told += f"; {saved()}"
+        print(f"error: {told}", file=sys.stderr)
+        _drop_what_cannot_be_printed()
         sys.exit(USAGE_ERROR)
+
+
+def _drop_what_cannot_be_printed() -> None:
+    """Python would complain once more, with a traceback, when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, in one line; of the operating system's, the file and what is wrong."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.errno:
+        return f"cannot write: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _given_twice(arguments: list[str]) -> str | None:
+    """A flag that stands twice on a command line, of which the first would be dropped."""
+    flags = [each.partition("=")[0].replace("_", "-") for each in arguments if each[:2] == "--"]
+    return next((each for each in flags if flags.count(each) > 1), None)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that NumPy does not take.
+
+    Raises:
+        ValueError: for one below 0.
+    """
+    if seed < 0:
+        raise ValueError(f"--seed is 0 or more, not {seed}")
 
 
 def command_line() -> str:

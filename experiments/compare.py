@@ -19,13 +19,14 @@ import pandas as pd
 from agents.files import write_atomically
 from agents.policy_files import rules_fields
 from agents.registry import AGENTS
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
 from experiments.evaluation.games import has_games, write_games
 from experiments.evaluation.people import find_all_players
 from experiments.evaluation.play import sealed_count, sealed_deals
 from experiments.evaluation.players import PLAYS, Player
 from experiments.evaluation.recording import play_recorded
+from experiments.out_folder import check_out
 from experiments.parallel.blocks import (
     Block,
     collect_blocks,
@@ -85,6 +86,8 @@ class Compare:
     record: bool = False
     """Keep every game as moves, so that `experiments.verify` can replay it. A folder that has
     games keeps those of whatever it grows by."""
+    isolate: bool = False
+    """Run each agent in a process of its own, which cannot read this one's memory; same results."""
     workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
     """A folder of `experiments.census`: if it has all the deals, the table shows how many can be
@@ -228,9 +231,11 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("a comparison has at least one agent, one rule set and one way to play")
+    check_out(run.out, "comparison")
+    check_seed(run.seed)
     deals = () if sealed_count(run.deals) else parse_deals(run.deals)
     players = {
-        rules: find_all_players(run.agents, rules, run.play, run.trust, deals)
+        rules: find_all_players(run.agents, rules, run.play, run.trust, deals, isolate=run.isolate)
         for rules in rule_sets
     }
     run.workers.check()

@@ -19,14 +19,16 @@ from rich.console import Console
 
 from experiments.command_line import run_command
 from experiments.compare import Compare, compare
+from experiments.out_folder import check_writable
 from experiments.pages import RESULTS
 from experiments.report import Report, report
 from experiments.reporting.animation import save_game
 from experiments.reporting.summary_page import read_results
 from experiments.reporting.tables import read_table
-from experiments.train import Train, train
+from experiments.train import Train, check_minutes, train
 from experiments.training.run_folder import BEST
-from four_seasons_env.engine.deals import TEST
+from four_seasons_env.engine.deals import TEST, parse_deals
+from four_seasons_env.rules import get_rules
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
@@ -74,13 +76,17 @@ def demo(run: Demo) -> Path:
     started = time.monotonic()
     folder = run.out / time.strftime("%Y%m%d-%H%M%S")
     learned, compared = folder / "train", folder / "compare"
+    get_rules(run.rules)
+    parse_deals(run.deals)
+    check_minutes(minutes=run.minutes)
+    check_writable(run.out)
 
     console.rule(f"1 of 3: an agent learns from nothing for {run.minutes:g} minutes")
     console.print(
         "An action is the position in which the next card is turned. Learned: which is best. "
         "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
         f"hand: the order of the search. {expectations(run.rules)} After a minute the learner "
-        "beats the heuristic."
+        "beats the heuristic. Ctrl-C ends a step early, and the demo goes on with what there is."
     )
     train(
         Train(

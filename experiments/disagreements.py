@@ -20,11 +20,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from rich.progress import track
 
-from agents.registry import Agent, make_agent
+from agents.registry import Agent, make_agent, split_name
 from agents.search.determinization import determinize, hide_unseen
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
 from experiments.evaluation.decisions import play_to_next_card
 from experiments.evaluation.play import play_records
+from experiments.out_folder import check_out
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
 from four_seasons_env.engine.kernel import compile_rules
@@ -90,6 +91,8 @@ def decisions(run: Disagreements) -> Iterator[dict[str, Any]]:
 def play_on(games: list[Game], player: Agent, seed: int) -> NDArray[np.bool_]:
     """Which games the player wins after a card is turned from a new order of the unseen cards."""
     rule = compile_rules(_RULES)
+    if not games:
+        return np.zeros(0, np.bool_)
     records = np.concatenate([game.record for game in games])
     for number, record in enumerate(records):
         hide_unseen(record, rule[0])
@@ -168,7 +171,15 @@ def disagreements_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def disagreements(run: Disagreements) -> None:
-    """Play, and write decisions.csv and summary.csv."""
+    """Play, and write decisions.csv and summary.csv.
+
+    Raises:
+        ValueError: if the agents never decide differently, as the heuristic and itself.
+    """
+    check_seed(run.seed)
+    check_out(run.out, "comparison of decisions")
+    if split_name(run.planner).registered == "heuristic":
+        raise ValueError("--planner is compared with the heuristic: name another agent")
     table = find_disagreements(run)
     write_csv(run.out / "decisions.csv", table)
     summary = summarise_disagreements(table)

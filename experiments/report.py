@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import tyro
@@ -44,7 +42,7 @@ from experiments.statistics.summary import (
     summarise_seeds,
     wins_by_label,
 )
-from experiments.training.run_folder import RUN, read_log
+from experiments.training.run_folder import RUN, read_log, read_run
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
@@ -245,7 +243,7 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
 
 def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
     """Learning curves of each rule set, a colour for each algorithm."""
-    abouts = {folder: _about(folder) for folder in folders}
+    abouts = {folder: read_run(folder) for folder in folders}
     for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
         runs: dict[str, list[pd.DataFrame]] = {}
         for folder, each in abouts.items():
@@ -266,20 +264,6 @@ def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None
         )
     page.heading("Where the trainings come from", 3)
     page.commands([each["command"] for each in abouts.values()])
-
-
-def _about(folder: Path) -> dict[str, Any]:
-    """How a training was made.
-
-    Raises:
-        ValueError: if an earlier version of this project wrote it in another form.
-    """
-    about: dict[str, Any] = json.loads((folder / RUN).read_text())
-    if "name" not in about["rules"]:
-        raise ValueError(
-            f"{folder / RUN} does not name the rule set: an earlier version wrote it, train again"
-        )
-    return about
 
 
 def _runs_in(folder: Path) -> list[Path]:
@@ -316,7 +300,13 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
 
 
 def report(run: Report) -> Path:
-    """Write the page and return its path."""
+    """Write the page and return its path.
+
+    Raises:
+        ValueError: if no folder is given; see also `make_page`.
+    """
+    if not run.runs:
+        raise ValueError("a report is of at least one folder: of a comparison, training or sweep")
     out = run.out or run.runs[0] / "report.html"
     as_html, as_markdown_text = make_page(run.runs, read_census(run.census))
     write_atomically(out, as_html.encode())

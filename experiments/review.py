@@ -21,10 +21,11 @@ from pathlib import Path
 
 from agents.files import write_atomically
 from agents.judge import Judge, can_judge
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
 from experiments.evaluation.players import find_players
 from experiments.evaluation.review import LOST, judge, kept_alive, record_games, useful_moves
 from experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
+from experiments.out_folder import check_writable
 from experiments.parallel.workers import Workers
 from experiments.reporting.plots import plot_alive
 from experiments.reporting.review_page import Reviewed, review_page
@@ -138,7 +139,19 @@ def review_many(run: Review, deals: str) -> None:
 
 
 def review(run: Review) -> None:
-    """Write the page of a game, or look many over."""
+    """Write the page of a game, or look many over.
+
+    Raises:
+        ValueError: for a wrong flag.
+    """
+    for name in ("seconds", "in_all"):
+        if not getattr(run, name) > 0:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is more than 0 seconds, not {getattr(run, name):g}")
+    if run.line < 1:
+        raise ValueError(f"--line is counted from 1, not {run.line}")
+    check_seed(run.seed)
+    check_writable(run.out.parent)
     if run.deals is not None:
         review_many(run, run.deals)
         return

@@ -40,18 +40,20 @@ from typing import Any
 
 import pandas as pd
 import tyro
-import yaml
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from scipy import stats
 
+from agents.schemas import read_checked
+from agents.yaml_values import read_yaml
 from experiments.command_line import PACKAGE, ROOT, run_command
+from experiments.out_folder import check_out
 from experiments.parallel.jobs import Failure, run_tasks
 from experiments.parallel.workers import Workers
 from experiments.reporting.tables import write_csv
 from experiments.train import Train, parse_steps
-from experiments.training.run_folder import DONE, RUN, STEPS, read_log, write_json
+from experiments.training.run_folder import DONE, RUN, STEPS, read_done, read_log, write_json
 from experiments.training.trainers import get_trainer
 from four_seasons_env.rules import get_rules, nearest
 
@@ -100,7 +102,7 @@ def read_jobs(run: Sweep) -> list[Job]:
     """
     if not run.jobs.is_file():
         raise FileNotFoundError(f"no sweep at {run.jobs}")
-    parts = yaml.safe_load(run.jobs.read_text())
+    parts = read_yaml(run.jobs)
     if not isinstance(parts, dict):
         raise ValueError(f"{run.jobs} must hold {', '.join(PARTS)}")
     for key in parts:
@@ -223,7 +225,7 @@ def _claim(run: Sweep, jobs: list[Job]) -> None:
     """
     path = run.out / "sweep.json"
     commands = {job.name: list(job.command) for job in jobs}
-    found = json.loads(path.read_text()) if path.is_file() else {}
+    found = read_checked(path, dict[str, list[str]]) if path.is_file() else {}
     for name, command in found.items():
         if commands.get(name, command) != command:
             raise ValueError(
@@ -277,16 +279,15 @@ def results_of(jobs: list[Job]) -> pd.DataFrame:
     rows = []
     for job in jobs:
         if job.is_done:
-            done = json.loads((job.out / DONE).read_text())
-            best = done["best"]
+            done = read_done(job.out)
             rows.append(
                 {
                     "job": job.name,
-                    "won": best["won"],
-                    "cards_up": best["cards_up"],
-                    "best_steps": best["steps"],
-                    "steps": done["steps"],
-                    "seconds": done["seconds"],
+                    "won": done.best.won,
+                    "cards_up": done.best.cards_up,
+                    "best_steps": done.best.steps,
+                    "steps": done.steps,
+                    "seconds": done.seconds,
                     "flags": " ".join(job.command),
                 }
             )
@@ -302,6 +303,9 @@ def sweep(run: Sweep) -> list[Failure]:
         FileNotFoundError: if there is no such file.
     """
     run.workers.check()
+    check_out(run.out, "sweep")
+    if run.threads < 1:
+        raise ValueError(f"--threads is 1 or more, not {run.threads}")
     jobs = read_jobs(run)
     _claim(run, jobs)
     todo = [job for job in jobs if not job.is_done]

@@ -28,6 +28,7 @@ import four_seasons_env  # noqa: F401  registers the environments
 from experiments.benchmarks.peers import PEERS
 from experiments.benchmarks.startup import peak_memory, startup_seconds
 from experiments.command_line import run_command
+from experiments.out_folder import check_out
 from experiments.reporting.plots import plot_throughput
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.kernel import new_masks
@@ -232,6 +233,7 @@ def _settings() -> Any:
 
 def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Measure, print, and return the tables: moves per second, and other costs."""
+    _check(run)
     rows: list[dict[str, Any]] = []
     costs: dict[str, float] = {}
 
@@ -298,6 +300,21 @@ def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
         write_csv(run.out / "costs.csv", other)
         plot_throughput(table, run.out / "throughput.png")
     return table, other
+
+
+def _check(run: Throughput) -> None:
+    """Refuse invalid flags before anything is measured."""
+    get_rules(run.rules)
+    for name in ("games", "threads"):
+        values = getattr(run, name)
+        if not values or min(values) < 1:
+            raise ValueError(f"--{name} are numbers from 1 on, not {values or 'none'}")
+    if run.windows < 1:
+        raise ValueError(f"--windows is 1 or more, not {run.windows}")
+    if not run.seconds >= 0:
+        raise ValueError(f"--seconds is a length of time, not {run.seconds:g}")
+    if run.out:
+        check_out(run.out, "measurement of speed")
 
 
 def ratios(table: pd.DataFrame) -> dict[str, float]:

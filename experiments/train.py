@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,21 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from agents.files import recover_folders
 from agents.registry import AGENTS
-from experiments.command_line import run_command
+from agents.schemas import fitting
+from experiments.command_line import check_seed, run_command
 from experiments.training.clock import Clock
-from experiments.training.learner import Trainer
+from experiments.training.learner import Learner, Trainer
 from experiments.training.monitor import Monitor
 from experiments.training.progress import start_log
 from experiments.training.run_folder import (
     CHECKPOINT,
     DONE,
+    POLICIES,
+    RUN,
     alone,
+    check_new_run,
     open_run,
     provenance,
     reopen_run,
@@ -101,10 +106,10 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
         ValueError: if a flag is given that says something else.
     """
     about = reopen_run(run.out)
-    values = about["run"]
-    for name in ("out", "hyperparameters"):
-        values[name] = Path(values[name]) if values[name] else None
-    started = Train(**values | {"out": run.out, "resume": True})
+    try:
+        started = fitting(about["run"] | {"out": str(run.out), "resume": True}, Train)
+    except ValueError as error:
+        raise ValueError(f"{run.out / RUN} is damaged: {error}") from None
     for each in dataclasses.fields(Train):
         default = each.default_factory() if callable(each.default_factory) else each.default
         given, was = getattr(run, each.name), getattr(started, each.name)
@@ -128,15 +133,24 @@ def _check(run: Train, trainer: Trainer) -> None:
                 f"no teacher {run.warm_start!r} for a warm start: "
                 f"{nearest(run.warm_start, teachers)}"
             )
-    for name in ("minutes", "core_minutes"):
-        value = getattr(run, name)
-        if value is not None and not value > 0:
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is a number of minutes above 0, not {value:g}")
+    check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
+    check_seed(run.seed)
     if not run.checkpoint_every >= 0:
         raise ValueError(f"--checkpoint-every is a number of minutes, not {run.checkpoint_every:g}")
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("there is at least one validation, of 1 to 10,000 deals")
+
+
+def check_minutes(**minutes: float | None) -> None:
+    """Refuse limits of time that are none.
+
+    Raises:
+        ValueError: naming the flag.
+    """
+    for name, value in minutes.items():
+        if value is not None and not 0 < value < float("inf"):
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is a number of minutes above 0, not {value:g}")
 
 
 def _as_json(run: Train) -> dict[str, Any]:
@@ -147,22 +161,17 @@ def _as_json(run: Train) -> dict[str, Any]:
 
 
 def _begin(run: Train) -> tuple[Train, Trainer, Any, Rules]:
-    """Open or reopen the run's folder."""
+    """The run with its algorithm, hyperparameters and rules, all checked; nothing is written."""
     if run.resume:
         run, values = _resumed(run)
         trainer = get_trainer(run.agent)
+        _check(run, trainer)
         return run, trainer, trainer.settings_from(values), get_rules(run.rules)
     trainer, rules = get_trainer(run.agent), get_rules(run.rules)
     settings = trainer.read_settings(run.hyperparameters, run.set)
     _check(run, trainer)
+    check_new_run(run.out)
     run = dataclasses.replace(run, steps=run.steps or trainer.steps)
-    about = {
-        "run": _as_json(run),
-        "rules": dataclasses.asdict(rules),
-        "hyperparameters": dataclasses.asdict(settings),
-        **provenance(),
-    }
-    open_run(run.out, about)
     return run, trainer, settings, rules
 
 
@@ -184,22 +193,37 @@ def train(run: Train, finish_when_stopped: bool = False) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(trainer.threads or threads)
     try:
-        with alone(run.out):
-            if (run.out / DONE).is_file():
-                print(f"{run.out} is finished already")
-                return
-            _train(run, trainer, settings, rules, finish_when_stopped)
+        with ExitStack() as held:
+            if run.resume:
+                held.enter_context(alone(run.out))
+                if (run.out / DONE).is_file():
+                    print(f"{run.out} is finished already")
+                    return
+            trainer.compile(settings, rules)
+            clock = Clock(parse_steps(str(run.steps)), run.minutes, run.core_minutes)
+            learner = trainer.start(settings, rules, run.seed, clock)
+            if not run.resume:  # only now, when all that can be refused has not been
+                held.enter_context(alone(run.out))
+                about = {
+                    "run": _as_json(run),
+                    "rules": dataclasses.asdict(rules),
+                    "hyperparameters": dataclasses.asdict(settings),
+                }
+                open_run(run.out, about | provenance())
+            _train(run, trainer, learner, clock, rules, finish_when_stopped)
     finally:
         torch.set_num_threads(threads)
 
 
 def _train(
-    run: Train, trainer: Trainer, settings: Any, rules: Rules, finish_when_stopped: bool
+    run: Train,
+    trainer: Trainer,
+    learner: Learner,
+    clock: Clock,
+    rules: Rules,
+    finish_when_stopped: bool,
 ) -> None:
     console = Console()
-    trainer.compile(settings, rules)
-    clock = Clock(parse_steps(str(run.steps)), run.minutes, run.core_minutes)
-    learner = trainer.start(settings, rules, run.seed, clock)
     columns = (
         BarColumn(bar_width=24),
         TextColumn("{task.fields[wins]}  {task.fields[rate]}"),
@@ -220,10 +244,15 @@ def _train(
             validation_deals=run.validation_deals,
             checkpoint_every=run.checkpoint_every,
         )
+        if run.resume:
+            recover_folders(run.out)
+            recover_folders(run.out / POLICIES)
         if checkpoint.is_dir():
             state = learner.restore(checkpoint)
             monitor.restore(state, start_log(run.out, learner.steps))
         else:
+            if run.resume:
+                console.print("no checkpoint has been saved yet: the run starts anew")
             monitor.logger = start_log(run.out)
             clock.start()
             if run.warm_start:
@@ -272,9 +301,14 @@ _INTERRUPTED = (
 )
 
 
+def _saved(run: Train) -> str:
+    """What there is after Ctrl-C, or on a full disk."""
+    return _INTERRUPTED.format(run=run) if (run.out / RUN).is_file() else "nothing is saved"
+
+
 def main() -> None:
     """Run the command."""
-    run_command(train, Train, __doc__, _INTERRUPTED)
+    run_command(train, Train, __doc__, _saved)
 
 
 if __name__ == "__main__":

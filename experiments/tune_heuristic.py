@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from agents.files import write_atomically
+from agents.schemas import Number, read_json
 from agents.scripted import heuristic
 from agents.scripted.heuristic import FEATURES, HeuristicAgent
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
 from experiments.evaluation.play import play_deals
+from experiments.out_folder import check_writable
 from experiments.parallel.workers import Workers
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import get_rules
@@ -43,6 +45,20 @@ _START = {
     "deal": 0.0,
 }
 """A first guess, from the advice of players."""
+
+
+@dataclass
+class Weights:
+    """The schema of a file of weights."""
+
+    rules: str
+    weights: dict[str, tuple[Number, Number]]
+    """By feature: with the stock full, and empty."""
+
+    def __post_init__(self) -> None:
+        """Check that each feature has its weights."""
+        if missing := [name for name in FEATURES if name not in self.weights]:
+            raise ValueError(f"weights are missing: {', '.join(missing)}")
 
 
 @dataclass
@@ -78,10 +94,18 @@ def tune(run: Tune) -> None:
         ValueError: for an unknown rule set or backend, or an elite larger than the population.
     """
     get_rules(run.rules)
+    for name in ("generations", "population", "deals_per_generation"):
+        if getattr(run, name) < 1:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is 1 or more, not {getattr(run, name)}")
     if not 1 <= run.elite <= run.population:
         raise ValueError(f"--elite is 1 to {run.population}, the population: not {run.elite}")
+    check_seed(run.seed)
+    run.workers.check()
+    check_writable(run.out.parent)
     rng = np.random.default_rng(run.seed)
     if run.start:
+        read_json(run.start, Weights)
         mean = heuristic.read_weights(run.start)
         spread = np.abs(mean) * 0.1 + 0.01
     else:

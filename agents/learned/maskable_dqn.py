@@ -27,7 +27,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from agents.learned.network_agent import ACTIVATION_MODULES
 from agents.learned.replay import MaskableReplayBuffer
 from agents.learned.sb3_internals import require
-from agents.learned.settings import MoveSettings, between, read_settings
+from agents.learned.settings import MoveSettings, read_settings
+from agents.schemas import Count, Positive, Share
 from agents.scripted.random_agent import any_legal
 
 NAME = "maskable_dqn"
@@ -41,13 +42,13 @@ MARGIN = 0.05
 class Hyperparameters(MoveSettings):
     """The hyperparameters in `maskable_dqn.yaml`."""
 
-    buffer_size: int = between(1)
-    learning_starts: int = between(0)
-    gradient_steps: int = between(1)
-    tau: float = between(0, 1)
-    exploration_initial_eps: float = between(0, 1)
-    exploration_final_eps: float = between(0, 1)
-    exploration_fraction: float = between(0, 1)
+    buffer_size: Positive
+    learning_starts: Count
+    gradient_steps: Positive
+    tau: Share
+    exploration_initial_eps: Share
+    exploration_final_eps: Share
+    exploration_fraction: Share
 
 
 def read_hyperparameters(

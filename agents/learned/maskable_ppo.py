@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from agents.learned.network_agent import ACTIVATION_MODULES
-from agents.learned.settings import MoveSettings, between, read_settings
+from agents.learned.settings import MoveSettings, read_settings
+from agents.schemas import Amount, Positive, Share
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
@@ -26,12 +27,12 @@ NAME = "maskable_ppo"
 class Hyperparameters(MoveSettings):
     """The hyperparameters in `maskable_ppo.yaml`."""
 
-    n_steps: int = between(1)
-    n_epochs: int = between(1)
-    gae_lambda: float = between(0, 1)
-    clip_range: float = between(0)
-    ent_coef: float = between(0)
-    vf_coef: float = between(0)
+    n_steps: Positive
+    n_epochs: Positive
+    gae_lambda: Share
+    clip_range: Amount
+    ent_coef: Amount
+    vf_coef: Amount
 
 
 def read_hyperparameters(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from agents.learned.candidates.encoders import ENCODERS
 from agents.learned.maskable_ppo import algorithm_arguments
-from agents.learned.settings import Settings, between, one_of
+from agents.learned.settings import Settings
+from agents.schemas import Amount, Positive, Share, one_of
 from four_seasons_env.next_deal.batch import OBSERVATIONS
 from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
@@ -28,25 +29,25 @@ NAME = "next_deal_ppo"
 class Hyperparameters(Settings):
     """The hyperparameters in `next_deal_ppo.yaml`."""
 
-    observation: str = one_of(OBSERVATIONS)
-    network: str = one_of(ENCODERS)
-    candidates: int = between(1)
-    expansions: int = between(1)
-    order: str = one_of(ORDERS)
-    endings: str = one_of(ENDINGS)
-    ending_expansions: int = between(1)
-    n_steps: int = between(1)
-    n_epochs: int = between(1)
-    gae_lambda: float = between(0, 1)
-    clip_range: float = between(0)
-    ent_coef: float = between(0)
-    vf_coef: float = between(0)
-    averaging: float = between(0, 1)
+    observation: Annotated[str, one_of(OBSERVATIONS)]
+    network: Annotated[str, one_of(ENCODERS)]
+    candidates: Positive
+    expansions: Positive
+    order: Annotated[str, one_of(ORDERS)]
+    endings: Annotated[str, one_of(ENDINGS)]
+    ending_expansions: Positive
+    n_steps: Positive
+    n_epochs: Positive
+    gae_lambda: Share
+    clip_range: Amount
+    ent_coef: Amount
+    vf_coef: Amount
+    averaging: Share
     """The policy that is validated and saved is the mean of the weights over this last share of
     the run so far; 0: the latest weights."""
-    play_candidates: int = between(1)
-    play_expansions: int = between(1)
-    play_ending_expansions: int = between(1)
+    play_candidates: Positive
+    play_expansions: Positive
+    play_ending_expansions: Positive
 
     def __post_init__(self) -> None:
         """Check that the network can read the observation, and has the right number of layers.

@@ -1,20 +1,23 @@
 """Hyperparameters: one YAML file for each algorithm, checked against a dataclass before a run.
 
-The dataclass is the schema: it names every key, its type and its bounds, and holds no values. The
-values come from the algorithm's own file; those of a user's file override them, and flags such as
-``learning_rate=1e-3`` override both.
+The dataclass is the schema (`agents.schemas`): it names every key, its type and its bounds, and
+holds no values. The values come from the algorithm's own file; those of a user's file override
+them, and flags such as ``learning_rate=1e-3`` override both.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
-import yaml
+from msgspec import Meta
 
+from agents.schemas import Amount, Positive, Share, fitting, one_of
+from agents.yaml_values import parse_yaml, read_yaml
 from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS
@@ -27,37 +30,27 @@ HERE = Path(__file__).parent
 ACTIVATIONS = ("relu", "tanh")
 
 
-def one_of(choices: Iterable[str]) -> Any:
-    """A field whose value is one of these strings."""
-    return dataclasses.field(metadata={"choices": tuple(choices)})
-
-
-def between(low: float, high: float = float("inf")) -> Any:
-    """A field whose value, or each value of its list, lies in this closed interval."""
-    return dataclasses.field(metadata={"low": low, "high": high})
-
-
 @dataclass(kw_only=True)
 class Settings:
     """What all algorithms share; named as in Stable-Baselines3 where it has the same."""
 
     observation: str
-    reward: str = one_of(REWARDS)
-    max_moves: int = between(1)
+    reward: Annotated[str, one_of(REWARDS)]
+    max_moves: Positive
     """Longest training episode, in moves."""
-    games: int = between(1)
+    games: Positive
     """Games played in parallel."""
-    batch_size: int = between(2)
-    learning_rate: float = between(0)
+    batch_size: Annotated[int, Meta(ge=2)]
+    learning_rate: Amount
     """At the start; falls linearly to a twentieth, which it reaches before the end of the run."""
-    gamma: float = between(0, 1)
-    max_grad_norm: float = between(0)
-    layers: list[int] = between(1)
+    gamma: Share
+    max_grad_norm: Amount
+    layers: Annotated[list[Positive], Meta(min_length=1)]
     """Units of the hidden layers."""
-    cloning_moves: int = between(1)
+    cloning_moves: Positive
     """Actions of the teacher to clone in a warm start."""
-    cloning_epochs: int = between(1)
-    cloning_learning_rate: float = between(0)
+    cloning_epochs: Positive
+    cloning_learning_rate: Amount
 
     def falling_rate(self, remaining: float) -> float:
         """The learning rate when this share of the run remains (1 to 0)."""
@@ -68,9 +61,9 @@ class Settings:
 class MoveSettings(Settings):
     """What algorithms share if their actions are moves."""
 
-    observation: str = one_of(OBSERVATIONS)
-    mask: str = one_of(MASKS)
-    activation: str = one_of(ACTIVATIONS)
+    observation: Annotated[str, one_of(OBSERVATIONS)]
+    mask: Annotated[str, one_of(MASKS)]
+    activation: Annotated[str, one_of(ACTIVATIONS)]
 
 
 _RENAMED = {"averaged": "averaging"}
@@ -106,7 +99,7 @@ def read_settings(
         key, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"hyperparameters are set as key=value, not {text!r}")
-        values[key.strip()] = yaml.safe_load(value)
+        values[key.strip()] = parse_yaml(value, key)
     return make_settings(schema, values, agent)
 
 
@@ -124,56 +117,33 @@ def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:
     missing = [name for name in known if name not in values]
     if missing:
         raise ValueError(f"hyperparameters of {agent} are missing: {', '.join(missing)}")
-    kinds = get_type_hints(schema)
-    checked = {
-        each.name: _check(each, kinds[each.name], values[each.name])
-        for each in dataclasses.fields(schema)
-    }
-    return schema(**checked)
+    kinds = get_type_hints(schema, include_extras=True)
+    return schema(**{name: _checked(name, kinds[name], values[name]) for name in known})
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"no hyperparameters at {path}")
-    try:
-        values = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path} is not YAML: {error}") from None
+    values = read_yaml(path)
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold lines of the form 'key: value'")
     return values
 
 
-def _check(each: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
-    """The value, if it has the field's type and is within its bounds; an int passes for a float."""
-    name, expected = each.name, getattr(kind, "__name__", str(kind))
-    is_right: Any
-    if kind == list[int]:
-        is_right = isinstance(value, list) and all(type(item) is int for item in value) and value
-        expected = "list of integers"
-    elif kind is float:
-        if isinstance(value, str):
-            value = _as_number(value)
-        is_right = type(value) in (int, float)
-    else:
-        is_right = type(value) is kind
-    if not is_right:
-        raise ValueError(f"{name} must be a {expected}, not {value!r}")
-    choices = each.metadata.get("choices")
+def _checked(name: str, kind: Any, value: Any) -> Any:
+    """The value as its type has it: an int passes for a float, as does "1e-3".
+
+    Raises:
+        ValueError: with the nearest, if it is none of the type's choices.
+    """
+    (meta,) = kind.__metadata__
+    choices = meta.extra and meta.extra["choices"]
     if choices and value not in choices:
-        raise ValueError(f"unknown {name} {value!r}: {nearest(value, choices)}")
-    if "low" in each.metadata:
-        low, high = each.metadata["low"], each.metadata["high"]
-        for item in value if isinstance(value, list) else [value]:
-            if not low <= item <= high:
-                bound = f"at least {low}" if high == float("inf") else f"from {low} to {high}"
-                raise ValueError(f"{name} must be {bound}, not {item!r}")
-    return float(value) if kind is float else value
-
-
-def _as_number(text: str) -> Any:
-    """The number in a string: YAML 1.1 reads "1e-3" as a string because it has no dot."""
+        raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), choices)}")
+    if kind.__origin__ is float and isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)  # YAML 1.1 reads "1e-3" as a string because it has no dot
     try:
-        return float(text)
-    except ValueError:
-        return text
+        return fitting(value, kind)
+    except ValueError as error:
+        raise ValueError(f"{name} is {value!r}: {error}") from None

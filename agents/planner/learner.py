@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from agents.learned.settings import between, read_settings
+from agents.learned.settings import read_settings
 from agents.planner.reach import Limits, new_player
 from agents.planner.self_play import new_experience, play_games
 from agents.planner.value_network import Network, learn, new_network, new_trainer
+from agents.schemas import Positive, Rate, Share
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.next_deal.reach import new_search
 from four_seasons_env.rules import Rules
@@ -26,24 +27,24 @@ _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
 class Hyperparameters:
     """How the planner learns; `planner.yaml` sets it."""
 
-    games: int = between(1)
+    games: Positive
     """Games between two updates."""
-    nodes: int = between(1)
+    nodes: Positive
     """Positions that a search holds at most, while cards are hidden."""
-    expansions: int = between(1)
+    expansions: Positive
     """Positions that a search expands at most, while cards are hidden."""
-    endgame_nodes: int = between(1)
+    endgame_nodes: Positive
     """The same once nothing is hidden."""
-    endgame_expansions: int = between(1)
-    td_lambda: float = between(0, 1)
+    endgame_expansions: Positive
+    td_lambda: Share
     """How much of what comes later goes into a target."""
-    n_epochs: int = between(1)
+    n_epochs: Positive
     """Times that each position is learned from."""
-    batch_size: int = between(1)
-    learning_rate: float = between(0)
+    batch_size: Positive
+    learning_rate: Rate
     """Of Adam, at first; falls by equal factors to the final one over the run."""
-    final_learning_rate: float = between(0)
-    averaging: float = between(0, 1)
+    final_learning_rate: Rate
+    averaging: Share
     """The network that is kept is a mean over about this share of the games so far (Polyak and
     Juditsky 1992)."""
 

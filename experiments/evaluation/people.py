@@ -20,6 +20,7 @@ import pandas as pd
 
 from experiments.evaluation.deciding_code import code_digest
 from experiments.evaluation.games import results_of
+from experiments.evaluation.isolated import find_isolated
 from experiments.evaluation.players import (
     Player,
     check_distinct,
@@ -81,6 +82,7 @@ def find_all_players(
     trust: bool,
     deals: Container[int],
     say: Callable[[str], None] = print,
+    isolate: bool = False,
 ) -> list[Player]:
     """The players of a comparison under one rule set, people included.
 
@@ -92,6 +94,7 @@ def find_all_players(
         trust: open zips.
         deals: those of the comparison.
         say: is told which games of people do not count, and why.
+        isolate: let agents run in processes of their own (`experiments.evaluation.isolated`).
 
     Raises:
         ValueError: see `find_players`, or if there are no games of these rules and deals.
@@ -107,7 +110,8 @@ def find_all_players(
                 check_label(label, HUMAN)
             players += _find_people(label or name, Path(path), rules, deals, say)
         else:
-            players += find_players([text], rules, plays, trust)
+            find = find_isolated if isolate else find_players
+            players += find([text], rules, plays, trust)
     check_distinct(players)
     return players
 

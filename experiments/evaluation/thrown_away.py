@@ -9,10 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.command_line import check_seed
 from experiments.evaluation.players import Player, find_players
 from experiments.evaluation.review import WON, judge, record_games, useful_moves
+from experiments.out_folder import check_out
 from experiments.parallel.blocks import Block, collect_blocks, run_blocks, split_deals
 from experiments.parallel.workers import Workers
+from experiments.training.run_folder import provenance, write_json
 from four_seasons_env.rules import get_rules
 
 PLAY = ("deterministic",)
@@ -136,6 +139,8 @@ def review_deals(
     """
     rule_set = get_rules(rules)
     workers.check()
+    check_seed(seed)
+    check_out(out, "review")
     blocks = split_deals(deals, BLOCK)
     players = find_players(agents, rule_set, PLAY)
     tasks = [
@@ -143,5 +148,6 @@ def review_deals(
         for player in players
         for block in blocks
     ]
+    write_json(out / "review.json", provenance())
     run_blocks(review_block, tasks, "reviewing", workers)
     return collect_blocks(tasks, out / "results.csv")

@@ -6,6 +6,7 @@ the blocks that are not done yet.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,8 +140,12 @@ def run_blocks(
             if failure:
                 failures.append(failure)
     if failures:
-        reasons = "\n".join(f"  {each.name}: {each.reason}" for each in failures)
-        raise RuntimeError(f"{len(failures)} of {len(blocks)} blocks failed:\n{reasons}")
+        reasons = Counter(each.reason for each in failures)
+        told = "; ".join(f"{reason} ({count} times)" for reason, count in reasons.most_common(3))
+        raise RuntimeError(
+            f"{len(failures)} of {len(blocks)} blocks failed, as {failures[0].name} did; what is "
+            f"done is saved: {told}"
+        )
 
 
 def collect_blocks(blocks: Sequence[Block], path: Path) -> pd.DataFrame:

@@ -6,14 +6,17 @@ so that a restart skips it, whatever the backend.
 
 from __future__ import annotations
 
+import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
+from experiments.command_line import one_line
 from experiments.parallel.workers import Workers
 
 T = TypeVar("T")
@@ -59,7 +62,22 @@ def run_tasks(
         calls = (
             delayed(_attempt)(function, task, name) for task, name in zip(tasks, names, strict=True)
         )
-        yield from parallel(calls)
+        with _workers_deaf_to_ctrl_c() if as_they_end else nullcontext():
+            ended = parallel(calls)
+        yield from ended
+
+
+@contextmanager
+def _workers_deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that start within the block do not hear Ctrl-C, which is for the command alone."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
@@ -67,6 +85,6 @@ def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None
     try:
         function(task)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {one_line(error)}"
         return Failure(name, reason, traceback.format_exc())
     return None

@@ -6,7 +6,6 @@ training. The text of the page is written by hand.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from experiments.reporting.plots import plot_curves
 from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.statistics.summary import BASELINE, as_text, ranked
-from experiments.training.run_folder import DONE, RUN, read_log
+from experiments.training.run_folder import DONE, read_log, read_run
 
 PAGE = ROOT / "docs" / "learning.md"
 RESULTS = ROOT / "docs" / "results"
@@ -40,7 +39,7 @@ def curves_of(sweep: Path) -> pd.DataFrame:
     rows = []
     for path in sorted(sweep.glob(f"*/{DONE}")):
         folder = path.parent
-        about = json.loads((folder / RUN).read_text())
+        about = read_run(folder)
         log = read_log(folder)[list(_LOGGED)].dropna().rename(columns=_LOGGED)
         study = re.sub(r"-?seed-\d+$", "", folder.name) or sweep.name
         rules = about["rules"]["name"]

@@ -6,13 +6,14 @@ agents that did not play.
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from agents.schemas import read_checked
 from experiments.evaluation.ceiling import CEILING, with_ceiling
 from experiments.parallel.parts import read_part
 from experiments.reporting.tables import read_table
@@ -25,6 +26,23 @@ BESIDE = "beside.csv"
 """File of a comparison's folder: stored results that are shown with it."""
 
 
+@dataclass
+class About:
+    """The schema of `compare.json`, which has the comparison's origin as well."""
+
+    seed: int
+    deals: tuple[int, int]
+    """The first and the last."""
+    players: dict[str, str]
+    """Names that `make_agent` knows, by rule set and folder of the results."""
+    made_by: dict[str, dict[str, Any]]
+    """See `experiments.evaluation.players.Player.made_by`."""
+    kinds: dict[str, str]
+    """What each agent's play consists of, by its label."""
+    sealed: list[int] = field(default_factory=list)
+    """The numbers of sealed deals."""
+
+
 def read_about(folder: Path) -> dict[str, Any]:
     """Who plays in a comparison, from its folder.
 
@@ -32,18 +50,11 @@ def read_about(folder: Path) -> dict[str, Any]:
         FileNotFoundError: if the folder is none of a comparison.
         ValueError: if its file is damaged, or of an earlier version.
     """
-    path = folder / ABOUT
     try:
-        about: dict[str, Any] = json.loads(path.read_bytes())
-        missing = {"seed", "deals", "players", "made_by", "kinds"} - about.keys()
-    except (ValueError, AttributeError) as error:
-        raise ValueError(f"{path} is damaged ({error}): choose a new folder (--out)") from None
-    if missing:
-        raise ValueError(
-            f"{path} lacks {', '.join(sorted(missing))}: an earlier version wrote it, or it is "
-            "damaged; choose a new folder (--out)"
-        )
-    return about
+        return read_checked(folder / ABOUT, About)
+    except ValueError as error:
+        hint = "an earlier version may have written it; choose a new folder (--out)"
+        raise ValueError(f"{error}: {hint}") from None
 
 
 def read_results(folder: Path) -> pd.DataFrame:

@@ -8,33 +8,45 @@ loaded with ``weights_only=True``, arrays without pickle, the rest is JSON.
 
 from __future__ import annotations
 
-import json
+import io
 import random
-import zipfile
+from dataclasses import dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.files import whole_folder
 from agents.learned.replay import MaskableReplayBuffer
 from agents.learned.sb3_internals import (
     LearningState,
     learning_state,
     restore_learning_state,
 )
+from agents.schemas import Count, Number
 from experiments.training.average import WeightAverage
-from experiments.training.run_folder import write_json
+from experiments.training.checkpoint_folder import (
+    CheckpointError,
+    State,
+    new_checkpoint,
+    read_state,
+)
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 
-_TENSORS, _ARRAYS, _STATE = "tensors.pt", "arrays.npz", "state.json"
+_TENSORS, _ARRAYS = "tensors.pt", "arrays.npz"
 
 
-class CheckpointError(ValueError):
-    """A checkpoint that cannot be used."""
+@dataclass(kw_only=True)
+class ModelState(State):
+    """What of a model of Stable-Baselines3 is neither tensor nor array."""
+
+    counters: dict[str, Number]
+    python_rng: tuple[int, list[Count], float | None]
+    numpy_rng: tuple[str, Count, Count, float]
+    exploration_rng: dict[str, Any] | None
+    episodes: list[dict[str, Any]]
+    successes: list[bool]
 
 
 def save_checkpoint(
@@ -65,19 +77,20 @@ def save_checkpoint(
         **_prefixed("replay", model.replay_buffer.state() if _replays(model) else {}),
     }
     version, words, gauss_next = random.getstate()
-    state = {
-        "counters": learning.counters,
-        "python_rng": [version, list(words), gauss_next],
-        "numpy_rng": [kind, int(position), int(has_gauss), float(gauss)],
-        "exploration_rng": model.exploration_rng.bit_generator.state if _replays(model) else None,
-        "episodes": learning.episodes,
-        "successes": learning.successes,
-        "watcher": watcher,
-    }
-    with whole_folder(folder) as new:
-        torch.save(tensors, new / _TENSORS)
+    state = ModelState(
+        counters=learning.counters,
+        python_rng=(version, list(words), gauss_next),
+        numpy_rng=(kind, int(position), int(has_gauss), float(gauss)),
+        exploration_rng=model.exploration_rng.bit_generator.state if _replays(model) else None,
+        episodes=learning.episodes,
+        successes=learning.successes,
+        watcher=watcher,
+    )
+    with new_checkpoint(folder, state) as new:
+        written = io.BytesIO()  # on a full disk, torch says nothing that people understand
+        torch.save(tensors, written)
+        (new / _TENSORS).write_bytes(written.getbuffer())
         np.savez_compressed(new / _ARRAYS, **arrays)
-        write_json(new / _STATE, state)
 
 
 def restore_checkpoint(folder: Path, model: Any, average: WeightAverage) -> dict[str, Any]:
@@ -90,34 +103,22 @@ def restore_checkpoint(folder: Path, model: Any, average: WeightAverage) -> dict
         CheckpointError: if the checkpoint is damaged or of other settings.
     """
     try:
+        state = read_state(folder, ModelState)
         tensors = torch.load(folder / _TENSORS, weights_only=True, map_location=model.device)
         with np.load(folder / _ARRAYS, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        state: dict[str, Any] = json.loads((folder / _STATE).read_text())
         _restore(model, tensors, arrays, state)
         average.restore(tensors["average"])
-    except _DAMAGES as error:
+    except Exception as error:  # archives that someone has edited can raise anything
         raise CheckpointError(f"{folder} cannot be resumed from: {error}") from None
-    watcher: dict[str, Any] = state["watcher"]
-    return watcher
-
-
-_DAMAGES = (
-    ValueError,
-    KeyError,
-    RuntimeError,
-    OSError,
-    EOFError,
-    UnpicklingError,
-    zipfile.BadZipFile,
-)
+    return state.watcher
 
 
 def _restore(
     model: Any,
     tensors: dict[str, Any],
     arrays: dict[str, NDArray[Any]],
-    state: dict[str, Any],
+    state: ModelState,
 ) -> None:
     model.policy.load_state_dict(tensors["policy"])
     model.policy.optimizer.load_state_dict(tensors["optimizer"])
@@ -125,18 +126,18 @@ def _restore(
     learning = LearningState(
         observations.get(_ALONE, observations),
         arrays["last_episode_starts"],
-        state["counters"],
-        state["episodes"],
-        state["successes"],
+        state.counters,
+        state.episodes,
+        state.successes,
     )
     restore_learning_state(model, learning)
     _games(model).venv.restore(_part(arrays, "games"))
     if _replays(model):
         model.replay_buffer.restore(_part(arrays, "replay"))
-        model.exploration_rng.bit_generator.state = state["exploration_rng"]
-    version, words, gauss_next = state["python_rng"]
+        model.exploration_rng.bit_generator.state = state.exploration_rng
+    version, words, gauss_next = state.python_rng
     random.setstate((version, tuple(words), gauss_next))
-    kind, position, has_gauss, gauss = state["numpy_rng"]
+    kind, position, has_gauss, gauss = state.numpy_rng
     np.random.set_state((kind, arrays["numpy_key"], position, has_gauss, gauss))  # noqa: NPY002
     torch.set_rng_state(tensors["rng"].cpu())
     if tensors["cuda_rng"] and torch.cuda.is_available():

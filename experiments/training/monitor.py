@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rich.progress import Progress
 from stable_baselines3.common.logger import Logger
 
 from agents.policy_files import save_policy
+from agents.schemas import Amount, Count, fitting
 from experiments.evaluation.play import play_deals
 from experiments.reporting.tables import write_csv
 from experiments.training.clock import Clock
@@ -28,12 +30,31 @@ from experiments.training.run_folder import (
     POLICIES,
     STEPS,
     VALIDATION_GAMES,
+    Validation,
 )
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.rules import Rules
 
 RECENT = 1000
 """Episodes of the running win rate."""
+
+
+@dataclass
+class Watched:
+    """The schema of the monitor's part of a checkpoint."""
+
+    seconds: Amount
+    core_seconds: Amount
+    games: Count
+    won: list[bool]
+    """Of the last training games, whether each was won."""
+    cards_up: list[Count]
+    best: Validation | None
+    validated: Count
+    """Validations so far."""
+    logged_steps: Count
+    recorded: dict[str, tuple[float, Any]]
+    """What the next row of the log has so far: values, and where they are not to be written."""
 
 
 class Monitor:
@@ -87,7 +108,7 @@ class Monitor:
         self.stop_signal: int | None = None
         self.won: deque[bool] = deque(maxlen=RECENT)
         self.cards_up: deque[int] = deque(maxlen=RECENT)
-        self.best: dict[str, Any] | None = None
+        self.best: Validation | None = None
         self.validated = 0
         self.logged_steps = 0
         self.games = 0
@@ -102,7 +123,7 @@ class Monitor:
             "games": self.games,
             "won": [bool(each) for each in self.won],
             "cards_up": [int(each) for each in self.cards_up],
-            "best": self.best,
+            "best": asdict(self.best) if self.best else None,
             "validated": self.validated,
             "logged_steps": self.logged_steps,
             "recorded": {
@@ -112,17 +133,22 @@ class Monitor:
         }
 
     def restore(self, state: dict[str, Any], logger: Logger) -> None:
-        """Continue from a `state`, with a logger whose log ends there."""
-        self.clock.start(state["seconds"], state["core_seconds"])
-        self.games = state["games"]
-        self.saved_seconds = state["seconds"]
-        self.won.extend(state["won"])
-        self.cards_up.extend(state["cards_up"])
-        self.best = state["best"]
-        self.validated = state["validated"]
-        self.logged_steps = state["logged_steps"]
+        """Continue from a `state`, with a logger whose log ends there.
+
+        Raises:
+            ValueError: if the state is damaged.
+        """
+        watched = fitting(state, Watched)
+        self.clock.start(watched.seconds, watched.core_seconds)
+        self.games = watched.games
+        self.saved_seconds = watched.seconds
+        self.won.extend(watched.won)
+        self.cards_up.extend(watched.cards_up)
+        self.best = watched.best
+        self.validated = watched.validated
+        self.logged_steps = watched.logged_steps
         self.logger = logger
-        for name, (value, excluded) in state["recorded"].items():
+        for name, (value, excluded) in watched.recorded.items():
             logger.record(name, value, exclude=excluded)
 
     def add_games(self, won: Sequence[bool], cards_up: Sequence[int] = ()) -> None:
@@ -163,7 +189,7 @@ class Monitor:
             "seconds": round(self.clock.seconds, 1),
             "core_seconds": round(self.clock.core_seconds, 1),
             "games": self.games,
-            "best": self.best,
+            "best": asdict(self.best) if self.best else None,
         }
 
     def log(self) -> None:
@@ -201,25 +227,25 @@ class Monitor:
         }
         card, weights = self.learner.policy(training)
         played = play_deals(self.learner.player(card, weights), self.rules, self.deals)
-        result: dict[str, Any] = {
-            "deals": f"{self.deals[0]}-{self.deals[-1]}",
-            "won": float(played["won"].mean()),
-            "cards_up": float(played["cards_up"].mean()),
-            "steps": steps,
-        }
-        card.training["validation"] = result
+        result = Validation(
+            deals=f"{self.deals[0]}-{self.deals[-1]}",
+            won=float(played["won"].mean()),
+            cards_up=float(played["cards_up"].mean()),
+            steps=steps,
+        )
+        card.training["validation"] = asdict(result)
         save_policy(self.out / LAST, card, weights)
         save_policy(self.out / POLICIES / f"{steps:012d}", card, weights)
         if self.best is None or _score(result) > _score(self.best):
             self.best = result
             save_policy(self.out / BEST, card, weights)
             write_csv(self.out / VALIDATION_GAMES, played)
-        self.logger.record("validation/win_rate", result["won"])
-        self.logger.record("validation/cards_up", result["cards_up"])
+        self.logger.record("validation/win_rate", result.won)
+        self.logger.record("validation/cards_up", result.cards_up)
         self.log()
         self.bar.console.print(
-            f"{_short(steps)} {self.trainer.unit}: {100 * result['won']:.1f}% of "
-            f"{len(self.deals):,} validation deals won, {result['cards_up']:.1f} cards up"
+            f"{_short(steps)} {self.trainer.unit}: {100 * result.won:.1f}% of "
+            f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up"
         )
 
     def save(self) -> None:
@@ -235,6 +261,6 @@ def _short(steps: int) -> str:
     return f"{steps / 1e6:6.2f}M" if steps >= 10**6 else f"{steps / 1e3:6.0f}k"
 
 
-def _score(result: dict[str, Any]) -> tuple[float, float]:
+def _score(result: Validation) -> tuple[float, float]:
     """Win rate first; cards up where that is equal."""
-    return result["won"], result["cards_up"]
+    return result.won, result.cards_up

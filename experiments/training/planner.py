@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from agents.files import whole_folder
 from agents.learned.settings import make_settings
 from agents.planner import learner as planner
 from agents.planner.agent import PlannerAgent
 from agents.planner.weights import network_of, policy_of
 from agents.policy_files import PolicyCard
 from agents.registry import Agent
-from experiments.training.checkpoints import CheckpointError
+from experiments.training.checkpoint_folder import (
+    CheckpointError,
+    State,
+    new_checkpoint,
+    read_state,
+)
 from experiments.training.clock import Clock
 from experiments.training.learner import Learner, Trainer
 from experiments.training.monitor import Monitor
-from experiments.training.run_folder import write_json
 from four_seasons_env.rules import Rules
 
-_ARRAYS, _STATE = "arrays.npz", "state.json"
+_ARRAYS = "arrays.npz"
 
 
 class PlannerTrainer(Trainer):
@@ -108,15 +109,14 @@ class PlannerLearner(Learner):
 
     def save(self, folder: Path, state: dict[str, Any]) -> None:
         """Write a checkpoint."""
-        with whole_folder(folder) as new:
+        with new_checkpoint(folder, State(watcher=state)) as new:
             self._learner.save(new / _ARRAYS)
-            write_json(new / _STATE, state)
 
     def restore(self, folder: Path) -> dict[str, Any]:
         """Continue from a checkpoint."""
         try:
+            state = read_state(folder, State)
             self._learner.load(folder / _ARRAYS)
-            state: dict[str, Any] = json.loads((folder / _STATE).read_text())
-        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        except Exception as error:  # archives that someone has edited can raise anything
             raise CheckpointError(f"{folder} cannot be resumed from: {error}") from None
-        return state
+        return state.watcher

@@ -9,6 +9,7 @@ import platform
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from agents.files import write_atomically
+from agents.schemas import Amount, Count, Number, Share, read_checked, read_json
 from experiments.command_line import IN_CLONE, ROOT, command_line
+from experiments.out_folder import check_out
 
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
@@ -35,6 +38,42 @@ CONTENTS = {
     DONE: "written last, when the run is finished",
 }
 """The files of a run and what each holds."""
+
+
+@dataclass
+class RunFile:
+    """What every `run.json` has, of which more is read than its flags."""
+
+    run: dict[str, Any]
+    """The flags of `experiments.train`."""
+    rules: dict[str, Any]
+    hyperparameters: dict[str, Any]
+    command: str
+    python: str
+    git: dict[str, str | None]
+
+
+@dataclass
+class Validation:
+    """How a policy did on validation deals."""
+
+    deals: str
+    won: Share
+    cards_up: Number
+    steps: Count
+
+
+@dataclass
+class Done:
+    """The schema of `done.json`, the outcome of a run."""
+
+    steps: Count
+    seconds: Amount
+    core_seconds: Amount
+    games: Count
+    best: Validation
+    """The policy that is kept as the best."""
+
 
 _PACKAGES = (
     "four-seasons-env",
@@ -100,11 +139,12 @@ def alone(out: Path) -> Iterator[None]:
         raise FileExistsError(f"{out} is being trained by another process") from None
 
 
-def open_run(out: Path, about: dict[str, Any]) -> None:
-    """Start the folder of a new run.
+def check_new_run(out: Path) -> None:
+    """Refuse a folder that a new run cannot have.
 
     Raises:
         FileExistsError: if the folder is not empty; nothing is ever overwritten.
+        OSError: if it cannot be written to.
     """
     if (out / RUN).is_file():
         done = "is finished" if (out / DONE).is_file() else "is unfinished"
@@ -112,8 +152,16 @@ def open_run(out: Path, about: dict[str, Any]) -> None:
             f"{out} holds a run already, which {done}: resume it (--resume), or choose a new "
             "folder (--out)"
         )
-    if out.exists() and any(not each.name.startswith(".") for each in out.iterdir()):
-        raise FileExistsError(f"{out} is not empty and holds no run: choose a new folder (--out)")
+    check_out(out, "training")
+
+
+def open_run(out: Path, about: dict[str, Any]) -> None:
+    """Start the folder of a new run.
+
+    Raises:
+        OSError: see `check_new_run`.
+    """
+    check_new_run(out)
     write_json(out / RUN, about)
     changes = _git("diff", "HEAD")
     if changes:
@@ -130,28 +178,49 @@ def reopen_run(out: Path) -> dict[str, Any]:
     """
     if not (out / RUN).is_file():
         raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
-    try:
-        about: dict[str, Any] = json.loads((out / RUN).read_text())
-    except ValueError as error:
-        raise ValueError(f"{out / RUN} is damaged: {error}") from None
+    return read_run(out)
+
+
+def read_run(out: Path) -> dict[str, Any]:
+    """The `run.json` of a run: what `RunFile` names, and the rest.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if it is damaged, or of an earlier version.
+    """
+    about = read_checked(out / RUN, RunFile)
+    if "name" not in about["rules"]:
+        raise ValueError(
+            f"{out / RUN} does not name the rule set: an earlier version wrote it, train again"
+        )
     return about
+
+
+def read_done(out: Path) -> Done:
+    """The `done.json` of a finished run.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if it is damaged.
+    """
+    return read_json(out / DONE, Done)
 
 
 def write_readme(out: Path) -> None:
     """Write the folder's README from its files."""
-    about = json.loads((out / RUN).read_text())
+    about = read_run(out)
     run, git = about["run"], about["git"]
     title = f"{run['agent']} on {about['rules']['name']}, training seed {run['seed']}"
     lines = [f"# {title}", "", f"    {about['command']}", ""]
     changed = " with the changes of git.diff" if git["changed"] else ""
     lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {about['python']}.", ""]
     if (out / DONE).is_file():
-        done = json.loads((out / DONE).read_text())
-        best = done["best"]
+        done = read_done(out)
+        best = done.best
         lines += [
-            f"Learned from {done['steps']:,} steps in {done['seconds']:,.0f} seconds. Its best "
-            f"policy won {best['won']:.2%} of {best['deals']} (validation deals), with "
-            f"{best['cards_up']:.1f} cards up; from step {best['steps']:,}.",
+            f"Learned from {done.steps:,} steps in {done.seconds:,.0f} seconds. Its best policy "
+            f"won {best.won:.2%} of {best.deals} (validation deals), with {best.cards_up:.1f} "
+            f"cards up; from step {best.steps:,}.",
             "",
         ]
     else:

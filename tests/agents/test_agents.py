@@ -164,6 +164,10 @@ def test_unknown_agents_get_the_nearest() -> None:
         ("random@worlds=4", "no option 'worlds'"),
         ("rollout@worlds", "is no option"),
         ("rollout@worlds=0", "worlds must be at least 1"),
+        ("rollout@worlds=2,worlds=3", "option 'worlds' is given twice"),
+        ("rollout@worlds=[", "option 'worlds' in .* is not YAML"),
+        ("rollout@worlds=*x", "aliases"),
+        ("rollout@worlds=" + "[" * 9999 + "]" * 9999, "nested too deeply"),
         ("rollout@base=gredy", "did you mean 'greedy'"),
         ("rollout@candidates=0", "candidates must be at least 1"),
     ],
@@ -350,6 +354,22 @@ def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) ->
         load_policy(folder, "maskable_ppo", DEFAULT)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_no_numbers_are_refused(value: float, tmp_path: Path) -> None:
+    weights = untrained(DEFAULT)
+    next(iter(weights.values()))[0, 0] = value
+    save_policy(tmp_path / "p", card_for(DEFAULT), weights)
+    with pytest.raises(PolicyFileError, match="has to hold finite numbers"):
+        make_agent(f"maskable_ppo:{tmp_path / 'p'}")
+
+
+def test_a_card_that_is_nested_deeply_is_refused(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "p")
+    (folder / CARD_FILE).write_text("[" * 100_000)
+    with pytest.raises(PolicyFileError, match="nested too deeply"):
+        load_policy(folder, "maskable_ppo", DEFAULT)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
@@ -357,7 +377,16 @@ def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) ->
         ("observation", "cards", "observation 'cards'"),
         ("observation", "tpos", "did you mean 'tops'"),
         ("activation", "rel", "did you mean 'relu'"),
-        ("colour", "red", "is not a policy's card"),
+        ("colour", "red", "unknown 'colour'"),
+        ("layers", 5, r"Expected `array`, got `int` - at `\$.layers`"),
+        ("layers", [0], r"Expected `int` >= 1 - at `\$.layers\[0\]`"),
+        ("layers", [10**30], r"Expected `int` <= 65536"),
+        ("exploration", -3, r"Expected `float` >= 0.0 - at `\$.exploration`"),
+        ("exploration", float("nan"), r"at `\$.exploration`"),
+        ("mask", "../x", r"legal\|distinct.* - at `\$.mask`"),
+        ("sha256", "", r"at `\$.sha256`"),
+        ("training", {"seed": "../x"}, r"Expected `int \| null`, got `str` - at `\$.seed`"),
+        ("decisions", {"candidates": [1]}, r"at `\$.decisions"),
     ],
 )
 def test_weights_that_do_not_fit_the_card_are_refused(
@@ -391,16 +420,21 @@ def test_hyperparameters_are_read_over_one_another(name: str, tmp_path: Path) ->
     ("text", "told"),
     [
         ("learning_rat: 1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
-        ("learning_rate: fast", "learning_rate must be a float, not 'fast'"),
-        ("learning_rate: true", "learning_rate must be a float, not True"),
-        ("games: 1.5", "games must be a int"),
-        ("games: 0", "games must be at least 1, not 0"),
-        ("gamma: 1.5", "gamma must be from 0 to 1, not 1.5"),
-        ("layers: []", "layers must be a list of integers"),
-        ("layers: [8, 0]", "layers must be at least 1"),
+        ("learning_rate: fast", "learning_rate is 'fast': Expected `float`, got `str`"),
+        ("learning_rate: true", "learning_rate is True: Expected `float`, got `bool`"),
+        ("learning_rate: .inf", "learning_rate is inf: Expected `float` <= "),
+        ("learning_rate: .nan", "learning_rate is nan: Expected `float`"),
+        ("games: 1.5", "games is 1.5: Expected `int`"),
+        ("games: 0", "games is 0: Expected `int` >= 1"),
+        ("gamma: 1.5", "gamma is 1.5: Expected `float` <= 1.0"),
+        ("layers: []", "layers is .*: Expected `array` of length >= 1"),
+        ("layers: [8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
+        ("layers: 5", "layers is 5: Expected `array`, got `int`"),
         ("observation: crads", "did you mean 'cards'"),
         ("- games", "lines of the form"),
         ("games: [", "is not YAML"),
+        ("games: " + "[" * 9999 + "]" * 9999, "nested too deeply"),
+        ("a: &a [1]\nb: &b [*a, *a]\ngames: [*b, *b]", "aliases"),
         ("games: !!python/object/apply:os.system ['true']", "is not YAML"),
     ],
 )

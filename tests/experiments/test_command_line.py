@@ -10,6 +10,7 @@ import pytest
 from experiments import compare
 from experiments.__main__ import commands, main
 from experiments.command_line import ROOT, run_command
+from experiments.out_folder import MARKS
 
 WRONG = {
     "census": ["--rules", "czarena"],
@@ -75,18 +76,99 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("train", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
         ("train", ["--core-minutes", "0"], "--core-minutes is a number of minutes above 0"),
         ("tune_heuristic", ["--elite", "100", "--population", "10"], "--elite is 1 to 10"),
+        ("tune_heuristic", ["--generations", "0"], "--generations is 1 or more"),
+        ("tune_heuristic", ["--start", "{broken}"], "broken.yaml is damaged"),
+        ("report", [], "at least one folder"),
+        ("sweep", ["{broken}"], "broken.yaml is not YAML"),
+        ("sweep", ["{aliases}"], "aliases"),
+        ("throughput", ["--rules", "czarinaa"], "did you mean 'czarina'"),
+        ("throughput", ["--threads", "0"], "--threads are numbers from 1 on"),
+        ("throughput", ["--games", "0"], "--games are numbers from 1 on"),
+        ("throughput", ["--games"], "--games are numbers from 1 on"),
+        ("throughput", ["--windows", "0"], "--windows is 1 or more"),
+        ("demo", ["--rules", "czarinaa"], "did you mean 'czarina'"),
+        ("demo", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
+        ("demo", ["--deals", "abc"], "deals are given as '0-9999'"),
+        ("pages", ["--results", "/nope"], "/nope/results.csv: No such file"),
+        ("disagreements", ["--planner", "heuristic"], "name another agent"),
+        ("compare", ["--agents", "random", "--seed", "-1"], "--seed is 0 or more"),
+        ("compare", ["--agents", "random", "--rules", "a", "--rules", "b"], "--rules is given twi"),
+        ("compare", ["--agents", "rollout@worlds=["], "is not YAML"),
+        ("census", ["--seed", "-1"], "--seed is 0 or more"),
+        ("review", ["--seconds", "0"], "--seconds is more than 0 seconds"),
+        ("review", ["--deals", "9-1"], "run backwards"),
+        ("train", ["--rules", "a", "--rules=b"], "--rules is given twice"),
+        ("train", ["--minutes", "inf"], "--minutes is a number of minutes above 0"),
+        ("train", ["--seed", "-1"], "--seed is 0 or more"),
+        ("train", ["--set", "layers=["], "layers is not YAML"),
+        ("train", ["--set", "layers=*x"], "aliases"),
+        ("train", ["--set", "learning_rate=.inf"], "learning_rate is inf"),
+        ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
+        ("train", ["--agent", "planner", "--set", "learning_rate=-1"], "learning_rate is -1"),
+        ("train", ["--resume"], "no run to resume"),
     ],
 )
 def test_flags_are_checked_before_anything_is_made(
     command: str, flags: list[str], told: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    out = tmp_path / "x"
+    out, files = tmp_path / "x", {}
+    for name, text in BROKEN.items():
+        files[name] = tmp_path / f"{name}.yaml"
+        files[name].write_text(text)
+    flags = [each.format(**files) for each in flags]
     flags = flags + ([] if command in WITHOUT_OUT else ["--out", str(out)])
     assert call(monkeypatch, command, *flags) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
     assert told in line
     assert not out.exists()
+
+
+BROKEN = {"broken": "fixed: [", "aliases": "grid: &a {seed: [0]}\nfixed: *a\n"}
+"""Files that are no sweeps and no weights."""
+
+WRITES = {
+    "census": (["--deals", "0-1"], "census"),
+    "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
+    "disagreements": ([], "comparison of decisions"),
+    "review": (["--deals", "10000-10001"], "review"),
+    "sweep": (["experiments/studies/quick.yaml"], "sweep"),
+    "throughput": ([], "measurement of speed"),
+    "train": ([], "training"),
+}
+"""Commands that write a folder of a kind."""
+
+
+@pytest.mark.parametrize("command", WRITES)
+def test_a_folder_of_another_kind_is_refused_and_left_alone(
+    command: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    flags, kind = WRITES[command]
+    marks = {each: MARKS[each][0] for each in ("training", "comparison") if each != kind}
+    for other, mark in {**marks, "thesis": "thesis.tex"}.items():
+        out = tmp_path / other
+        out.mkdir()
+        (out / mark).write_text("mine")
+        assert call(monkeypatch, command, *flags, "--out", str(out)) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"error: {out} ")
+        assert f"no {kind}: choose a new folder" in line
+        assert other == "thesis" or f"holds a {other}, " in line
+        assert [each.name for each in out.iterdir()] == [mark]
+
+
+@pytest.mark.parametrize("command", [*WRITES, "demo", "tune_heuristic"])
+def test_a_file_in_place_of_the_folder_is_named(
+    command: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    """Read-only folders are answered likewise; the suite may run as root, who may write them."""
+    flags, _ = WRITES.get(command, ([], ""))
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert call(monkeypatch, command, *flags, "--out", str(file / "x")) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"error: {file}: is not a folder: choose another"
+    assert file.read_text() == "mine"
 
 
 def test_the_listing_imports_no_command() -> None:

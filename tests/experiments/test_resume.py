@@ -18,7 +18,8 @@ from agents.learned.algorithms import ALGORITHMS, get_algorithm
 from experiments.train import Train, train
 from experiments.training import checkpoints
 from experiments.training.average import WeightAverage
-from experiments.training.checkpoints import CheckpointError, restore_checkpoint, save_checkpoint
+from experiments.training.checkpoint_folder import STATE, CheckpointError
+from experiments.training.checkpoints import restore_checkpoint, save_checkpoint
 from experiments.training.run_folder import ROOT, STEPS
 from four_seasons_env import FourSeasonsVectorEnv
 from four_seasons_env.rules import RULES
@@ -158,7 +159,7 @@ def test_a_checkpoint_holds_all_that_the_moves_to_come_depend_on(
     assert any((weights[0][name] != fresh.policy.state_dict()[name]).any() for name in weights[0])
 
 
-@pytest.mark.parametrize("name", [checkpoints._TENSORS, checkpoints._ARRAYS, checkpoints._STATE])
+@pytest.mark.parametrize("name", [checkpoints._TENSORS, checkpoints._ARRAYS, STATE])
 def test_damaged_checkpoints_are_refused_by_name(name: str, tmp_path: Path) -> None:
     model = model_of("maskable_dqn", tmp_path)
     model.learn(64, log_interval=None)

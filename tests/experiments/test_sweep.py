@@ -104,7 +104,7 @@ def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> 
         ({"fixed": {"tau": 1}}, "no hyperparameter of maskable_ppo"),
         ({"grid": {"agent": ["maskable_pop"]}}, "did you mean 'maskable_ppo'"),
         ({"fixed": {"rules": "czarena"}}, "did you mean 'czarina'"),
-        ({"fixed": {"gamma": 2}}, "gamma must be from 0 to 1"),
+        ({"fixed": {"gamma": 2}}, "gamma is 2: Expected `float` <= 1.0"),
         ({"fixed": {"steps": "many"}}, "steps are a positive number"),
         ({"samples": {"count": 1, "draw": {"gamma": {"unifrom": [0, 1]}}}}, "mean 'uniform'"),
         ({"samples": {"cuont": 1}}, "did you mean 'count'"),

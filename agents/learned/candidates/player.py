@@ -65,7 +65,7 @@ class NextDealAgent:
         self.train_seed = card.training.get("seed")
         self.observation = f"{card.observation} of candidates"
         self.deterministic = deterministic is not False
-        decisions = card.decisions | {
+        decisions: dict[str, Any] = card.decisions | {
             name: value
             for name, value in {
                 "candidates": candidates,

@@ -1,0 +1,102 @@
+"""JSON files that are checked against a schema, and the words of which schemas are made.
+
+A schema is a dataclass beside what it describes; msgspec checks the values against its types. What
+is wrong is said in one line with the place in the file, `$.layers[0]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from four_seasons_env.rules import nearest
+
+_LARGEST = sys.float_info.max  # leaves out infinity; no bound lets NaN pass
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Number = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
+Amount = Annotated[float, Meta(ge=0, le=_LARGEST)]
+Rate = Annotated[float, Meta(gt=0, le=_LARGEST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+"""A SHA-256 in hex."""
+
+
+def one_of(choices: Iterable[str]) -> Meta:
+    """For a string that is one of these."""
+    choices = tuple(choices)
+    pattern = f"^({'|'.join(map(re.escape, choices))})$"
+    return Meta(pattern=pattern, extra={"choices": choices})
+
+
+T = TypeVar("T")
+
+
+def read_json(path: Path, schema: type[T]) -> T:
+    """Read a JSON file that holds what its schema names and nothing else.
+
+    Args:
+        path: of the file.
+        schema: a dataclass, or any type that msgspec knows.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file, if it is no JSON, or does not fit the schema.
+    """
+    values, checked = _read(path, schema)
+    if dataclasses.is_dataclass(schema):
+        known = [each.name for each in dataclasses.fields(schema)]
+        for name in values:
+            if name not in known:
+                raise ValueError(f"{path} is damaged: unknown {name!r}: {nearest(name, known)}")
+    return checked
+
+
+def read_checked(path: Path, schema: type[Any]) -> dict[str, Any]:
+    """Read a JSON file that may hold more than its schema names; returns all that it holds.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: see `read_json`.
+    """
+    values: dict[str, Any] = _read(path, schema)[0]
+    return values
+
+
+def _read(path: Path, schema: type[T]) -> tuple[Any, T]:
+    data = path.read_bytes()
+    try:
+        values = json.loads(data)
+        return values, fitting(values, schema)
+    except RecursionError:
+        raise ValueError(f"{path} is damaged: it is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def fitting(values: Any, schema: type[T]) -> T:
+    """Values as a schema has them.
+
+    Raises:
+        ValueError: if they do not fit it.
+    """
+    try:
+        return msgspec.convert(values, schema, dec_hook=_as_path)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+
+
+def _as_path(kind: type, value: Any) -> Any:
+    """What msgspec does not know: a path, which JSON has as a string."""
+    if issubclass(kind, Path) and isinstance(value, str):
+        return Path(value)
+    raise ValueError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")

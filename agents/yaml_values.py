@@ -1,0 +1,42 @@
+"""Values that people write as YAML: hyperparameters, options of agents, sweeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def parse_yaml(text: str, what: str) -> Any:
+    """The value of a YAML text. Aliases are not read: a short text could grow without end by them.
+
+    Args:
+        text: of plain values, lists and mappings.
+        what: it is, for errors.
+
+    Raises:
+        ValueError: if it is not YAML.
+    """
+    try:
+        if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, yaml.SafeLoader)):
+            raise yaml.YAMLError("aliases (*name) are not read, write the value out")
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError) as error:
+        raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())[:200]}") from None
+    except RecursionError:
+        raise ValueError(f"{what} is nested too deeply") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """The value of a YAML file.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file, if it is not YAML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text: {error}") from None
+    return parse_yaml(text, str(path))

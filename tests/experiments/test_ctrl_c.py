@@ -1,0 +1,46 @@
+"""Ctrl-C at any moment: one line that says what is kept, exit status 130, no traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments.command_line import ROOT
+
+pytestmark = pytest.mark.slow
+
+COMMANDS = {
+    "census": ["--deals", "0-9999", "--seconds", "60", "--n-jobs", "2"],
+    "compare": ["--agents", "heuristic", "rollout", "--n-jobs", "2"],
+    "disagreements": [],
+    "throughput": ["--seconds", "60"],
+    "train": ["--agent", "planner", "--steps", "1G"],
+    "tune_heuristic": ["--n-jobs", "2"],
+}
+
+
+@pytest.mark.parametrize("moment", [0.7, 4, 9, 20])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_is_one_line(command: str, moment: float, tmp_path: Path) -> None:
+    """Sent to the whole group of processes, as a terminal does, after so many seconds."""
+    out = tmp_path / "x"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "experiments", command, *COMMANDS[command], "--out", str(out)],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(moment)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=120)[1]
+    assert process.returncode == 130, told
+    (line,) = told.splitlines()
+    assert line.startswith("stopped: ")
