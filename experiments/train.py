@@ -23,7 +23,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from agents.files import recover_folders
-from agents.registry import AGENTS
 from agents.schemas import fitting
 from experiments.command_line import check_seed, run_command
 from experiments.training.clock import Clock
@@ -44,7 +43,7 @@ from experiments.training.run_folder import (
     write_readme,
 )
 from experiments.training.trainers import get_trainer
-from four_seasons_env.rules import Rules, get_rules, nearest
+from four_seasons_env.rules import Rules, get_rules
 
 
 def parse_steps(text: str) -> int:
@@ -88,7 +87,8 @@ class Train:
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, which replace those of the files."""
     warm_start: str | None = None
-    """An agent to imitate first, such as heuristic."""
+    """An agent to imitate first, such as heuristic; for the planner, planner or planner:FOLDER: the
+    weights to go on from."""
     validations: int = 10
     """How often validation deals are played, evenly over the run; the best policy is saved."""
     validation_deals: int = 2000
@@ -124,15 +124,6 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
 def _check(run: Train, trainer: Trainer) -> None:
     """Refuse invalid flags before anything is written."""
     parse_steps(run.steps or trainer.steps)
-    if run.warm_start is not None and not trainer.imitates:
-        raise ValueError(f"{trainer.name} has no warm start: leave out --warm-start")
-    if run.warm_start is not None:
-        teachers = [name for name, entry in AGENTS.items() if not entry.learns]
-        if run.warm_start not in teachers:
-            raise ValueError(
-                f"no teacher {run.warm_start!r} for a warm start: "
-                f"{nearest(run.warm_start, teachers)}"
-            )
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
     check_seed(run.seed)
     if not run.checkpoint_every >= 0:
@@ -172,6 +163,9 @@ def _begin(run: Train) -> tuple[Train, Trainer, Any, Rules]:
     _check(run, trainer)
     check_new_run(run.out)
     run = dataclasses.replace(run, steps=run.steps or trainer.steps)
+    if run.warm_start is not None:
+        told = trainer.check_warm_start(run.warm_start, rules)
+        run = dataclasses.replace(run, warm_start=told)
     return run, trainer, settings, rules
 
 

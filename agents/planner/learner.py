@@ -84,6 +84,11 @@ class Learner:
         self._search = new_search(rules, max(settings.nodes, settings.endgame_nodes))
         self._experience = new_experience(settings.games)
 
+    def start_from(self, network: Network) -> None:
+        """Take a copy of other weights in place of random ones."""
+        for mine, other in zip((*self.network, *self.average), 2 * network, strict=True):
+            mine[...] = other
+
     def learning_rate(self, done: float) -> float:
         """The learning rate when this share of the run is done, 0 to 1."""
         settings = self.settings

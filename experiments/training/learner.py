@@ -43,7 +43,7 @@ class Learner(abc.ABC):
         """The player of a policy, for validation."""
 
     def warm_start(self, teacher: str) -> None:
-        """Imitate an agent before learning, if its `Trainer.imitates`."""
+        """Start from an agent that `Trainer.check_warm_start` has let pass."""
         raise NotImplementedError
 
     @abc.abstractmethod
@@ -81,8 +81,6 @@ class Trainer(abc.ABC):
     """Steps of a run by default."""
     log_steps: int
     """Steps between two rows of the log at most."""
-    imitates: bool
-    """Whether it has a warm start."""
     counts_cards_up: bool
     """Whether its training games have a number of cards up."""
     threads: int | None
@@ -95,6 +93,18 @@ class Trainer(abc.ABC):
     @abc.abstractmethod
     def settings_from(self, values: dict[str, Any]) -> Any:
         """Its hyperparameters from a dictionary that holds all of them."""
+
+    @abc.abstractmethod
+    def check_warm_start(self, teacher: str, rules: Rules) -> str:
+        """What a run says of a start from an agent: its name, and what else tells it from others.
+
+        Args:
+            teacher: the agent.
+            rules: the rule set to learn.
+
+        Raises:
+            ValueError: if it cannot start from that agent; says from which.
+        """
 
     @abc.abstractmethod
     def compile(self, settings: Any, rules: Rules) -> None:

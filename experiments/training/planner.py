@@ -9,12 +9,13 @@ from typing import Any
 
 import torch
 
+from agents.bundled import bundled_weights
 from agents.learned.settings import make_settings
 from agents.planner import learner as planner
 from agents.planner.agent import PlannerAgent
-from agents.planner.weights import network_of, policy_of
+from agents.planner.weights import load_network, network_of, policy_of
 from agents.policy_files import PolicyCard
-from agents.registry import Agent
+from agents.registry import Agent, split_name
 from experiments.training.checkpoint_folder import (
     CheckpointError,
     State,
@@ -27,6 +28,22 @@ from experiments.training.monitor import Monitor
 from four_seasons_env.rules import Rules
 
 _ARRAYS = "arrays.npz"
+_DIGEST = " sha256 "
+
+
+def _weights(teacher: str, rules: Rules) -> Path:
+    """The folder of the weights that a planner's name stands for.
+
+    Raises:
+        ValueError: if the name is not a planner's.
+    """
+    name = split_name(teacher)
+    if name.registered != planner.AGENT or name.options:
+        raise ValueError(
+            f"the planner starts from a planner's weights, not from {teacher!r}: write planner, or "
+            "planner:FOLDER"
+        )
+    return name.path or bundled_weights(planner.AGENT, rules.name)
 
 
 class PlannerTrainer(Trainer):
@@ -37,7 +54,6 @@ class PlannerTrainer(Trainer):
     schema = planner.Hyperparameters
     steps = "300k"
     log_steps = 2560
-    imitates = False
     counts_cards_up = False
     threads = 1
 
@@ -50,6 +66,11 @@ class PlannerTrainer(Trainer):
     def settings_from(self, values: dict[str, Any]) -> planner.Hyperparameters:
         """Its hyperparameters from a dictionary that holds all of them."""
         return make_settings(planner.Hyperparameters, values, planner.AGENT)
+
+    def check_warm_start(self, teacher: str, rules: Rules) -> str:
+        """It goes on from a planner's weights: `planner`, or `planner:FOLDER`."""
+        card, _ = load_network(_weights(teacher, rules), rules)
+        return f"{teacher}{_DIGEST}{card.sha256}"
 
     def compile(self, settings: planner.Hyperparameters, rules: Rules) -> None:
         """Learn from one game with little search."""
@@ -96,6 +117,14 @@ class PlannerLearner(Learner):
             expansions=self._settings.expansions,
             endgame=0,
         )
+
+    def warm_start(self, teacher: str) -> None:
+        """Start from a planner's weights."""
+        name, _, digest = teacher.partition(_DIGEST)
+        card, network = load_network(_weights(name, self._rules), self._rules)
+        if card.sha256 != digest:
+            raise ValueError(f"the weights of {name} have changed since the run was begun")
+        self._learner.start_from(network)
 
     def learn(self, monitor: Monitor) -> None:
         """Play and learn until the monitor ends the run."""

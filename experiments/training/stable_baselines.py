@@ -13,14 +13,14 @@ from agents.learned.algorithms import Algorithm
 from agents.learned.cloning import clone
 from agents.learned.settings import Settings
 from agents.policy_files import PolicyCard
-from agents.registry import Agent
+from agents.registry import AGENTS, Agent
 from experiments.training.average import WeightAverage
 from experiments.training.callback import TrainingCallback
 from experiments.training.checkpoints import restore_checkpoint, save_checkpoint
 from experiments.training.clock import Clock
 from experiments.training.learner import Learner, Trainer
 from experiments.training.monitor import Monitor
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, nearest
 
 
 class StableBaselinesTrainer(Trainer):
@@ -28,7 +28,6 @@ class StableBaselinesTrainer(Trainer):
 
     steps = "20M"
     log_steps = 32_768
-    imitates = True
     counts_cards_up = True
 
     def __init__(self, algorithm: Algorithm) -> None:
@@ -43,6 +42,15 @@ class StableBaselinesTrainer(Trainer):
     def settings_from(self, values: dict[str, Any]) -> Settings:
         """Its hyperparameters from a dictionary that holds all of them."""
         return self.algorithm.settings_from(values)
+
+    def check_warm_start(self, teacher: str, rules: Rules) -> str:
+        """It imitates any agent that does not learn."""
+        teachers = [name for name, entry in AGENTS.items() if not entry.learns]
+        if teacher not in teachers:
+            raise ValueError(
+                f"no teacher {teacher!r} for a warm start: {nearest(teacher, teachers)}"
+            )
+        return teacher
 
     def compile(self, settings: Settings, rules: Rules) -> None:
         """Learn from a few steps and drop the model; the next one seeds all random states."""

@@ -30,7 +30,7 @@ TINY = [
 
 def run(out: Path, **flags: object) -> Train:
     about = {"agent": "planner", "steps": "24", "validations": 3, "validation_deals": 8}
-    return Train(out, set=TINY, **about | flags)
+    return Train(out, **about | {"set": TINY} | flags)
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +139,21 @@ def test_a_run_of_an_earlier_version_is_named(finished: Path, tmp_path: Path) ->
         report(Report([tmp_path]))
 
 
-def test_it_has_no_warm_start(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="planner has no warm start"):
-        train(run(tmp_path / "x", warm_start="heuristic"))
+def test_a_warm_start_goes_on_from_a_planners_weights(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    train(run(first))
+    frozen = ["learning_rate=1e-12", "final_learning_rate=1e-12"]
+    train(run(second, warm_start=f"planner:{first / 'last'}", set=[*TINY, *frozen]))
+    before, after = (load_file(each / "last" / "model.safetensors") for each in (first, second))
+    assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
+    cards = [json.loads((each / "last" / "model.json").read_text()) for each in (first, second)]
+    assert cards[1]["training"]["warm_start"].endswith(cards[0]["sha256"])
+
+
+@pytest.mark.parametrize("teacher", ["heuristic", "planner@nodes=5", "next_deal_ppo"])
+def test_it_starts_from_no_other_agent(tmp_path: Path, teacher: str) -> None:
+    with pytest.raises(ValueError, match="starts from a planner's weights"):
+        train(run(tmp_path / "x", warm_start=teacher))
     assert not (tmp_path / "x").exists()
 
 
