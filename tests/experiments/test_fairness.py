@@ -153,17 +153,17 @@ def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
     tmp_path: Path, monkeypatch
 ) -> None:
     loaded: list[str] = []
-    find, draw = compare_module.find_players, compare_module.sealed_deals
+    find, draw = compare_module.find_all_players, compare_module.sealed_deals
 
-    def find_first(*arguments):
+    def find_first(*arguments, **more):
         loaded.append("agents")
-        return find(*arguments)
+        return find(*arguments, **more)
 
     def then_draw(count: int) -> tuple[int, ...]:
         loaded.append("deals")
         return draw(count)
 
-    monkeypatch.setattr(compare_module, "find_players", find_first)
+    monkeypatch.setattr(compare_module, "find_all_players", find_first)
     monkeypatch.setattr(compare_module, "sealed_deals", then_draw)
     results = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
     assert loaded == ["agents", "deals"]

@@ -16,6 +16,20 @@ Position = tuple[tuple[Pile, ...], Pile, Pile, tuple[int, ...], int, Pile]
 the reserve, which is not part of the tableau here."""
 
 
+def position_of(game: Any) -> Position:
+    """A game's position: of the slow model, or of the engine."""
+    piles = [cards_of(pile) for pile in game.tableau]
+    reserve = piles.pop(game.rules.piles // 2) if game.rules.reserve else ()
+    return (
+        tuple(sorted(piles)),
+        cards_of(game.waste),
+        cards_of(game.stock),
+        tuple(len(game.foundations[suit]) for suit in SUITS),
+        game.redeals_left,
+        reserve,
+    )
+
+
 class BruteForce:
     """All that can happen in a game from the opening of a deck, or after some moves."""
 
@@ -26,17 +40,8 @@ class BruteForce:
         game = SlowGame(rules, deck)
         for move in moves:
             game.play(move)
-        piles = [cards_of(pile) for pile in game.tableau]
-        reserve = piles.pop(rules.piles // 2) if rules.reserve else ()
         self.bases = [RANKS.index(game.bases[suit]) for suit in SUITS]
-        self.start: Position = (
-            tuple(sorted(piles)),
-            cards_of(game.waste),
-            cards_of(game.stock),
-            tuple(len(game.foundations[suit]) for suit in SUITS),
-            game.redeals_left,
-            reserve,
-        )
+        self.start = position_of(game)
 
     def can_be_won(self) -> bool:
         """Whether any line of play wins."""

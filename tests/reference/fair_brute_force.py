@@ -65,11 +65,11 @@ class FairBruteForce(BruteForce):
 
         Moves come in the same order whichever card that is.
         """
-        tableau, waste, stock, levels, redeals = position
+        tableau, waste, stock, *rest = position
         if not self._is_hidden(position) or not stock:
             return [(after,) for after in self._after(position)]
         orders = [(card, *stock[:i], *stock[i + 1 :]) for i, card in enumerate(stock)]
-        each = [self._after((tableau, waste, order, levels, redeals)) for order in orders]
+        each = [self._after((tableau, waste, order, *rest)) for order in orders]
         return list(zip(*each, strict=True))
 
     def _is_hidden(self, position: Position) -> bool:
@@ -78,6 +78,6 @@ class FairBruteForce(BruteForce):
 
     def _known(self, position: Position) -> Hashable:
         """What the player knows of a position."""
-        tableau, waste, stock, levels, redeals = position
+        tableau, waste, stock, *rest = position
         known = frozenset(stock) if self._is_hidden(position) else stock
-        return tableau, waste, known, levels, redeals
+        return tableau, waste, known, *rest

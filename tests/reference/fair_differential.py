@@ -18,9 +18,8 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import WRAPS, Rules
 from four_seasons_env.solver import fair_value
 from tests.helpers import ROWS, numbered_deck, small
-from tests.reference.brute_force import Position, cards_of
+from tests.reference.brute_force import position_of
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
-from tests.reference.slow_model import SUITS
 
 MOST = 3_000
 """Positions that brute force may look at for a value; where that is too few, it is left out."""
@@ -56,13 +55,6 @@ def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
         game.play(rng.choice(up if up and rng.random() < 0.5 else moves))
 
 
-def as_position(game: Game) -> Position:
-    """A game as brute force has it."""
-    piles = tuple(sorted(cards_of(pile) for pile in game.tableau))
-    levels = tuple(len(game.foundations[suit]) for suit in SUITS)
-    return piles, cards_of(game.waste), cards_of(game.stock), levels, game.redeals_left
-
-
 def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -> list[float]:
     """Value positions in both ways, and return their values.
 
@@ -74,7 +66,7 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -
         deck = numbered_deck(deal, rules.ranks)
         for game in reversed(list(positions(rules, deal, hidden))):
             try:
-                expected = float(FairBruteForce(rules, deck, most).value(as_position(game)))
+                expected = float(FairBruteForce(rules, deck, most).value(position_of(game)))
             except TooLarge:
                 break
             found = fair_value(game)
@@ -95,7 +87,7 @@ def small_games() -> Iterable[Rules]:
         for ranks, piles in ((4, 1), (4, 2), (5, 2), (5, 3)):
             yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
     for row in ROWS:
-        yield small(row, ranks=4, piles=1)
+        yield small(row, ranks=4, piles=2 if ROWS[row].get("reserve") else 1)
         yield small(row, ranks=4, piles=3)
         yield small(row, ranks=5, piles=2)
 

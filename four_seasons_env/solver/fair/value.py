@@ -298,16 +298,17 @@ def fair_value(
             raise ValueError(f"{name} must be more than 0, not {limit!r}")
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
-    after = game.copy()
-    cards = _hide(after)
+    after, cards = _hidden(game)
     if cards > MOST_HIDDEN:
         raise ValueError(
             f"{cards} cards are hidden, and fair_value counts the orders of "
             f"{MOST_HIDDEN} at most: play on, or take fewer ranks"
         )
     before = after.record[0].copy()
+    left = cards
     if move is not None:
         after.play(move)
+        after, left = _hidden(after)
     _warm_up()
     started = time.perf_counter()
     search = _Search(
@@ -317,7 +318,6 @@ def fair_value(
         memory,
     )
     decisions: list[Decision] = []
-    left = _hide(after)
     if move is not None and left < cards and cards >= 2:
         chosen = find_move(game.rules, move)
         low, high = search.decision(before, chosen.number, cards)
@@ -331,9 +331,9 @@ def fair_value(
     return FairValue(low / orders, high / orders, tuple(decisions), search.positions, seconds_taken)
 
 
-def _hide(game: Game) -> int:
-    """Sort the cards that the player has not seen, and say how many there are."""
-    record = game.record[0]
+def _hidden(game: Game) -> tuple[Game, int]:
+    """The game with the cards that the player has not seen sorted, and how many there are."""
+    record = game.record[0].copy()
     cards = int(hidden_cards(record, compile_rules(game.rules)[0]))
     record["deck"][record["dealt"] : record["dealt"] + cards].sort()
-    return cards
+    return Game.from_record(record, game.rules), cards
