@@ -19,8 +19,8 @@ from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.four_seasons_env.test_kernel import VARIANTS
-from tests.fuzz_records import KINDS, play_on
 from tests.helpers import ROOT, deck_with, positions, same
+from tests.reliability.records import KINDS, play_on
 
 
 @given(positions())
@@ -273,7 +273,7 @@ def test_whatever_else_a_state_says_nothing_can_crash(kind):
 
 
 def fuzz(count: int) -> None:
-    command = [sys.executable, "-m", "tests.fuzz_records", f"--count={count}"]
+    command = [sys.executable, "-m", "tests.reliability.records", f"--count={count}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     kinds = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -1,4 +1,6 @@
-"""Play for a long time, and check all the while: `python -m tests.soak --minutes 60 --workers 2`.
+"""Play for a long time, and check all the while.
+
+    python -m tests.reliability.soak --minutes 60 --workers 2
 
 Each worker makes environment after environment: single and vector, with and without copies and
 threads, next-deal, all rule sets. It plays legal actions at random and checks, again and again,

@@ -1,4 +1,4 @@
-"""Records that nobody has played: `python -m tests.fuzz_records --count 1000000`.
+"""Records that nobody has played: `python -m tests.reliability.records --count 1000000`.
 
 Three kinds, so many of each, over all rule sets and odd variants of them:
 
@@ -261,7 +261,7 @@ def main() -> int:
     if flags.here:
         try_all(flags.count, flags.seed, flags.every)
         return 0
-    command = [sys.executable, "-m", "tests.fuzz_records", "--here", *sys.argv[1:]]
+    command = [sys.executable, "-m", "tests.reliability.records", "--here", *sys.argv[1:]]
     status = subprocess.run(command, check=False).returncode
     print(f"exit status {status}: " + ("a crash or a hang" if status else "no crash, no hang"))
     return int(status != 0)
