@@ -108,6 +108,8 @@ def read_jobs(run: Sweep) -> list[Job]:
     for key in parts:
         if key not in PARTS:
             raise ValueError(f"unknown part {key!r} of a sweep: {nearest(key, PARTS)}")
+        if not isinstance(parts[key], dict):
+            raise ValueError(f"{key!r} in {run.jobs} must hold lines of the form 'key: value'")
     grid = {
         key: each if isinstance(each, list) else [each]
         for key, each in parts.get("grid", {}).items()
@@ -165,7 +167,7 @@ def _draw(samples: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
     """The flags of one job; keys that are no flags of `experiments.train` are hyperparameters."""
-    trainer = get_trainer(values.get("agent", Train(out).agent))
+    trainer = get_trainer(str(values.get("agent", Train(out).agent)))
     hyperparameters = [each.name for each in dataclasses.fields(trainer.schema)]
     flags, settings = [], []
     for key, value in values.items():
@@ -179,7 +181,7 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
                 f"{key!r} is no flag of experiments.train and no hyperparameter of "
                 f"{trainer.name}: {nearest(key, known)}"
             )
-    get_rules(values.get("rules", "four-seasons"))
+    get_rules(str(values.get("rules", "four-seasons")))
     parse_steps(str(values.get("steps", trainer.steps)))
     path = values.get("hyperparameters")
     trainer.read_settings(Path(path) if path else None, settings)

@@ -90,7 +90,9 @@ def _study(folder: Path) -> Any:
 
 def _verify(folder: Path) -> Any:
     found = verify_folder(folder, 1000)
-    return found.verified
+    if not found.verified:
+        raise ValueError("\n".join(found.differences))
+    return (folder / "results.csv").read_bytes()
 
 
 def make_samples(folder: Path) -> dict[str, Kind]:
@@ -121,7 +123,7 @@ def make_samples(folder: Path) -> dict[str, Kind]:
         "checkpoint arrays": Kind("run/checkpoint/arrays.npz", _resume, True),
         "part of a comparison": Kind(str(part), lambda at: read_part(at / part.name), True),
         "compare.json": Kind("compare/compare.json", read_about, False),
-        "results, verified": Kind("compare/results.csv", _verify, False),
+        "results, verified": Kind("compare/results.csv", _verify, True),
         "games, verified": Kind(f"{games}", lambda at: list(read_records(at / games.name)), False),
         "census": Kind("census/results.csv", read_census, True),
         "hyperparameters": Kind("yaml/maskable_ppo.yaml", _settings, False),

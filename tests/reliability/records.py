@@ -21,11 +21,14 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from experiments.reporting.tables import write_csv
 from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import shuffle
@@ -257,12 +260,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=100, help="draw and solve one in so many")
     parser.add_argument("--here", action="store_true", help="in this process")
+    parser.add_argument("--out", type=Path, help="folder of a table of the counts")
     flags = parser.parse_args()
     if flags.here:
         try_all(flags.count, flags.seed, flags.every)
         return 0
     command = [sys.executable, "-m", "tests.reliability.records", "--here", *sys.argv[1:]]
-    status = subprocess.run(command, check=False).returncode
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    status = done.returncode
+    print(done.stdout, end="")
+    if flags.out:
+        rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        flags.out.mkdir(parents=True, exist_ok=True)
+        counts = ("moves", "drawn and solved", "won", "lost", "unknown", "slowest solve, s")
+        order = ["kind", "tried", "refused", "passed", *counts]
+        table = pd.DataFrame(rows).reindex(columns=order).fillna(0)
+        write_csv(flags.out / "records.csv", table.assign(**{"crashes, hangs": int(status != 0)}))
     print(f"exit status {status}: " + ("a crash or a hang" if status else "no crash, no hang"))
     return int(status != 0)
 
