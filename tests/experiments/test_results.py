@@ -14,6 +14,7 @@ from experiments.evaluation import players as players_module
 from experiments.evaluation.ceiling import read_census
 from experiments.evaluation.players import find_players
 from experiments.pages import with_rows
+from experiments.parallel.blocks import Block
 from experiments.parallel.parts import stamp_of
 from experiments.parallel.workers import Workers
 from experiments.report import Report, report
@@ -52,6 +53,11 @@ def test_another_agent_under_the_same_name_is_refused(
     with pytest.raises(ValueError, match=f"{tmp_path} holds a comparison of .*four-seasons: A-"):
         play_all(comparison(tmp_path, then))
     assert files_of(tmp_path) == before
+
+
+def test_a_part_is_named_by_its_first_and_last_deal(tmp_path: Path) -> None:
+    block = Block(tmp_path, "pysolfc/czarina", range(20, 25))
+    assert block.part == tmp_path / "parts" / "pysolfc_czarina" / "20-24.csv"
 
 
 def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch) -> None:
