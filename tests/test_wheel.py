@@ -97,6 +97,22 @@ def test_its_modules_import_each_other_and_none_of_the_clone(wheel: Path) -> Non
 
 
 @pytest.mark.slow
+def test_no_name_is_lost_when_modules_are_renamed(wheel: Path) -> None:
+    done = run(wheel, "-m", "ruff", "check", "--isolated", "--select", "F821", str(wheel))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+def test_its_agents_are_compared(wheel: Path) -> None:
+    flags = ("--agents", "heuristic", "random", "--deals", "10000-10003", "--n-jobs", "1")
+    command = ("-m", "four_seasons_env.experiments", "compare", *flags, "--record", "--out", "x")
+    done = run(wheel, *command)
+    assert done.returncode == 0, done.stderr
+    verified = run(wheel, "-m", "four_seasons_env.experiments.verify", "x")
+    assert "verified: 8 games" in verified.stdout, verified.stdout + verified.stderr
+
+
+@pytest.mark.slow
 def test_its_commands_have_its_name(wheel: Path) -> None:
     listing = run(wheel, "-m", "four_seasons_env.experiments").stdout
     assert listing.startswith("usage: python -m four_seasons_env.experiments COMMAND")

@@ -6,8 +6,8 @@ import functools
 import hashlib
 from pathlib import Path
 
-import agents
 import four_seasons_env
+from agents import registry
 from agents.scripted.heuristic import TUNED_WEIGHTS
 from four_seasons_env.engine.sources import folder_digest
 
@@ -19,6 +19,6 @@ def code_digest() -> str:
     The heuristic's numbers belong to them. Weights do not: each player is digested with its own.
     """
     digest = hashlib.sha256(TUNED_WEIGHTS.read_bytes())
-    for module in (four_seasons_env.__file__, agents.__file__, __file__):
+    for module in (four_seasons_env.__file__, registry.__file__, __file__):
         digest.update(folder_digest(Path(str(module)).parent).encode())
     return digest.hexdigest()
