@@ -145,4 +145,4 @@ def test_a_terminal_that_takes_nothing_is_one_line() -> None:
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr == "error: cannot write: No space left on device\n"
+    assert done.stderr == "error: cannot write: No space left on device; nothing is saved\n"

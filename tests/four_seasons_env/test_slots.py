@@ -68,3 +68,18 @@ def check_top(row, rules, bases, card, place):
         suit = card % 4
         assert ranks == [(card // 4 - int(bases[suit])) % rules.ranks]
         assert suits == [suit]
+
+
+def test_a_stock_that_has_been_turned_over_shows_where_each_card_lies():
+    game = Game("pysolfc/florentine", deal=10_004)
+    while game.stock_size:
+        game.play("deal")
+    game.play("redeal")
+    row, width = seen(game), game.rules.piles + 5
+    first = observation_length(game.rules, "tops")
+    bases = game.record["base"][0].astype(int)
+    for place, card in enumerate(game.stock):
+        suit, rank = "CSHD".index(card[1]), "A23456789TJQK".index(card[0])
+        at = first + width * (13 * suit + (rank - bases[suit]) % 13)
+        assert row[at] == 1
+        assert row[at + width - 1] == pytest.approx((place + 1) / 52)
