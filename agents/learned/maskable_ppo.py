@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from agents.learned.network_agent import ACTIVATION_MODULES
-from agents.learned.settings import MoveSettings, read_settings
+from agents.learned.settings import MoveSettings, Settings, read_settings
 from agents.schemas import Amount, Positive, Share
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ NAME = "maskable_ppo"
 
 
 @dataclass(kw_only=True)
-class Hyperparameters(MoveSettings):
-    """The hyperparameters in `maskable_ppo.yaml`."""
+class PpoSettings(Settings):
+    """What MaskablePPO is set by, whatever an action is."""
 
     n_steps: Positive
     n_epochs: Positive
@@ -35,6 +35,11 @@ class Hyperparameters(MoveSettings):
     vf_coef: Amount
 
 
+@dataclass(kw_only=True)
+class Hyperparameters(PpoSettings, MoveSettings):
+    """The hyperparameters in `maskable_ppo.yaml`."""
+
+
 def read_hyperparameters(
     path: Path | None = None, overrides: Iterable[str] = ()
 ) -> Hyperparameters:
@@ -42,7 +47,7 @@ def read_hyperparameters(
     return read_settings(Hyperparameters, NAME, path, overrides)
 
 
-def algorithm_arguments(settings: Any) -> dict[str, Any]:
+def algorithm_arguments(settings: PpoSettings) -> dict[str, Any]:
     """The hyperparameters that MaskablePPO takes under the same names."""
     names = (
         *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from agents.learned.candidates.encoders import ENCODERS
-from agents.learned.maskable_ppo import algorithm_arguments
-from agents.learned.settings import Settings
-from agents.schemas import Amount, Positive, Share, one_of
+from agents.learned.maskable_ppo import PpoSettings, algorithm_arguments
+from agents.schemas import Positive, Share, one_of
 from four_seasons_env.next_deal.batch import OBSERVATIONS
 from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
@@ -26,7 +25,7 @@ NAME = "next_deal_ppo"
 
 
 @dataclass(kw_only=True)
-class Hyperparameters(Settings):
+class Hyperparameters(PpoSettings):
     """The hyperparameters in `next_deal_ppo.yaml`."""
 
     observation: Annotated[str, one_of(OBSERVATIONS)]
@@ -36,12 +35,6 @@ class Hyperparameters(Settings):
     order: Annotated[str, one_of(ORDERS)]
     endings: Annotated[str, one_of(ENDINGS)]
     ending_expansions: Positive
-    n_steps: Positive
-    n_epochs: Positive
-    gae_lambda: Share
-    clip_range: Amount
-    ent_coef: Amount
-    vf_coef: Amount
     averaging: Share
     """The policy that is validated and saved is the mean of the weights over this last share of
     the run so far; 0: the latest weights."""
