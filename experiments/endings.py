@@ -21,8 +21,9 @@ import pandas as pd
 from rich.progress import track
 
 from agents.registry import make_agent
-from experiments.command_line import run_command
+from experiments.command_line import check_seed, run_command
 from experiments.evaluation.decisions import play_to_next_card
+from experiments.out_folder import check_out
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
 from four_seasons_env.game import Game
@@ -129,6 +130,10 @@ def endings_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 def endings(run: Endings) -> None:
     """Play, and write decisions.csv and summary.csv."""
+    check_seed(run.seed)
+    check_out(run.out, "comparison of decisions")
+    if not run.seconds > 0:
+        raise ValueError(f"--seconds is more than 0 seconds, not {run.seconds:g}")
     parse_deals(run.deals)
     table = pd.DataFrame(decisions(run))
     write_csv(run.out / "decisions.csv", table)

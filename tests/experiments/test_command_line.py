@@ -95,6 +95,8 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("compare", ["--agents", "random", "--rules", "a", "--rules", "b"], "--rules is given twi"),
         ("compare", ["--agents", "rollout@worlds=["], "is not YAML"),
         ("census", ["--seed", "-1"], "--seed is 0 or more"),
+        ("endings", ["--seed", "-1"], "--seed is 0 or more"),
+        ("endings", ["--seconds", "0"], "--seconds is more than 0 seconds"),
         ("review", ["--seconds", "0"], "--seconds is more than 0 seconds"),
         ("review", ["--deals", "9-1"], "run backwards"),
         ("train", ["--rules", "a", "--rules=b"], "--rules is given twice"),
