@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from rich.progress import track
 
@@ -23,6 +23,7 @@ from agents.scripted.heuristic import FEATURES, HeuristicAgent
 from experiments.command_line import check_seed, run_command
 from experiments.evaluation.play import play_deals
 from experiments.out_folder import check_writable
+from experiments.parallel.jobs import call_in_workers
 from experiments.parallel.workers import Workers
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import get_rules
@@ -112,14 +113,15 @@ def tune(run: Tune) -> None:
         mean = np.array([[_START[name] for name in FEATURES]] * 2)
         spread = np.abs(mean) * 0.5 + 0.05
     first = TRAIN_FROM + ((run.seed + 1) << 40)
-    with run.workers.started(), Parallel() as parallel:
+    with run.workers.started():
         for generation in track(range(run.generations), "tuning"):
             drawn = mean + spread * rng.normal(size=(run.population, *mean.shape))
             drawn[0] = mean
-            scores = parallel(
+            calls = (
                 delayed(_score)(weights, run.rules, first, run.deals_per_generation)
                 for weights in drawn
             )
+            scores = list(call_in_workers(calls))
             first += run.deals_per_generation
             order = np.argsort(scores)[::-1]
             elite = drawn[order[: run.elite]]

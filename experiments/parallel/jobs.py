@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
 from experiments.command_line import one_line
@@ -55,16 +57,31 @@ def run_tasks(
     if not tasks:
         return
     with workers.started():
-        # Ray's backend reports nothing before all tasks are done.
-        backend, _ = get_active_backend()
-        as_they_end = getattr(backend, "supports_return_generator", False)
-        parallel = Parallel(return_as="generator_unordered" if as_they_end else "list")
         calls = (
             delayed(_attempt)(function, task, name) for task, name in zip(tasks, names, strict=True)
         )
-        with _workers_deaf_to_ctrl_c() if as_they_end else nullcontext():
-            ended = parallel(calls)
-        yield from ended
+        yield from call_in_workers(calls, "generator_unordered")
+
+
+def call_in_workers(calls: Iterable[Any], return_as: str = "generator") -> Iterable[Any]:
+    """Have joblib's present workers make calls; Ctrl-C is for the command alone, not for them.
+
+    Args:
+        calls: each of joblib's `delayed`.
+        return_as: of `Parallel`: "generator" for results in the order of the calls,
+            "generator_unordered" for as they come (with Ray: all at the end, in order).
+
+    Returns:
+        The results; the calls have been handed out.
+    """
+    # Ray's backend reports nothing before all calls are done.
+    backend, _ = get_active_backend()
+    as_they_end = getattr(backend, "supports_return_generator", False)
+    parallel = Parallel(return_as=return_as if as_they_end else "list")
+    results: Iterable[Any]
+    with _workers_deaf_to_ctrl_c() if as_they_end else nullcontext():
+        results = parallel(calls)
+    return results
 
 
 @contextmanager
@@ -73,6 +90,8 @@ def _workers_deaf_to_ctrl_c() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()  # started later, it would undo the mask
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
