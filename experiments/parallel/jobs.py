@@ -6,6 +6,7 @@ so that a restart skips it, whatever the backend.
 
 from __future__ import annotations
 
+import os
 import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ from experiments.command_line import one_line
 from experiments.parallel.workers import Workers
 
 T = TypeVar("T")
+_QUIET = "ignore:resource_tracker"
 
 
 @dataclass
@@ -90,13 +92,24 @@ def _workers_deaf_to_ctrl_c() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    for tracker in (resource_tracker, loky_tracker):
-        tracker.ensure_running()  # started later, it would undo the mask
+    _start_trackers()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_trackers() -> None:
+    """Start the processes that clean up what workers leave: later, they would undo the mask.
+
+    They say nothing of what Ctrl-C made the workers leave.
+    """
+    filters = os.environ.get("PYTHONWARNINGS", "")
+    if _QUIET not in filters:
+        os.environ["PYTHONWARNINGS"] = f"{filters},{_QUIET}".lstrip(",")
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()
 
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
