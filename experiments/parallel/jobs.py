@@ -6,12 +6,16 @@ so that a restart skips it, whatever the backend.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
@@ -114,9 +118,24 @@ def _start_trackers() -> None:
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
     """Run a task, and return its error in a form that can be sent from a worker."""
+    _end_with_the_command()
     try:
         function(task)
     except Exception as error:
         reason = f"{type(error).__name__}: {one_line(error)}"
         return Failure(name, reason, traceback.format_exc())
     return None
+
+
+@cache
+def _end_with_the_command() -> None:
+    """From now on, a worker on this machine whose command was killed ends within a second."""
+    command = multiprocessing.parent_process()
+    if command is not None and command.pid == os.getppid():
+        threading.Thread(target=_end_after, args=(command.pid,), daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
