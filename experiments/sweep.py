@@ -60,7 +60,9 @@ from four_seasons_env.rules import get_rules, nearest
 PARTS = ("fixed", "grid", "variants", "samples")
 DRAWS = ("choice", "log_uniform", "uniform")
 FLAGS = tuple(
-    each.name for each in dataclasses.fields(Train) if each.name not in ("out", "resume", "set")
+    each.name
+    for each in dataclasses.fields(Train)
+    if each.name not in ("out", "resume", "set", "workers")
 )
 
 
@@ -206,7 +208,7 @@ def run_job(job: Job) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(
-            [sys.executable, "-m", f"{PACKAGE}.train", "--out", str(out), *flags],
+            [sys.executable, "-m", f"{PACKAGE}.train", "--out", str(out), "--n-jobs", "1", *flags],
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
             stdout=printed,

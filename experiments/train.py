@@ -25,6 +25,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from agents.files import recover_folders
 from agents.schemas import fitting
 from experiments.command_line import check_seed, run_command
+from experiments.parallel.pool import started_pool
+from experiments.parallel.workers import Workers
 from experiments.training.clock import Clock
 from experiments.training.learner import Learner, Trainer
 from experiments.training.monitor import Monitor
@@ -96,11 +98,13 @@ class Train:
     checkpoint_every: float = 2.0
     """Minutes of learning between two checkpoints."""
     resume: bool = False
-    """Resume the run in --out, with the flags that it was started with."""
+    """Resume the run in --out, with the flags that it was started with, on any workers."""
+    workers: Workers = field(default_factory=Workers)
+    """Where the planner plays; what it learns does not depend on it."""
 
 
 def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
-    """The flags and hyperparameters that an unfinished run was started with.
+    """The flags and hyperparameters that an unfinished run was started with; its workers are new.
 
     Raises:
         ValueError: if a flag is given that says something else.
@@ -108,6 +112,7 @@ def _resumed(run: Train) -> tuple[Train, dict[str, Any]]:
     about = reopen_run(run.out)
     try:
         started = fitting(about["run"] | {"out": str(run.out), "resume": True}, Train)
+        started = dataclasses.replace(started, workers=run.workers)
     except ValueError as error:
         raise ValueError(f"{run.out / RUN} is damaged: {error}") from None
     for each in dataclasses.fields(Train):
@@ -126,6 +131,12 @@ def _check(run: Train, trainer: Trainer) -> None:
     parse_steps(run.steps or trainer.steps)
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
     check_seed(run.seed)
+    run.workers.check()
+    if not trainer.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
+        raise ValueError(
+            f"{run.agent} learns in one process: --n-jobs, --backend and --cluster are for those "
+            "who play many games between two updates, as the planner does"
+        )
     if not run.checkpoint_every >= 0:
         raise ValueError(f"--checkpoint-every is a number of minutes, not {run.checkpoint_every:g}")
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
@@ -146,7 +157,7 @@ def check_minutes(**minutes: float | None) -> None:
 
 def _as_json(run: Train) -> dict[str, Any]:
     values = dataclasses.asdict(run) | {"out": str(run.out)}
-    del values["resume"]
+    del values["resume"], values["workers"]
     values["hyperparameters"] = str(run.hyperparameters) if run.hyperparameters else None
     return values
 
@@ -193,15 +204,18 @@ def train(run: Train, finish_when_stopped: bool = False) -> None:
                 if (run.out / DONE).is_file():
                     print(f"{run.out} is finished already")
                     return
-            trainer.compile(settings, rules)
+            here = Workers(n_jobs=1)
+            pool = held.enter_context(started_pool(run.workers if trainer.uses_workers else here))
+            trainer.compile(settings, rules, pool)
             clock = Clock(parse_steps(str(run.steps)), run.minutes, run.core_minutes)
-            learner = trainer.start(settings, rules, run.seed, clock)
+            learner = trainer.start(settings, rules, run.seed, clock, pool)
             if not run.resume:  # only now, when all that can be refused has not been
                 held.enter_context(alone(run.out))
                 about = {
                     "run": _as_json(run),
                     "rules": dataclasses.asdict(rules),
                     "hyperparameters": dataclasses.asdict(settings),
+                    "where": dataclasses.asdict(run.workers),
                 }
                 open_run(run.out, about | provenance())
             _train(run, trainer, learner, clock, rules, finish_when_stopped)
@@ -267,7 +281,7 @@ def _train(
     elif monitor.stop_signal == signal.SIGINT:
         raise KeyboardInterrupt
     else:
-        console.print(f"stopped: {_INTERRUPTED.format(run=run)}")
+        console.print(f"stopped: {_saved(run)}")
 
 
 @contextmanager
@@ -289,15 +303,20 @@ def _stopped_by_signals(monitor: Monitor) -> Iterator[None]:
         restore()
 
 
-_INTERRUPTED = (
-    "the last checkpoint is saved in {run.out}; resume: python -m experiments.train --resume "
-    "--out {run.out}"
-)
-
-
 def _saved(run: Train) -> str:
-    """What there is after Ctrl-C, or on a full disk."""
-    return _INTERRUPTED.format(run=run) if (run.out / RUN).is_file() else "nothing is saved"
+    """What there is after Ctrl-C or SIGTERM, or on a full disk."""
+    if not (run.out / RUN).is_file():
+        return "nothing is saved"
+    where = dataclasses.asdict(run.workers)
+    flags = [
+        f" --{name.replace('_', '-')} {value}"
+        for name, value in where.items()
+        if value != getattr(Workers(), name)
+    ]
+    return (
+        f"the last checkpoint is saved in {run.out}; resume: python -m experiments.train --resume "
+        f"--out {run.out}{''.join(flags)}"
+    )
 
 
 def main() -> None:

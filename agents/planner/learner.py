@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.learned.settings import read_settings
-from agents.planner.reach import Limits, new_player
-from agents.planner.self_play import new_experience, play_games
+from agents.planner.reach import Limits
+from agents.planner.self_play import Played, SelfPlay
 from agents.planner.value_network import Network, learn, new_network, new_trainer
 from agents.schemas import Positive, Rate, Share
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.next_deal.reach import new_search
+from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.rules import Rules
 
 AGENT = "planner"
@@ -23,7 +24,7 @@ AGENT = "planner"
 _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Hyperparameters:
     """How the planner learns; `planner.yaml` sets it."""
 
@@ -49,6 +50,18 @@ class Hyperparameters:
     Juditsky 1992)."""
 
 
+Play = Callable[[Network, NDArray[np.int64]], Played]
+"""Plays deals by the weights that it is given, in the order of the deals."""
+
+
+def self_play_of(rules: Rules, settings: Hyperparameters) -> SelfPlay:
+    """What plays the games that a learner learns from."""
+    limits = Limits(
+        settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
+    )
+    return SelfPlay(rules, limits, settings.td_lambda)
+
+
 def read_hyperparameters(
     path: Path | None = None, overrides: Iterable[str] = ()
 ) -> Hyperparameters:
@@ -63,6 +76,7 @@ class Learner:
         rules: the rule set to play.
         settings: how it learns.
         seed: of the first weights, of the deals and of the order of learning.
+        play: plays the games; by default, `SelfPlay` in this process.
 
     Attributes:
         network: the latest weights, which play and learn.
@@ -70,19 +84,17 @@ class Learner:
         games: games played so far.
     """
 
-    def __init__(self, rules: Rules, settings: Hyperparameters, seed: int) -> None:
+    def __init__(
+        self, rules: Rules, settings: Hyperparameters, seed: int, play: Play | None = None
+    ) -> None:
         self.settings = settings
         self.network = new_network(seed)
         self.average = new_network(seed)
         self.games = 0
         self._seed = seed
-        self._player = new_player(rules, self.network)
+        self._rule = compile_rules(rules)[0]
         self._trainer = new_trainer(self.network)
-        self._limits = Limits(
-            settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
-        )
-        self._search = new_search(rules, max(settings.nodes, settings.endgame_nodes))
-        self._experience = new_experience(settings.games)
+        self._play = play or self_play_of(rules, settings).play
 
     def start_from(self, network: Network) -> None:
         """Take a copy of other weights in place of random ones."""
@@ -94,18 +106,6 @@ class Learner:
         settings = self.settings
         fall = settings.final_learning_rate / settings.learning_rate
         return float(settings.learning_rate * fall**done)
-
-    def play(self, deals: np.ndarray) -> tuple[int, int]:
-        """Play deals; returns the number of positions to learn from, and of games won."""
-        written, won = play_games(
-            deals,
-            self._player,
-            self._search,
-            self._limits,
-            np.float32(self.settings.td_lambda),
-            self._experience,
-        )
-        return int(written), int(won)
 
     def update(self, done: float) -> tuple[int, float]:
         """Play the next games and learn from them.
@@ -119,15 +119,15 @@ class Learner:
         settings = self.settings
         rate = np.float32(self.learning_rate(done))
         first = TRAIN_FROM + self._seed * _DEALS_A_SEED + self.games
-        written, won = self.play(first + np.arange(settings.games))
+        played = self._play(self.network, first + np.arange(settings.games))
         rng = np.random.default_rng((self._seed, self.games))
         loss = np.nan
         for _ in range(settings.n_epochs):
             loss = learn(
-                self._experience.positions,
-                self._experience.targets,
-                rng.permutation(written),
-                self._player.rule,
+                played.positions,
+                played.targets,
+                rng.permutation(len(played.positions)),
+                self._rule,
                 self.network,
                 self._trainer,
                 settings.batch_size,
@@ -137,7 +137,7 @@ class Learner:
         share = settings.games / max(settings.averaging * self.games, settings.games)
         for average, now in zip(self.average, self.network, strict=True):
             average[...] += np.float32(share) * (now - average)
-        return won, float(loss)
+        return played.won, float(loss)
 
     def save(self, path: Path) -> None:
         """Write what `load` needs to continue, an .npz file."""

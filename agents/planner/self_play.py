@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import reach_or_win, turn
+from agents.planner.reach import Limits, new_player, reach_or_win, turn
+from agents.planner.value_network import Network, new_network
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
-from four_seasons_env.next_deal.reach import NOT_YET, WON
+from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.rules import Rules
 
 LONGEST = 64
 """At least the decisions of a game: one for each card of the stock, and the last."""
@@ -73,3 +75,37 @@ def play_games(deals, player, search, limits, td_lambda, experience):
             targets[i] = following
             following = td_lambda * following + (np.float32(1) - td_lambda) * value
     return written, won_games
+
+
+class Played(NamedTuple):
+    """Games that have been played, one after the other."""
+
+    positions: NDArray[Any]  # GAME (n,), those decided for
+    targets: NDArray[np.float32]  # (n,)
+    won: int
+
+
+class SelfPlay:
+    """Plays deals by weights that are given anew each time; a game depends on nothing before it.
+
+    Args:
+        rules: the rule set to play.
+        limits: of its searches.
+        td_lambda: weight of later values in a target.
+    """
+
+    def __init__(self, rules: Rules, limits: Limits, td_lambda: float) -> None:
+        self._network = new_network(0)
+        self._player = new_player(rules, self._network)
+        self._search = new_search(rules, max(limits.nodes, limits.endgame_nodes))
+        self._limits, self._td_lambda = limits, np.float32(td_lambda)
+
+    def play(self, network: Network, deals: NDArray[np.int64]) -> Played:
+        """Play deals, int64 of shape (n,), by these weights."""
+        for mine, given in zip(self._network, network, strict=True):
+            mine[...] = given
+        experience = new_experience(len(deals))
+        written, won = play_games(
+            deals, self._player, self._search, self._limits, self._td_lambda, experience
+        )
+        return Played(experience.positions[:written], experience.targets[:written], int(won))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
+from experiments.parallel.processes import deaf_to
 from four_seasons_env.rules import nearest
 
 
@@ -58,13 +62,18 @@ def _dask(workers: Workers) -> Iterator[None]:
 
     cluster, n_jobs = workers.cluster, workers.n_jobs
     count = effective_n_jobs(n_jobs)
-    with (
-        Client(cluster)
-        if cluster
-        else LocalCluster(
-            n_workers=count, threads_per_worker=1, dashboard_address=None
-        ).get_client() as client
-    ):
+    with deaf_to(signal.SIGINT):
+        client = (
+            Client(cluster)
+            if cluster
+            else LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.ERROR,
+            ).get_client()
+        )
+    with client:
         with parallel_config(backend="dask", n_jobs=-1 if cluster and n_jobs < 0 else n_jobs):
             yield
         if not cluster:
@@ -93,3 +102,9 @@ BACKENDS: dict[str, Callable[[Workers], AbstractContextManager[None]]] = {
     "dask": _dask,
     "ray": _ray,
 }
+
+
+def reports_as_they_end() -> bool:
+    """Whether started workers report each task when it ends; Ray's do when all have ended."""
+    backend, _ = get_active_backend()
+    return bool(getattr(backend, "supports_return_generator", False))

@@ -13,7 +13,7 @@ class Clock:
     Args:
         steps: limit of learning, in steps.
         minutes: limit of learning, by the clock.
-        core_minutes: limit of learning, in processor time of all threads together.
+        core_minutes: limit of learning, in processor time of all threads and workers together.
     """
 
     def __init__(
@@ -45,6 +45,10 @@ class Clock:
     def core_seconds(self) -> float:
         """Processor seconds of learning."""
         return self._spent()[1]
+
+    def add_core_seconds(self, seconds: float) -> None:
+        """Count processor seconds that other processes have learned."""
+        self._before = (self._before[0], self._before[1] + seconds)
 
     @property
     def done(self) -> float:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import torch
 
 from agents.policy_files import PolicyCard
-from agents.registry import Agent
+from experiments.parallel.pool import Pool
 from experiments.training.clock import Clock
 from four_seasons_env.rules import Rules
 
@@ -39,8 +40,10 @@ class Learner(abc.ABC):
         """
 
     @abc.abstractmethod
-    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
-        """The player of a policy, for validation."""
+    def play_deals(
+        self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
+    ) -> pd.DataFrame:
+        """Play deals by a policy, for validation; see `experiments.evaluation.play.play_deals`."""
 
     def warm_start(self, teacher: str) -> None:
         """Start from an agent that `Trainer.check_warm_start` has let pass."""
@@ -85,6 +88,8 @@ class Trainer(abc.ABC):
     """Whether its training games have a number of cards up."""
     threads: int | None
     """Of torch, when it learns; None: as many as torch has."""
+    uses_workers: bool
+    """Whether its games are split over workers."""
 
     @abc.abstractmethod
     def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Any:
@@ -107,11 +112,17 @@ class Trainer(abc.ABC):
         """
 
     @abc.abstractmethod
-    def compile(self, settings: Any, rules: Rules) -> None:
-        """Compile what learning needs, so that compilation does not count as learning."""
+    def compile(self, settings: Any, rules: Rules, pool: Pool) -> None:
+        """Compile what learning needs, so that compilation does not count as learning.
+
+        Args:
+            settings: of `read_settings`.
+            rules: the rule set to learn.
+            pool: workers, if it uses them, who compile too.
+        """
 
     @abc.abstractmethod
-    def start(self, settings: Any, rules: Rules, seed: int, clock: Clock) -> Learner:
+    def start(self, settings: Any, rules: Rules, seed: int, clock: Clock, pool: Pool) -> Learner:
         """A learner at its first step.
 
         Args:
@@ -119,4 +130,5 @@ class Trainer(abc.ABC):
             rules: the rule set to learn.
             seed: training seed, of the deals, the network and the exploration.
             clock: learning rates fall with it.
+            pool: workers, if it uses them.
         """

@@ -19,7 +19,6 @@ from stable_baselines3.common.logger import Logger
 
 from agents.policy_files import save_policy
 from agents.schemas import Amount, Count, fitting
-from experiments.evaluation.play import play_deals
 from experiments.reporting.tables import write_csv
 from experiments.training.clock import Clock
 from experiments.training.learner import Learner, Trainer
@@ -226,7 +225,7 @@ class Monitor:
             "core_seconds": round(self.clock.core_seconds, 1),
         }
         card, weights = self.learner.policy(training)
-        played = play_deals(self.learner.player(card, weights), self.rules, self.deals)
+        played = self.learner.play_deals(card, weights, self.deals)
         result = Validation(
             deals=f"{self.deals[0]}-{self.deals[-1]}",
             won=float(played["won"].mean()),

@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 
 from agents.bundled import bundled_weights
 from agents.learned.settings import make_settings
 from agents.planner import learner as planner
-from agents.planner.agent import PlannerAgent
 from agents.planner.weights import load_network, network_of, policy_of
 from agents.policy_files import PolicyCard
-from agents.registry import Agent, split_name
+from agents.registry import split_name
+from experiments.parallel.pool import Pool
 from experiments.training.checkpoint_folder import (
     CheckpointError,
     State,
@@ -25,6 +26,7 @@ from experiments.training.checkpoint_folder import (
 from experiments.training.clock import Clock
 from experiments.training.learner import Learner, Trainer
 from experiments.training.monitor import Monitor
+from experiments.training.planner_games import PlannerGames
 from four_seasons_env.rules import Rules
 
 _ARRAYS = "arrays.npz"
@@ -56,6 +58,7 @@ class PlannerTrainer(Trainer):
     log_steps = 2560
     counts_cards_up = False
     threads = 1
+    uses_workers = True
 
     def read_settings(
         self, path: Path | None = None, overrides: Iterable[str] = ()
@@ -72,27 +75,29 @@ class PlannerTrainer(Trainer):
         card, _ = load_network(_weights(teacher, rules), rules)
         return f"{teacher}{_DIGEST}{card.sha256}"
 
-    def compile(self, settings: planner.Hyperparameters, rules: Rules) -> None:
-        """Learn from one game with little search."""
-        small = {"games": 1, "nodes": 2, "expansions": 1, "batch_size": 1}
+    def compile(self, settings: planner.Hyperparameters, rules: Rules, pool: Pool) -> None:
+        """Learn from a game with little search of each worker."""
+        small = {"games": pool.size, "nodes": 2, "expansions": 1, "batch_size": 1}
         small |= {"endgame_nodes": 2, "endgame_expansions": 1}
-        planner.Learner(rules, dataclasses.replace(settings, **small), 0).update(0.0)
+        tiny = dataclasses.replace(settings, **small)
+        planner.Learner(rules, tiny, 0, PlannerGames(rules, tiny, pool).play).update(0.0)
 
     def start(
-        self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock
+        self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock, pool: Pool
     ) -> Learner:
         """A learner at its first game."""
-        return PlannerLearner(settings, rules, seed, clock)
+        return PlannerLearner(settings, rules, seed, clock, pool)
 
 
 class PlannerLearner(Learner):
     """The planner's learner in a run."""
 
     def __init__(
-        self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock
+        self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock, pool: Pool
     ) -> None:
-        self._settings, self._rules, self._clock = settings, rules, clock
-        self._learner = planner.Learner(rules, settings, seed)
+        self._settings, self._rules, self._clock, self._pool = settings, rules, clock, pool
+        self._games = PlannerGames(rules, settings, pool)
+        self._learner = planner.Learner(rules, settings, seed, self._games.play)
 
     @property
     def steps(self) -> int:
@@ -100,23 +105,22 @@ class PlannerLearner(Learner):
         return self._learner.games
 
     def describe(self) -> str:
-        """Its games and weights."""
+        """Its games, weights and workers."""
         weights = sum(each.size for each in self._learner.network)
-        return f"{self._settings.games:,} games between two updates, {weights:,} weights"
+        return (
+            f"{self._settings.games:,} games between two updates, played {self._pool}, "
+            f"{weights:,} weights"
+        )
 
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """Card and weights of the mean network."""
         return policy_of(self._learner.average, self._rules, training)
 
-    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
-        """The planner with the search limits of training, and without votes."""
-        return PlannerAgent(
-            self._rules,
-            network_of(weights),
-            nodes=self._settings.nodes,
-            expansions=self._settings.expansions,
-            endgame=0,
-        )
+    def play_deals(
+        self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
+    ) -> pd.DataFrame:
+        """Play deals with the search limits of training, and without votes."""
+        return self._games.validate(network_of(weights), deals)
 
     def warm_start(self, teacher: str) -> None:
         """Start from a planner's weights."""
@@ -129,8 +133,9 @@ class PlannerLearner(Learner):
     def learn(self, monitor: Monitor) -> None:
         """Play and learn until the monitor ends the run."""
         while not monitor.between_updates():
-            done = self._clock.done
+            done, elsewhere = self._clock.done, self._pool.core_seconds
             won, loss = self._learner.update(done)
+            self._clock.add_core_seconds(self._pool.core_seconds - elsewhere)
             games = self._settings.games
             monitor.add_games([True] * won + [False] * (games - won))
             monitor.logger.record("train/loss", loss)

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 
 from agents.learned.algorithms import Algorithm
 from agents.learned.cloning import clone
 from agents.learned.settings import Settings
 from agents.policy_files import PolicyCard
-from agents.registry import AGENTS, Agent
+from agents.registry import AGENTS
+from experiments.evaluation.play import play_deals
+from experiments.parallel.pool import Pool
 from experiments.training.average import WeightAverage
 from experiments.training.callback import TrainingCallback
 from experiments.training.checkpoints import restore_checkpoint, save_checkpoint
@@ -29,6 +32,7 @@ class StableBaselinesTrainer(Trainer):
     steps = "20M"
     log_steps = 32_768
     counts_cards_up = True
+    uses_workers = False
 
     def __init__(self, algorithm: Algorithm) -> None:
         self.algorithm = algorithm
@@ -52,13 +56,15 @@ class StableBaselinesTrainer(Trainer):
             )
         return teacher
 
-    def compile(self, settings: Settings, rules: Rules) -> None:
+    def compile(self, settings: Settings, rules: Rules, pool: Pool) -> None:
         """Learn from a few steps and drop the model; the next one seeds all random states."""
         small = dataclasses.replace(settings, games=2, batch_size=2)
         games = self.algorithm.make_games(small, rules, seed=0)
         self.algorithm.make_model(games, small, 0).learn(2)
 
-    def start(self, settings: Settings, rules: Rules, seed: int, clock: Clock) -> Learner:
+    def start(
+        self, settings: Settings, rules: Rules, seed: int, clock: Clock, pool: Pool
+    ) -> Learner:
         """A learner at its first step."""
         return StableBaselinesLearner(self.algorithm, settings, rules, seed, clock)
 
@@ -98,9 +104,11 @@ class StableBaselinesLearner(Learner):
         with self.average.in_place_of(self.model):
             return self._algorithm.policy_of(self.model, self._settings, self._rules, training)
 
-    def player(self, card: PolicyCard, weights: dict[str, torch.Tensor]) -> Agent:
-        """The player of a policy."""
-        return self._algorithm.player(card, weights, self._rules)
+    def play_deals(
+        self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
+    ) -> pd.DataFrame:
+        """Play deals by a policy, all of them side by side."""
+        return play_deals(self._algorithm.player(card, weights, self._rules), self._rules, deals)
 
     def warm_start(self, teacher: str) -> None:
         """Imitate an agent before learning (`agents.learned.cloning`)."""

@@ -108,6 +108,12 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
         ("train", ["--agent", "planner", "--set", "learning_rate=-1"], "learning_rate is -1"),
         ("train", ["--resume"], "no run to resume"),
+        ("train", ["--agent", "planner", "--n-jobs", "0"], "--n-jobs is 1 or more"),
+        ("train", ["--agent", "planner", "--n-jobs", "-2"], "--n-jobs is 1 or more"),
+        ("train", ["--agent", "planner", "--backend", "rai"], "did you mean 'ray'"),
+        ("train", ["--agent", "planner", "--cluster", "x:1"], "loky works on this machine alone"),
+        ("train", ["--agent", "maskable_ppo", "--n-jobs", "2"], "learns in one process"),
+        ("train", ["--backend", "dask"], "learns in one process"),
     ],
 )
 def test_flags_are_checked_before_anything_is_made(

@@ -66,7 +66,7 @@ def one_error(done: subprocess.CompletedProcess[str], disk: Path) -> str:
 
 PLANNER = [
     *("--agent", "planner", "--steps", "16", "--validations", "1", "--validation-deals", "4"),
-    *("--checkpoint-every", "0", "--set", "games=4", "nodes=10", "expansions=5"),
+    *("--n-jobs", "1", "--checkpoint-every", "0", "--set", "games=4", "nodes=10", "expansions=5"),
     *("batch_size=32", "endgame_nodes=50", "endgame_expansions=25"),
 ]
 PPO = [
@@ -96,7 +96,7 @@ def test_a_full_disk_is_one_line_and_what_is_done_goes_on(
     ballast.unlink()
     if name.startswith("train") and (out / "run.json").is_file():
         assert f"--resume --out {out}" in line
-        flags = ["train", "--resume", "--out", str(out)]
+        flags = ["train", "--resume", "--out", str(out), "--n-jobs", "1"]
     done = command(*flags)
     assert done.returncode == 0, done.stderr
     if name.startswith("train"):

@@ -10,6 +10,7 @@ from safetensors.numpy import load_file
 
 from agents.files import recover_folder
 from experiments.parallel.parts import PartError, read_part, stamp_of, write_part
+from experiments.parallel.workers import Workers
 from experiments.train import Train, train
 from experiments.training.checkpoint_folder import State, new_checkpoint, read_state
 from experiments.training.planner import PlannerLearner
@@ -107,10 +108,13 @@ TINY = [
 ]
 
 
+HERE = Workers(n_jobs=1)
+
+
 def run(out: Path) -> Train:
     return Train(
         out, agent="planner", steps="12", validations=1, validation_deals=4, checkpoint_every=0,
-        set=TINY,
+        set=TINY, workers=HERE,
     )  # fmt: skip
 
 
@@ -146,7 +150,7 @@ def killed_in_second_save(out: Path, k: int, monkeypatch: pytest.MonkeyPatch) ->
 def resumed_from(out: Path, whole: dict, capsys) -> int:
     """Resume a run; it ends as if it never had been killed. The step at which it went on."""
     capsys.readouterr()
-    train(Train(out, resume=True))
+    train(Train(out, resume=True, workers=HERE))
     found = weights(out)
     assert found.keys() == whole.keys()
     assert all((found[name] == whole[name]).all() for name in whole)

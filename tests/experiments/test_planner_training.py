@@ -1,23 +1,30 @@
 """The planner as one more algorithm of `experiments.train`: run folder, resume, sweep, report."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from safetensors.numpy import load_file
 
-from agents.planner.learner import Learner
+from agents.planner.agent import PlannerAgent
+from agents.planner.learner import Learner, read_hyperparameters
 from agents.registry import make_agent
 from experiments.command_line import ROOT
 from experiments.evaluation.play import play_deals
+from experiments.parallel.workers import Workers
 from experiments.report import Report, report
 from experiments.sweep import Sweep, read_jobs
 from experiments.train import Train, train
+from experiments.training.planner_games import PlannerGames
 from experiments.training.run_folder import RUN, STEPS, read_log
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import RULES
@@ -28,9 +35,12 @@ TINY = [
 ]
 
 
+HERE = Workers(n_jobs=1)
+
+
 def run(out: Path, **flags: object) -> Train:
     about = {"agent": "planner", "steps": "24", "validations": 3, "validation_deals": 8}
-    return Train(out, **about | {"set": TINY} | flags)
+    return Train(out, **about | {"set": TINY, "workers": HERE} | flags)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +48,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("planner") / "run"
     train(run(out))
     return out
+
+
+DEFAULT = RULES["four-seasons"]
 
 
 def weights(out: Path, policy: str) -> dict:
@@ -51,6 +64,8 @@ def test_the_run_folder_is_that_of_every_algorithm(finished: Path) -> None:
     assert about["hyperparameters"]["td_lambda"] == 0.7
     assert about["hyperparameters"]["nodes"] == 10
     assert about["command"].startswith("python ")
+    assert about["where"] == {"backend": "loky", "n_jobs": 1, "cluster": None}
+    assert not {"workers", "n_jobs"} & about["run"].keys()
     done = json.loads((finished / "done.json").read_text())
     assert done["steps"] == done["games"] == 24
     log = read_log(finished)
@@ -87,7 +102,7 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_weights(
     with pytest.raises(MemoryError):
         train(run(out, checkpoint_every=0.0))
     monkeypatch.undo()
-    train(Train(out, agent="planner", resume=True))
+    train(Train(out, agent="planner", resume=True, workers=HERE))
     for policy in ("best", "last", "policies/000000000008"):
         expected, found = weights(finished, policy), weights(out, policy)
         assert expected.keys() == found.keys()
@@ -111,9 +126,87 @@ def test_ctrl_c_stops_it_at_a_checkpoint(finished: Path, tmp_path: Path, monkeyp
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert not (tmp_path / "done.json").exists()
     assert read_log(tmp_path)[STEPS].iloc[-1] == 16
-    train(Train(tmp_path, resume=True))
+    train(Train(tmp_path, resume=True, workers=HERE))
     expected, found = weights(finished, "last"), weights(tmp_path, "last")
     assert all((expected[name] == found[name]).all() for name in expected)
+
+
+class Dealt:
+    """A pool of three that works here, its last task first."""
+
+    size, core_seconds = 3, 0.0
+
+    def map(self, function, tasks, *shared):
+        assert len(tasks) > self.size
+        return [function(task, *shared) for task in reversed(tasks)][::-1]
+
+
+def test_games_are_the_same_however_they_are_split() -> None:
+    settings = read_hyperparameters(overrides=TINY)
+    games = PlannerGames(DEFAULT, settings, Dealt())
+    here, split = Learner(DEFAULT, settings, 1), Learner(DEFAULT, settings, 1, games.play)
+    for done in (0.0, 0.5):
+        assert here.update(done) == split.update(done)
+    for mine, theirs in zip(here.network, split.network, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    deals = range(TRAIN_FROM, TRAIN_FROM + 8)
+    agent = PlannerAgent(DEFAULT, here.network, nodes=10, expansions=5, endgame=0)
+    told = ["deal", "won", "cards_up", "moves"]
+    pd.testing.assert_frame_equal(
+        games.validate(split.network, deals)[told], play_deals(agent, DEFAULT, deals)[told]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("loky", 3), ("dask", 2), ("ray", 2)])
+def test_the_same_is_learned_on_any_workers(
+    backend: str, n_jobs: int, finished: Path, tmp_path: Path
+) -> None:
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+    train(run(tmp_path, workers=Workers(backend, n_jobs)))
+    assert same_outcome(tmp_path, finished)
+    where = json.loads((tmp_path / RUN).read_text())["where"]
+    assert where == {"backend": backend, "n_jobs": n_jobs, "cluster": None}
+
+
+def same_outcome(one: Path, other: Path) -> bool:
+    """Whether two runs have kept the same policies, log and games, but for time."""
+    policies = [sorted(out.glob("*/**/model.safetensors")) for out in (one, other)]
+    assert len(policies[0]) == len(policies[1]) == 5
+    for mine, theirs in zip(*policies, strict=True):
+        assert mine.relative_to(one) == theirs.relative_to(other)
+        assert mine.read_bytes() == theirs.read_bytes()
+    told = [name for name in read_log(other) if not name.startswith("time/") or name == STEPS]
+    pd.testing.assert_frame_equal(read_log(one)[told], read_log(other)[told])
+    games = [pd.read_csv(out / "validation.csv").drop(columns="seconds") for out in (one, other)]
+    pd.testing.assert_frame_equal(*games)
+    return True
+
+
+@pytest.mark.slow
+def test_killed_it_goes_on_with_other_workers(finished: Path, tmp_path: Path) -> None:
+    """SIGKILL with two workers at the table, then with three; one brings it to its end."""
+    out = tmp_path / "x"
+    begun = ["--agent", "planner", "--steps", "24", "--validations", "3", "--validation-deals", "8"]
+    begun += ["--checkpoint-every", "0", "--set", *TINY]
+    for n_jobs, flags, games in ((2, begun, 8), (3, ["--resume"], 16)):
+        command = [sys.executable, "-m", "experiments.train", "--out", str(out), *flags]
+        process = subprocess.Popen([*command[:5], "--n-jobs", str(n_jobs), *command[5:]], cwd=ROOT)
+        while played(out) < games:
+            assert process.poll() is None
+            time.sleep(0.002)
+        process.kill()
+        process.wait()
+    assert not (out / "done.json").exists()
+    train(Train(out, resume=True, workers=HERE))
+    assert same_outcome(out, finished)
+
+
+def played(out: Path) -> int:
+    """Games that the checkpoint has."""
+    with suppress(FileNotFoundError):
+        return int(json.loads((out / "checkpoint" / "state.json").read_text())["watcher"]["games"])
+    return 0
 
 
 def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
@@ -121,7 +214,7 @@ def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "done.json").unlink()
     (tmp_path / "checkpoint" / "arrays.npz").write_bytes(b"PK")
     with pytest.raises(ValueError, match="checkpoint cannot be resumed from"):
-        train(Train(tmp_path, resume=True))
+        train(Train(tmp_path, resume=True, workers=HERE))
 
 
 def test_the_report_takes_its_run(finished: Path, tmp_path: Path) -> None:
@@ -177,7 +270,8 @@ def test_a_sweep_trains_it_too(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_former_command_still_trains_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "experiments.train_planner", "--out", str(tmp_path / "x")]
-    command += ["--steps", "4", "--validations", "1", "--validation-deals", "4", "--set", *TINY]
+    command += ["--steps", "4", "--validations", "1", "--validation-deals", "4", "--n-jobs", "1"]
+    command += ["--set", *TINY]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     assert "deprecated: experiments.train_planner is now" in done.stderr

@@ -36,7 +36,8 @@ LINES = (
     f"census --rules corners --deals {DEALS} --seconds 0.01 --n-jobs 1 --out OUT",
     f"review --agent heuristic --rules corners --deal {TRAIN_FROM} --seconds 0.01 --out OUT",
     "solve --rules corners --deal 5 --seconds 0.01",
-    f"train --agent planner --steps 4 --validations 1 --validation-deals 2 --set {TINY} --out OUT",
+    f"train --agent planner --steps 4 --n-jobs 1 --validations 1 --validation-deals 2 --set {TINY} "
+    "--out OUT",
     "throughput --games 8 --windows 1 --seconds 0.01 --no-ppo --no-startup --out OUT",
     "verify OUT",
     "report OUT",

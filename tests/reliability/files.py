@@ -31,6 +31,8 @@ from experiments.census import Census, take_census
 from experiments.compare import Compare, compare
 from experiments.evaluation.ceiling import read_census
 from experiments.parallel.parts import read_part
+from experiments.parallel.pool import started_pool
+from experiments.parallel.workers import Workers
 from experiments.reporting.summary_page import read_about
 from experiments.reporting.tables import as_markdown, write_csv
 from experiments.sweep import Sweep, read_jobs
@@ -48,6 +50,7 @@ from tests.helpers import ROOT
 DEFAULT = RULES["four-seasons"]
 SLOW = 20.0
 """Seconds after which reading a small file counts as a hang."""
+HERE = Workers(n_jobs=1)
 TINY = ["games=4", "nodes=10", "expansions=5", "endgame_nodes=50", "endgame_expansions=25"]
 
 
@@ -75,8 +78,9 @@ def _resume(folder: Path) -> Any:
     trainer = get_trainer("planner")
     about = read_run(folder)
     settings = trainer.settings_from(about["hyperparameters"])
-    learner = trainer.start(settings, DEFAULT, 0, Clock(8, None, None))
-    learner.restore(folder / "checkpoint")
+    with started_pool(HERE) as pool:
+        learner = trainer.start(settings, DEFAULT, 0, Clock(8, None, None), pool)
+        learner.restore(folder / "checkpoint")
     return learner.steps
 
 
@@ -101,7 +105,7 @@ def make_samples(folder: Path) -> dict[str, Kind]:
     compare(Compare(folder / "compare", ["heuristic", "random"], deals=deals, record=True))
     take_census(Census(folder / "census", ["corners"], deals, seconds=0.05))
     flags: dict[str, Any] = {"steps": "8", "validations": 1, "validation_deals": 4, "set": TINY}
-    train(Train(folder / "run", agent="planner", **flags))
+    train(Train(folder / "run", agent="planner", workers=HERE, **flags))
     for name, weights in (("policy", "maskable_ppo"), ("planner", "planner")):
         shutil.copytree(bundled_weights(weights, DEFAULT.name), folder / name)
     (folder / "yaml").mkdir()

@@ -1,0 +1,86 @@
+"""Workers that stay: what they are sent, what they keep, and how they end."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from experiments.parallel.pool import Pool, started_pool
+from experiments.parallel.workers import Workers
+from experiments.training.clock import Clock
+
+
+def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
+    return task + sum(float(each.sum()) for each in shared), os.getpid()
+
+
+def worked(task: int) -> int:
+    return sum(range(task))
+
+
+def blocked(_: int) -> set[signal.Signals]:
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def dies(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with started_pool(Workers(n_jobs=2)) as started:
+        yield started
+
+
+def test_a_single_worker_is_this_process() -> None:
+    with started_pool(Workers(n_jobs=1)) as pool:
+        assert (pool.size, str(pool)) == (1, "in this process")
+        assert pool.map(total, [1, 2], np.ones(3)) == [(4.0, os.getpid()), (5.0, os.getpid())]
+        assert pool.core_seconds == 0
+
+
+@pytest.mark.slow
+def test_workers_get_what_is_shared_as_it_is_and_stay(pool: Pool) -> None:
+    """An array is sent by its identity, so one that has changed since must be sent anew."""
+    assert (pool.size, str(pool)) == (2, "by 2 workers (loky)")
+    large, small = np.ones(100_000, np.float32), np.ones(2)
+    seen = set()
+    for factor in range(1, 4):
+        answers = pool.map(total, range(20), large, small)
+        assert [value for value, _ in answers] == [
+            task + 100_000 * factor + 2 for task in range(20)
+        ]
+        seen |= {process for _, process in answers}
+        large += 1
+    assert len(seen) <= 2
+    assert os.getpid() not in seen
+
+
+@pytest.mark.slow
+def test_what_workers_compute_is_counted(pool: Pool) -> None:
+    before = pool.core_seconds
+    pool.map(worked, [3_000_000] * 4)
+    taken = pool.core_seconds - before
+    assert taken > 0.01
+    clock = Clock(steps=100, core_minutes=1)
+    clock.start()
+    clock.add_core_seconds(taken)
+    assert clock.core_seconds >= taken
+    assert clock.done >= taken / 60
+
+
+@pytest.mark.slow
+def test_workers_do_not_hear_what_stops_the_command(pool: Pool) -> None:
+    assert {signal.SIGINT, signal.SIGTERM} <= pool.map(blocked, [0, 1])[0]
+    assert not {signal.SIGINT, signal.SIGTERM} & blocked(0)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_is_an_error_in_one_line() -> None:
+    with (
+        pytest.raises(RuntimeError, match=r"^a worker was killed, .* \(--n-jobs\)$"),
+        started_pool(Workers(n_jobs=2)) as pool,
+    ):
+        pool.map(dies, [0])
