@@ -221,7 +221,8 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
 
     Args:
         run: the comparison.
-        finish_when_stopped: on Ctrl-C, return the blocks of deals that all agents have played.
+        finish_when_stopped: on Ctrl-C, return the blocks of deals that all agents have played, if
+            there are any.
 
     Raises:
         ValueError: for an unknown agent, rule set or backend, or weights that cannot be used.
@@ -255,6 +256,7 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         tasks = [task for task in tasks if task.deals not in missing]
         if not (finish_when_stopped and tasks):
             raise
+        print("ended early, with the deals that all have played; Ctrl-C again stops it")
     return collect_blocks(tasks, run.out / "results.csv")
 
 

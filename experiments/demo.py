@@ -5,7 +5,8 @@
 Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
 from nothing, plays it on the 10,000 test deals beside the heuristic and a beginner's list, and
 writes a report. Agents whose games take longer than the demo are shown with stored results. Ctrl-C
-ends a step early; what there is by then is compared and reported.
+ends learning or playing early, and the demo goes on with what there is; where there is nothing yet,
+or on a second Ctrl-C in the same step, the demo ends.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from experiments.reporting.animation import save_game
 from experiments.reporting.summary_page import read_results
 from experiments.reporting.tables import read_table
 from experiments.train import Train, check_minutes, train
-from experiments.training.run_folder import BEST
+from experiments.training.run_folder import BEST, DONE
 from four_seasons_env.engine.deals import TEST, parse_deals
 from four_seasons_env.rules import get_rules
 
@@ -86,7 +87,8 @@ def demo(run: Demo) -> Path:
         "An action is the position in which the next card is turned. Learned: which is best. "
         "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
         f"hand: the order of the search. {expectations(run.rules)} After a minute the learner "
-        "beats the heuristic. Ctrl-C ends a step early, and the demo goes on with what there is."
+        "beats the heuristic. Ctrl-C ends a step early, and the demo goes on with what there is; a "
+        "second Ctrl-C within the step ends the demo."
     )
     train(
         Train(
@@ -101,6 +103,9 @@ def demo(run: Demo) -> Path:
         ),
         finish_when_stopped=True,
     )
+
+    if not (learned / DONE).is_file():  # it was told to stop by SIGTERM
+        raise KeyboardInterrupt
 
     console.rule("2 of 3: comparison on held-out deals")
     compare(
@@ -140,7 +145,7 @@ def _game_to_show(compared: Path) -> tuple[int, bool]:
 
 def main() -> None:
     """Run the command."""
-    run_command(demo, Demo, __doc__, "what was made is in the newest folder of {run.out}")
+    run_command(demo, Demo, __doc__, "what the demo has made is in the newest folder of {run.out}")
 
 
 if __name__ == "__main__":

@@ -185,7 +185,8 @@ def train(run: Train, finish_when_stopped: bool = False) -> None:
 
     Args:
         run: the training.
-        finish_when_stopped: end the run when it is stopped, with what it has learned by then.
+        finish_when_stopped: on Ctrl-C, end the run with what it has learned by then; on a second
+            one, as without this.
 
     Raises:
         ValueError: for an unknown agent, rule set or hyperparameter, or flags that a resumed run
@@ -265,13 +266,17 @@ def _train(
             clock.start()
             if run.warm_start:
                 learner.warm_start(run.warm_start)
+        how = "ends it early" if finish_when_stopped else "stops it at a checkpoint"
         console.print(
             f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {learner.describe()}, from "
-            f"{trainer.unit[:-1]} {learner.steps:,}; Ctrl-C stops it at a checkpoint"
+            f"{trainer.unit[:-1]} {learner.steps:,}; Ctrl-C {how}"
         )
         with _stopped_by_signals(monitor):
             learner.learn(monitor)
-            stopped = monitor.stop_signal is not None and not finish_when_stopped
+            ends_early = finish_when_stopped and monitor.stop_signal == signal.SIGINT
+            stopped = monitor.stop_signal is not None and not ends_early
+            if ends_early:
+                console.print("ended early, with what has been learned; Ctrl-C again stops it")
             if not stopped:
                 monitor.finish()
     if not stopped:
