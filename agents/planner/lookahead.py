@@ -88,6 +88,19 @@ def _play_on(player, cards, limits, buffers):
 
 
 @jit
+def stride(cards):
+    """A step by which each of so many cards is met once before one is met again."""
+    step = max(np.int64(1), np.int64(0.618 * cards))  # near the golden ratio: spread evenly
+    while True:
+        a, b = cards, step
+        while b:
+            a, b = b, a % b
+        if a == 1:
+            return step
+        step += 1
+
+
+@jit
 def look_ahead(player, search, count, best, seed, settings, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
@@ -108,6 +121,9 @@ def look_ahead(player, search, count, best, seed, settings, buffers):
     left = choose(search, count, settings.candidates, settings.margin, chosen)
     chosen[0] = chosen[0] if left else best
     totals[:left] = 0
+    root = search.positions[0]
+    hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
+    first, step = np.int64(seed % np.uint64(hidden)), stride(hidden)
     number = 0
     while left > 1:
         for _ in range(worlds):
@@ -115,7 +131,8 @@ def look_ahead(player, search, count, best, seed, settings, buffers):
                 candidate = chosen[i]
                 move = search.turns[candidate]
                 game[0] = search.positions[search.parents[candidate] if move > 0 else candidate]
-                determinize(game[0], player.rule, seed + np.uint64(number), number)
+                next_card = first + number * step
+                determinize(game[0], player.rule, seed + np.uint64(number), next_card)
                 play(game[0], player.rule, move)
                 totals[i] += _play_on(player, settings.cards, settings.limits, buffers)
                 totals[i] += np.float64(search.worths[candidate] - search.values[candidate])

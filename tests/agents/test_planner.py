@@ -5,7 +5,7 @@ import pytest
 
 from agents.planner.agent import PlannerAgent
 from agents.planner.learner import Learner, read_hyperparameters
-from agents.planner.lookahead import Lookahead, look_ahead, new_lookahead_buffers
+from agents.planner.lookahead import Lookahead, look_ahead, new_lookahead_buffers, stride
 from agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
 from agents.planner.value_network import (
     Network,
@@ -246,6 +246,13 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
                 best, _ = reach_or_win(after[0], player, search, limits)
             wins[cards] += search.values[best] == WON
     assert wins[1] > wins[0] > 0
+
+
+@pytest.mark.parametrize("cards", [1, 2, 3, 4, 6, 12, 13, 30, 45])
+def test_worlds_deal_each_card_next_before_one_comes_again_and_not_in_order(cards):
+    met = [(7 + i * stride(cards)) % cards for i in range(cards)]
+    assert sorted(met) == list(range(cards))
+    assert cards < 12 or max(met[:6]) - min(met[:6]) > cards / 2
 
 
 @pytest.mark.parametrize("row", ROWS)
