@@ -67,7 +67,8 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         return self._observations[0]
 
     def _new_observations(self) -> NDArray[Any]:
-        self._observations = np.empty_like(self._batch.observations)
+        buffer = self._batch.observations
+        self._observations = np.empty(buffer.shape, buffer.dtype)
         return self._observations
 
     def _info(self) -> dict[str, Any]:
@@ -122,7 +123,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
         batch = self._batch
         self._actions[0] = self._number(action)
-        batch.step(self._actions, self._new_observations())
+        batch.step(self._actions, out=self._new_observations())
         self._running = not batch.done[0]
         self._show()
         return (

@@ -339,18 +339,32 @@ def encode_all(games, rules, kind, out):
 
 
 @by_type
-def show(counts, shares, out):
-    """Write a row of counts as an observation; one in slot j is ``shares[j]`` (float32)."""
+def _show(counts, shares, out):
     if out.dtype == types.uint8:
         return _as_counts
     return _as_shares
 
 
 def _as_counts(counts, shares, out):
-    for j in range(len(counts)):
-        out[j] = counts[j]
+    for i in range(len(counts)):
+        for j in range(len(shares)):
+            out[i, j] = counts[i, j]
 
 
 def _as_shares(counts, shares, out):
-    for j in range(len(counts)):
-        out[j] = np.float32(counts[j]) * shares[j]
+    for i in range(len(counts)):
+        for j in range(len(shares)):
+            out[i, j] = np.float32(counts[i, j]) * shares[j]
+
+
+@jit
+def show_all(counts, shares, out):
+    """Write rows of counts as observations of one of `DTYPES`: uint8 (n, slots).
+
+    One loop over all rows takes half the time of a function for each.
+
+    Args:
+        shares: float32 (slots,), what one is in each slot of an observation of float32.
+        out: (n, slots).
+    """
+    _show(counts, shares, out)

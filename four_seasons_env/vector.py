@@ -41,6 +41,8 @@ _LARGE = 2**16
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
+_INT64 = np.dtype(np.int64)
+
 
 class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     """What the vector environments share, whatever an action is.
@@ -73,19 +75,26 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self.single_action_space = batch.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = copy
+        self._shape = (self.num_envs,)
         reveal = check_choice("reveal_deal", reveal_deal, (True, False))
         self._info_keys = _INFO_KEYS if reveal else _INFO_KEYS[1:]
+        self._final_twins = [f"_{key}" for key in ("action_mask", *self._info_keys, "episode")]
         self._spare_finals: Spares[Finals] = Spares()
-        self._finals = self._spare_finals.take(batch.new_finals)
+        self._finals: Finals | tuple[()]
+        same_step = autoreset_mode is AutoresetMode.SAME_STEP
+        self._finals = self._spare_finals.take(batch.new_finals) if same_step else ()
         self._spare_observations: Spares[tuple[NDArray[Any]]] = Spares()
-        self._share_infos()
+        self._share_buffers()
 
-    def _share_infos(self) -> None:
-        """Look up, once, what infos are made of."""
+    def _share_buffers(self) -> None:
+        """Make, once, the views that are given out and what infos have in common."""
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         self._arrays = self._info_arrays()
-        self._infos_of_all = {f"_{key}": self._all for key in self._arrays}
+        self._shared_infos = {f"_{key}": self._all for key in self._arrays} | self._arrays
+        self._copies = [(key, array.copy) for key, array in self._arrays.items()]
+        observations = self._batch.observations
+        self._empty = functools.partial(np.empty, observations.shape, observations.dtype)
 
     def _info_arrays(self) -> dict[str, NDArray[Any]]:
         """The buffers that infos tell of, by their keys."""
@@ -95,13 +104,14 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def __getstate__(self) -> dict[str, Any]:
         """All but views of the games' buffers."""
         state = vars(self).copy()
-        del state["_arrays"], state["_infos_of_all"], state["_all"]
+        for name in ("_all", "_arrays", "_shared_infos", "_copies", "_empty"):
+            del state[name]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Become a copy."""
         vars(self).update(state)
-        self._share_infos()
+        self._share_buffers()
 
     def _new_observations(self) -> NDArray[Any]:
         """An array to write observations into."""
@@ -109,8 +119,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         if not self.copy:
             return buffer
         if buffer.nbytes < _LARGE:
-            return np.empty_like(buffer)
-        (array,) = self._spare_observations.take(lambda: (np.empty_like(buffer),))
+            return self._empty()
+        (array,) = self._spare_observations.take(lambda: (self._empty(),))
         return array.view()
 
     @functools.cached_property
@@ -143,11 +153,10 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return observations
 
     def _infos(self) -> dict[str, Any]:
-        if not self.copy:
-            return self._arrays | self._infos_of_all
-        infos = self._infos_of_all.copy()
-        for key, array in self._arrays.items():
-            infos[key] = array.copy()
+        infos = self._shared_infos.copy()
+        if self.copy:
+            for key, copy in self._copies:
+                infos[key] = copy()
         return infos
 
     def reset(
@@ -189,7 +198,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         batch.observe(observations := self._new_observations())
         infos = self._infos()
         if chosen is not self._all:
-            infos |= dict.fromkeys(self._infos_of_all, chosen.copy())
+            infos |= dict.fromkeys([f"_{key}" for key in self._arrays], chosen.copy())
         return self._as_observations(observations, batch.masks), infos
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -206,35 +215,35 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """
         batch = self._batch
         batch.check_started()
+        actions = self._read_actions(actions)
+        observations = self._new_observations()
+        ended = batch.step(actions, self._finals, out=observations)
+        infos = self._infos()
+        if ended and self._finals:
+            infos |= self._final_infos(self._finals)
+        rewards, terminated, truncated = batch.rewards, batch.terminated, batch.truncated
+        if self.copy:
+            rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
+        observations = self._as_observations(observations, batch.masks)
+        return observations, rewards, terminated, truncated, infos
+
+    def _read_actions(self, actions: Any) -> NDArray[np.int64]:
+        """Actions as compiled code takes them, for which it is compiled once."""
         actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+        kept = actions.dtype == _INT64 and actions.flags.carray
+        if actions.shape != self._shape or not (kept or actions.dtype.kind in "iu"):
             raise ValueError(
                 f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of "
                 f"shape {actions.shape}"
             )
-        if actions.dtype != np.int64:
-            actions = actions.astype(np.int64)
-        observations = self._new_observations()
-        ended = batch.step_and_deal(actions, self._finals, observations)
-        infos = self._infos()
-        if ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos |= self._final_infos()
-        give = self._give
-        return (
-            self._as_observations(observations, batch.masks),
-            give(batch.rewards),
-            give(batch.terminated),
-            give(batch.truncated),
-            infos,
-        )
+        return actions if kept else np.array(actions, _INT64)
 
-    def _final_infos(self) -> dict[str, Any]:
+    def _final_infos(self, finals: Finals) -> dict[str, Any]:
         """The infos of the episodes that ended in this step.
 
         The rows of other games are zeros, unless one has written into them before.
         """
         done = self._give(self._batch.done)
-        finals = self._finals
         episodes, masks = finals.episodes.view(), finals.masks.view()
         observations = finals.observations.view()
         if self.copy:
@@ -243,7 +252,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         for key in self._info_keys:
             info[key] = episodes[key]
         info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
-        info |= {f"_{key}": done for key in info}
+        info |= dict.fromkeys(self._final_twins, done)
         return {
             "final_obs": self._as_observations(observations, masks),
             "_final_obs": done,

@@ -18,6 +18,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from four_seasons_env.engine.bundles import Bundle, make_bundle
 from four_seasons_env.engine.cards import NO_CARD, parse_deck
 from four_seasons_env.engine.deals import check_deal, start_streams
 from four_seasons_env.engine.jit import announce
@@ -32,6 +33,7 @@ from four_seasons_env.observations import (
     check_observation,
     largest_counts,
     observation_space,
+    show_all,
 )
 from four_seasons_env.rewards import (
     CUSTOM,
@@ -99,6 +101,8 @@ class RunningGames(abc.ABC):
         ValueError: for an argument that is unknown or out of range, naming the nearest valid one.
     """
 
+    _compiled: Any
+    """The module with `reset_all`, `reset_to`, `step_all`, `deal_ended` and `derive_all`."""
     observation_space: gym.Space[Any]
     action_space: gym.spaces.Discrete
     _settings: Any
@@ -139,14 +143,20 @@ class RunningGames(abc.ABC):
         self._started = False
 
     def _share_buffers(self) -> None:
-        """Bundle each thread's share of the buffers, once: a bundle takes longer than a step."""
+        """Bundle the buffers and each thread's share of them, once."""
         edges = np.linspace(0, len(self.games), self._threads + 1).astype(int).tolist()
         self._shares = [slice(first, last) for first, last in pairwise(edges)]
         self._bundles = [self._bundle(share) for share in self._shares]
+        alone = self._threads == 1
+        self._whole = self._bundles[0] if alone else self._bundle(slice(None))
 
-    @abc.abstractmethod
-    def _bundle(self, part: slice) -> Any:
+    def _bundle(self, part: slice) -> Bundle:
         """What the compiled functions take for a stretch of the games."""
+        return make_bundle(self._buffers(part), self._settings, self._new_scratch())
+
+    def _new_scratch(self) -> Any:
+        """Arrays of which the compiled functions need some for each thread."""
+        return ()
 
     @abc.abstractmethod
     def _buffers(self, part: slice) -> Any:
@@ -186,9 +196,9 @@ class RunningGames(abc.ABC):
         for name, array in self.state().items():
             array[...] = state[name]
 
-    @abc.abstractmethod
     def _derive(self) -> None:
         """Write anew what follows from the games, each of which waits for an action."""
+        self._compiled.derive_all(self._whole)
 
     def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
         """Start the stream of training deals of each game, or each chosen one, from its seed."""
@@ -261,19 +271,11 @@ class RunningGames(abc.ABC):
             self.deal_anew(chosen)
             return
         self.games[chosen] = asked[chosen]
-        self._lay_out(chosen, bool(asked["deal"][0] >= 0))
+        self._share_out(self._compiled.reset_to, chosen)
 
-    @abc.abstractmethod
-    def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
-        """Start an episode in each chosen game, from the deal or the deck that its record holds."""
-
-    @abc.abstractmethod
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-
-    @abc.abstractmethod
-    def _step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        """`step`, for actions that are in range and allowed."""
+        self._share_out(self._compiled.reset_all, chosen)
 
     @abc.abstractmethod
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
@@ -288,46 +290,48 @@ class RunningGames(abc.ABC):
         if not self._started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
-    def observe(self, out: NDArray[Any]) -> None:
-        """Write the observation of each game into an array of the shape of ``observations``."""
-        if out is not self.observations:
-            out[...] = self.observations
+    def step(
+        self,
+        actions: NDArray[np.int64],
+        finals: stepping.Finals | tuple[()] = (),
+        *,
+        out: NDArray[Any],
+    ) -> int:
+        """Take one action in each game; returns how many episodes ended.
 
-    def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        """Take one action in each game, and `observe`; returns how many episodes ended.
+        Args:
+            actions: int64 of shape (n,).
+            finals: for what belongs to the ended episodes, of which the next ones start then; ()
+                to leave them as they are.
+            out: for the observations, of the shape of ``observations``.
 
         Raises:
             ValueError: for an action out of range; nothing has changed then.
             IllegalMove: for an illegal action where `illegal="raise"`; likewise.
         """
-        self._check(actions)
         custom = self._reward_kind == CUSTOM
         before = self.games.copy() if custom else self.games
-        anew = self.done.copy() if self._autoreset == stepping.NEXT_STEP else False
-        ended = self._step(actions, out)
+        anew = custom and self._autoreset == stepping.NEXT_STEP and self.done.copy()
+        if self._threads == 1:
+            ended = self._compiled.step_all(self._whole, actions, out)
+        else:  # no thread plays if an action of another's games is refused
+            ended = -1 - stepping.first_refused(self._whole, actions)
+            ended = ended or self._share_out(self._compiled.step_all, actions, out)
+        if ended < 0:
+            self._refuse(-1 - ended, int(actions[-1 - ended]))
         if custom:
             earned = check_earned(self._reward(before, self.games), len(before))  # type: ignore[operator]
             earned = np.where(self.episodes["illegal"] | anew, 0.0, earned)
             self.rewards += earned
             self.episodes["score"] += earned
-        return ended
+        if ended and finals:
+            self._compiled.deal_ended(self._whole, out, *finals)
+        return int(ended)
 
-    def step_and_deal(
-        self, actions: NDArray[np.int64], finals: stepping.Finals, out: NDArray[Any]
-    ) -> int:
-        """`step`, and where SAME_STEP has it so, the next episode of each game that has ended.
-
-        Args:
-            actions: int64 of shape (n,).
-            finals: for what belongs to the ended episodes.
-            out: for the observations, which are then those of the next episodes.
-        """
-        ended = self.step(actions, out)
-        if ended and self._autoreset == stepping.SAME_STEP:
-            stepping.keep_finals(self.done, self.episodes, self.masks, out, tuple(finals))
-            self.deal_anew(self.done)
-            self.observe(out)
-        return ended
+    def observe(self, out: NDArray[Any]) -> None:
+        """Write the observation of each game into an array of the shape of ``observations``."""
+        if out is not self.observations:
+            out[...] = self.observations
 
     def new_finals(self) -> stepping.Finals:
         """Arrays of zeros for what belongs to ended episodes."""
@@ -338,32 +342,29 @@ class RunningGames(abc.ABC):
             np.zeros_like(self.done),
         )
 
-    def _check(self, actions: NDArray[np.int64]) -> None:
-        """Raise the error for the first action that cannot be taken, if there is one."""
-        refused = stepping.first_refused(
-            actions, self.masks, self.episodes, self.done, self._strict, self._autoreset
-        )
-        if refused >= 0:
-            self._refuse(refused, int(actions[refused]))
-
-    def _share_out(self, call: Callable[[int], int | None]) -> int:
+    def _share_out(self, call: Callable[..., int | None], *arrays: NDArray[Any]) -> int:
         """Call a function in each thread, for its share of the games.
 
         Games do not depend on each other, so the results are those of one thread.
 
         Args:
-            call: takes the thread's number, an index into ``_bundles`` and ``_shares``.
+            call: takes a bundle and the arrays.
+            *arrays: of shape (n, ...).
 
         Returns:
             The sum of what the calls return, if these are numbers.
         """
         if self._threads == 1:
-            return call(0) or 0
+            return call(self._whole, *arrays) or 0
         if self._pool is None or self._pool_process != os.getpid():  # a fork has no threads
             self._pool = ThreadPoolExecutor(self._threads - 1)
             self._pool_process = os.getpid()
-        pending = [self._pool.submit(call, thread) for thread in range(1, self._threads)]
-        return (call(0) or 0) + sum(each.result() or 0 for each in pending)
+        first, *others = [
+            (bundle, *[array[share] for array in arrays])
+            for bundle, share in zip(self._bundles, self._shares, strict=True)
+        ]
+        pending = [self._pool.submit(call, *each) for each in others]
+        return (call(*first) or 0) + sum(each.result() or 0 for each in pending)
 
     def close(self) -> None:
         """End the threads, if there are any."""
@@ -378,7 +379,7 @@ class RunningGames(abc.ABC):
         """
         state = vars(self) | {"_pool": None, "rule": None}
         state["_settings"] = self._settings._replace(**dict.fromkeys(self._compiled_rules()))
-        del state["_bundles"]
+        del state["_bundles"], state["_whole"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -423,6 +424,8 @@ class Batch(RunningGames):
     The other arguments are those of `RunningGames`.
     """
 
+    _compiled = stepping
+
     def __init__(
         self,
         count: int,
@@ -447,6 +450,7 @@ class Batch(RunningGames):
             penalty=ILLEGAL_PENALTY,
             max_moves=self.max_moves,
             autoreset=self._autoreset,
+            strict=self._strict,
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
         self.observation_space = observation_space(self.rules, observation, check_dtype(dtype))
@@ -485,58 +489,9 @@ class Batch(RunningGames):
             self._streams[part],
         )
 
-    def _bundle(self, part: slice) -> Any:
-        return tuple(self._buffers(part)), tuple(self._settings)
-
-    def _derive(self) -> None:
-        stepping.derive_all(self._bundle(slice(None)))
-
-    def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
-        for share, bundle in zip(self._shares, self._bundles, strict=True):
-            stepping.reset_to(bundle, chosen[share], by_number)
-
-    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
-        """Start an episode in each chosen game with its stream's next deal."""
-        for share, bundle in zip(self._shares, self._bundles, strict=True):
-            stepping.reset_all(bundle, chosen[share])
-
     def observe(self, out: NDArray[Any]) -> None:
         """See `RunningGames.observe`."""
-        for share, bundle in zip(self._shares, self._bundles, strict=True):
-            stepping.show_all(bundle, out[share])
-
-    def _step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        if self._threads == 1:
-            return int(stepping.step_all(self._bundles[0], actions, out))
-
-        def call(thread: int) -> int:
-            share = self._shares[thread]
-            return int(stepping.step_all(self._bundles[thread], actions[share], out[share]))
-
-        return self._share_out(call)
-
-    def step_and_deal(
-        self, actions: NDArray[np.int64], finals: stepping.Finals, out: NDArray[Any]
-    ) -> int:
-        """See `RunningGames.step_and_deal`: one compiled call, if no Python comes in between."""
-        if self._reward_kind == CUSTOM or self._autoreset != stepping.SAME_STEP:
-            return super().step_and_deal(actions, finals, out)
-        if self._threads == 1:
-            bundle, strict = self._bundles[0], self._strict
-            ended: int = stepping.step_and_deal(bundle, actions, strict, tuple(finals), out)
-            if ended < 0:
-                self._refuse(-1 - ended, int(actions[-1 - ended]))
-            return ended
-        self._check(actions)
-
-        def call(thread: int) -> int:
-            bundle, share = self._bundles[thread], self._shares[thread]
-            rows = tuple(array[share] for array in finals)
-            return int(
-                stepping.step_and_deal(bundle, actions[share], self._strict, rows, out[share])
-            )
-
-        return self._share_out(call)
+        show_all(self._counts, self._settings.shares, out)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         try:

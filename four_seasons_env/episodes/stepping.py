@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import next_deal
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.kernel import is_won, lay_out, legal, play, start
-from four_seasons_env.observations import encode, refresh, show
+from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import reward_of
 
 EPISODE = np.dtype(
@@ -43,10 +43,6 @@ By Gymnasium's names (`gymnasium.vector.AutoresetMode`).
 """
 
 
-# Python callers pass both as one bundle of plain tuples, (Buffers, Settings), because Numba
-# recognizes the type of a plain tuple faster than that of a NamedTuple.
-
-
 class Settings(NamedTuple):
     """What does not change while games are played."""
 
@@ -57,6 +53,7 @@ class Settings(NamedTuple):
     penalty: float  # of an illegal action
     max_moves: int
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
+    strict: bool  # illegal actions are refused
     shares: NDArray[np.float32]  # (slots,), what a count is in an observation of float32
 
 
@@ -122,8 +119,9 @@ def end_step(g, rule, episode, cards_before, settings):
 
 
 @jit
-def _begin(i, buffers, settings):
+def _begin(i, bundle):
     """Start an episode at a fresh opening; write its mask and observation."""
+    buffers, settings = bundle.buffers, bundle.settings
     g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
     start_episode(g, rule, episode)
     episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
@@ -140,39 +138,38 @@ def no_step(i, buffers):
 
 
 @jit
-def _deal(i, buffers, settings):
+def _deal(i, bundle):
     """Start an episode with the next deal of a game's stream."""
-    start(buffers.games[i], settings.rules[0], next_deal(buffers.streams, i))
-    _begin(i, buffers, settings)
+    deal = next_deal(bundle.buffers.streams, i)
+    start(bundle.buffers.games[i], bundle.settings.rules[0], deal)
+    _begin(i, bundle)
 
 
 @jit
 def reset_all(bundle, chosen):
     """Deal each chosen game anew, with the next deal of its stream."""
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
     for i in range(len(chosen)):
         if chosen[i]:
-            _deal(i, buffers, settings)
+            _deal(i, bundle)
 
 
 @jit
-def reset_to(bundle, chosen, by_number):
-    """Start each chosen game at the deal in its ``deal`` field, or from its ``deck``."""
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+def reset_to(bundle, chosen):
+    """Start each chosen game at the deal of its ``deal`` field; where that is -1, from its deck."""
     for i in range(len(chosen)):
         if chosen[i]:
-            g = buffers.games[i]
-            if by_number:
-                start(g, settings.rules[0], g.deal)
+            g, rule = bundle.buffers.games[i], bundle.settings.rules[0]
+            if g.deal >= 0:
+                start(g, rule, g.deal)
             else:
-                lay_out(g, settings.rules[0])
-            _begin(i, buffers, settings)
+                lay_out(g, rule)
+            _begin(i, bundle)
 
 
 @jit
 def derive_all(bundle):
     """Write all that follows from the games: what belongs to steps and rewards stays."""
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
     for i in range(len(buffers.games)):
         g, episode = buffers.games[i], buffers.episodes[i]
@@ -182,12 +179,14 @@ def derive_all(bundle):
 
 
 @jit
-def first_refused(actions, masks, episodes, done, strict, autoreset):
+def first_refused(bundle, actions):
     """Index of the first game that cannot take its action; -1 if there is none.
 
     An action is refused out of range and, where strict, if it is illegal; where an ended game must
     be reset (DISABLED), any is. Actions of games that are dealt anew instead are not looked at.
     """
+    masks, episodes, done = bundle.buffers.masks, bundle.buffers.episodes, bundle.buffers.done
+    autoreset, strict = bundle.settings.autoreset, bundle.settings.strict
     for i in range(len(actions)):
         action = actions[i]
         if autoreset != SAME_STEP and done[i]:
@@ -202,33 +201,32 @@ def first_refused(actions, masks, episodes, done, strict, autoreset):
 
 
 @jit
-def show_all(bundle, out):
-    """Write the observation of each game; ``out`` is (n, slots) of one of `observations.DTYPES`."""
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
-    for i in range(len(out)):
-        show(buffers.counts[i], settings.shares, out[i])
-
-
-@jit
 def step_all(bundle, actions, out):
-    """Take one action in each game, which must be in range, and write the observations.
+    """Take one action in each game, if none of them is refused, and write the observations.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
     its opening (a tiny deck can be) ends at its first step. With NEXT_STEP, a game that has ended
     is dealt anew; else nothing is.
 
+    Args:
+        actions: int64 (n,).
+        out: (n, slots), of one of `observations.DTYPES`.
+
     Returns:
-        How many episodes ended; ``done`` says which.
+        How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot
+        take its action: nothing is played then.
     """
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
+    refused = first_refused(bundle, actions)
+    if refused >= 0:
+        return -1 - refused
+    buffers, settings = bundle.buffers, bundle.settings
     games, episodes, words, masks, shown, counts, rewards, terminated, truncated, done, _ = buffers
     rule, distinct, kind = settings.rules[0], settings.distinct, settings.observation
     ended = 0
     for i in range(len(games)):
         if settings.autoreset == NEXT_STEP and done[i]:
             no_step(i, buffers)
-            _deal(i, buffers, settings)
-            show(counts[i], settings.shares, out[i])
+            _deal(i, bundle)
             continue
         g = games[i]
         episode = episodes[i]
@@ -243,51 +241,39 @@ def step_all(bundle, actions, out):
                 refresh(g, rule, kind, shown[i], counts[i], actions[i])
             else:
                 episode.illegal = True
-        show(counts[i], settings.shares, out[i])
         rewards[i], truncated[i] = end_step(g, rule, episode, before, settings)
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]
         ended += done[i]
+    show_all(counts, settings.shares, out)
     return ended
 
 
 @jit
-def step_and_deal(bundle, actions, strict, finals, out):
-    """`first_refused`, `step_all`, `keep_finals` and `reset_all` in one call, for SAME_STEP.
-
-    Returns:
-        How many episodes ended, or -1 - i if game i cannot take its action: nothing is played then.
-    """
-    buffers, settings = Buffers(*bundle[0]), Settings(*bundle[1])
-    masks, episodes, done = buffers.masks, buffers.episodes, buffers.done
-    refused = first_refused(actions, masks, episodes, done, strict, SAME_STEP)
-    if refused >= 0:
-        return -1 - refused
-    ended = step_all(bundle, actions, out)
-    keep_finals(done, episodes, masks, out, finals)
-    for i in range(len(done)):
-        if done[i]:
-            _deal(i, buffers, settings)
-            show(buffers.counts[i], settings.shares, out[i])
-    return ended
-
-
-@jit
-def keep_finals(done, episodes, masks, observations, finals):
-    """Copy what belongs to the ended episodes, before the next ones take their place.
+def deal_ended(bundle, out, final_episodes, final_masks, final_observations, filled):
+    """Keep what belongs to the episodes that have ended, and deal their games anew.
 
     Args:
-        finals: the fields of `Finals`. Of the rows of games that have not ended only those that an
-            earlier step has filled are written.
+        out: the observations that `step_all` has written; the new episodes' take their place.
+        final_episodes: a field of `Finals`, as are those after it. Of the rows of games that have
+            not ended only those that an earlier call has filled are written.
     """
-    final_episodes, final_masks, final_observations, filled = finals
-    for i in range(len(done)):
-        if done[i]:
-            final_episodes[i] = episodes[i]
-            final_masks[i] = masks[i]
-            final_observations[i] = observations[i]
+    buffers, settings = bundle.buffers, bundle.settings
+    for i in range(len(filled)):
+        if buffers.done[i]:
+            final_episodes[i] = buffers.episodes[i]
+            final_masks[i] = buffers.masks[i]
+            final_observations[i] = out[i]
+            _deal(i, bundle)
+            show_all(buffers.counts[i : i + 1], settings.shares, out[i : i + 1])
         elif filled[i]:
-            final_episodes[i] = _NO_EPISODE
-            final_masks[i] = 0
-            final_observations[i] = 0
-        filled[i] = done[i]
+            clear_final(i, final_episodes, final_masks, final_observations)
+        filled[i] = buffers.done[i]
+
+
+@inlined
+def clear_final(i, final_episodes, final_masks, final_observations):
+    """Write zeros in a game's rows."""
+    final_episodes[i] = _NO_EPISODE
+    final_masks[i] = 0
+    final_observations[i] = 0

@@ -45,6 +45,8 @@ class NextDealBatch(RunningGames):
     The other arguments are those of `RunningGames`.
     """
 
+    _compiled = stepping
+
     def __init__(
         self,
         count: int,
@@ -82,6 +84,7 @@ class NextDealBatch(RunningGames):
             penalty=ILLEGAL_PENALTY,
             max_moves=self.max_moves,
             autoreset=self._autoreset,
+            strict=self._strict,
         )
         k, held = int(candidates), stepping.held(expansions) + 1
         one = _candidate_space(self.rules, observation, k)
@@ -96,17 +99,12 @@ class NextDealBatch(RunningGames):
         self._parents = np.zeros((count, held), np.int16)
         self._moves = np.zeros((count, held), np.uint8)
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
-        self._scratch = self._new_scratch()
         self._share_buffers()
 
-    def _new_scratch(self) -> list[stepping.Scratch]:
-        """Buffers for each thread."""
+    def _new_scratch(self) -> stepping.Scratch:
         settings = self._settings
         most = max(settings.expansions, settings.ending_expansions)
-        return [
-            stepping.new_scratch(self.rules, self.masks.shape[1], most)
-            for _ in range(self._threads)
-        ]
+        return stepping.new_scratch(self.rules, self.masks.shape[1], most)
 
     def _buffers(self, part: slice) -> stepping.Buffers:
         return stepping.Buffers(
@@ -126,44 +124,10 @@ class NextDealBatch(RunningGames):
             self._streams[part],
         )
 
-    def _bundle(self, part: slice) -> tuple[stepping.Buffers, stepping.Settings]:
-        return self._buffers(part), self._settings
-
     def _derive(self) -> None:
         played = self.played.copy()
-        stepping.derive_all(self._buffers(slice(None)), self._settings, self._scratch[0])
+        super()._derive()
         self.played[:] = played
-
-    def _lay_out(self, chosen: NDArray[np.bool_], by_number: bool) -> None:
-        self._share_out(
-            lambda thread: stepping.reset_to(
-                *self._bundles[thread],
-                self._scratch[thread],
-                chosen[self._shares[thread]],
-                by_number,
-            )
-        )
-
-    def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
-        """Start an episode in each chosen game with its stream's next deal."""
-        self._share_out(
-            lambda thread: stepping.reset_all(
-                *self._bundles[thread],
-                self._scratch[thread],
-                chosen[self._shares[thread]],
-            )
-        )
-
-    def _step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-        ended = self._share_out(
-            lambda thread: stepping.step_all(
-                *self._bundles[thread],
-                self._scratch[thread],
-                actions[self._shares[thread]],
-            )
-        )
-        self.observe(out)
-        return ended
 
     def consider(self, games: NDArray[Any]) -> None:
         """Write the candidates of any positions into the first rows, for players.
@@ -173,9 +137,8 @@ class NextDealBatch(RunningGames):
         Args:
             games: GAME array of shape (n,), n at most the number of games here.
         """
-        part = slice(len(games))
-        self.games[part] = games
-        stepping.consider_all(self._buffers(part), self._settings, self._scratch[0])
+        self.games[: len(games)] = games
+        stepping.consider_all(self._whole, len(games))
 
     def candidates_like(
         self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
@@ -192,10 +155,10 @@ class NextDealBatch(RunningGames):
             has ended a decision, bool of shape (n,).
         """
         keys = np.zeros(self.masks.shape, np.uint64)
-        stepping.keys_of(self._buffers(slice(None)), self._settings, self._scratch[0], keys)
+        stepping.keys_of(self._whole, keys)
         own = np.zeros(len(before), np.uint64)
         ended = np.zeros(len(before), np.bool_)
-        stepping.turns_of(before, after, self._settings, moves, own, ended)
+        stepping.turns_of(self._whole, before, after, moves, own, ended)
         same = (keys == own[:, None]) & (self.masks == 1)
         return np.where(same.any(axis=1), same.argmax(axis=1), -1), ended
 
@@ -228,16 +191,9 @@ class NextDealBatch(RunningGames):
         free = compile_rules(self.rules.without_refills)
         return super()._compiled_rules() | {"free": free}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All but what can be made anew."""
-        state = super().__getstate__()
-        del state["_scratch"]
-        return state
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Become a copy."""
         super().__setstate__(state)
-        self._scratch = self._new_scratch()
         self._share_buffers()
 
 

@@ -24,8 +24,10 @@ from four_seasons_env.engine.kernel import (
 from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.episodes.stepping import (
     NEXT_STEP,
+    clear_final,
     derive_episode,
     end_step,
+    first_refused,
     no_step,
     start_episode,
 )
@@ -65,6 +67,7 @@ class Settings(NamedTuple):
     penalty: float  # of an illegal action
     max_moves: int
     autoreset: int  # one of those of `episodes.stepping`
+    strict: bool  # actions that are not offered are refused
 
 
 class Buffers(NamedTuple):
@@ -232,20 +235,22 @@ def _deal(i, buffers, settings, scratch):
 
 
 @jit
-def reset_all(buffers, settings, scratch, chosen):
+def reset_all(bundle, chosen):
     """Deal each chosen game anew, with the next deal of its stream."""
-    for i in range(len(buffers.games)):
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
+    for i in range(len(chosen)):
         if chosen[i]:
             _deal(i, buffers, settings, scratch)
 
 
 @jit
-def reset_to(buffers, settings, scratch, chosen, by_number):
-    """Start each chosen game at the deal in its ``deal`` field, or from its ``deck``."""
-    for i in range(len(buffers.games)):
+def reset_to(bundle, chosen):
+    """Start each chosen game at the deal of its ``deal`` field; where that is -1, from its deck."""
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
+    for i in range(len(chosen)):
         if chosen[i]:
             g = buffers.games[i]
-            if by_number:
+            if g.deal >= 0:
                 start(g, settings.rules[0], g.deal)
             else:
                 lay_out(g, settings.rules[0])
@@ -253,16 +258,12 @@ def reset_to(buffers, settings, scratch, chosen, by_number):
 
 
 @jit
-def step_all(buffers, settings, scratch, actions):
-    """Take one action in each game, which must be in range.
-
-    An illegal action leaves the position as it is and costs the penalty. A game that was over at
-    its opening (a tiny deck can be) ends at its first step. With NEXT_STEP, a game that has ended
-    is dealt anew; else nothing is.
-
-    Returns:
-        How many episodes ended; ``done`` says which.
-    """
+def step_all(bundle, actions, out):
+    """Take one action in each game; see `episodes.stepping.step_all`."""
+    refused = first_refused(bundle, actions)
+    if refused >= 0:
+        return -1 - refused
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     rule = settings.rules[0]
     ended = 0
     for i in range(len(buffers.games)):
@@ -289,20 +290,41 @@ def step_all(buffers, settings, scratch, actions):
         buffers.terminated[i] = episode.over
         buffers.done[i] = episode.over or truncated
         ended += buffers.done[i]
+    rows, out_rows = buffers.observations.reshape(-1), out.reshape(-1)
+    for j in range(len(rows)):
+        out_rows[j] = rows[j]
     return ended
 
 
 @jit
-def consider_all(buffers, settings, scratch):
-    """Write what can be decided in each game, which may be at any position; see `_advance`."""
-    for i in range(len(buffers.games)):
+def deal_ended(bundle, out, final_episodes, final_masks, final_observations, filled):
+    """Keep what belongs to ended episodes; see `episodes.stepping.deal_ended`."""
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
+    for i in range(len(filled)):
+        if buffers.done[i]:
+            final_episodes[i] = buffers.episodes[i]
+            final_masks[i] = buffers.masks[i]
+            final_observations[i] = buffers.observations[i]
+            _deal(i, buffers, settings, scratch)
+            out[i] = buffers.observations[i]
+        elif filled[i]:
+            clear_final(i, final_episodes, final_masks, final_observations)
+        filled[i] = buffers.done[i]
+
+
+@jit
+def consider_all(bundle, count):
+    """Write what can be decided in the first games, each at any position; see `_advance`."""
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
+    for i in range(count):
         buffers.played[i] = -1
         _advance(i, buffers, settings, scratch, False)
 
 
 @jit
-def derive_all(buffers, settings, scratch):
+def derive_all(bundle):
     """Write all that follows from the games: what belongs to steps and rewards stays."""
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(buffers.games)):
         g = buffers.games[i]
         derive_episode(g, settings.rules[0], buffers.episodes[i])
@@ -313,12 +335,13 @@ def derive_all(buffers, settings, scratch):
 
 
 @jit
-def keys_of(buffers, settings, scratch, keys):
+def keys_of(bundle, keys):
     """Write the key of each candidate's position (`reach.position_key`); 0 where there is none.
 
     Args:
         keys: uint64 (n, candidates).
     """
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     game = scratch.search.positions
     keys[:] = 0
     for i in range(len(buffers.games)):
@@ -339,7 +362,7 @@ def keys_of(buffers, settings, scratch, keys):
 
 
 @jit
-def turns_of(before, after, settings, moves, keys, ended):
+def turns_of(bundle, before, after, moves, keys, ended):
     """Find the games in which a move has ended a decision, and write the key of what it was for.
 
     Args:
@@ -348,6 +371,7 @@ def turns_of(before, after, settings, moves, keys, ended):
         keys: uint64 (n,), written where a decision ends.
         ended: bool (n,), set there.
     """
+    settings = bundle.settings
     rule = settings.rules[0]
     for i in range(len(before)):
         if nothing_hidden(before[i], rule):

@@ -160,7 +160,7 @@ def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation
             last = int(here.masks[i].sum()) - 1
             assert here.moves_of(i, last) == there.moves_of(i, last)
         actions = (rng.random(30) * here.masks.sum(axis=1)).astype(np.int64)
-        here.step(actions, here.observations)
+        here.step(actions, out=here.observations)
         here.deal_anew(here.done)
         here.done[:] = False
 

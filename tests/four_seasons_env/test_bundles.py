@@ -1,0 +1,67 @@
+"""Bundles hand over the arrays that they were made of, whoever else holds them."""
+
+import copy
+import gc
+
+import numpy as np
+
+from four_seasons_env.engine.bundles import make_bundle
+from four_seasons_env.episodes import stepping
+from four_seasons_env.episodes.batch import Batch
+from four_seasons_env.vector import FourSeasonsVectorEnv
+
+SETTINGS = {
+    "rules": "four-seasons", "observation": "tops", "reward": "foundation", "mask": "legal",
+    "illegal": "stay", "max_moves": 500,
+}  # fmt: skip
+
+
+def started(games: int) -> Batch:
+    batch = Batch(games, **SETTINGS)
+    batch.seed(np.arange(games, dtype=np.uint64))
+    batch.reset()
+    return batch
+
+
+def test_a_bundle_is_of_the_arrays_themselves():
+    batch = started(3)
+    bundle = make_bundle(batch._buffers(slice(1, 3)), batch._settings)
+    before = batch.games.copy()
+    stepping.reset_all(bundle, np.array([False, True]))
+    assert (before["deal"] != batch.games["deal"]).tolist() == [False, False, True]
+    assert (batch.episodes["deal"] == batch.games["deal"]).all()
+
+
+def test_a_bundle_keeps_its_arrays_alive():
+    batch = started(3)
+    bundle, actions, out = batch._whole, np.zeros(3, np.int64), np.zeros_like(batch.observations)
+    twin = copy.deepcopy(batch)
+    del batch
+    gc.collect()
+    rubbish = [np.full((3, 200), 7, np.uint8) for _ in range(99)]
+    assert stepping.step_all(bundle, actions, out) == 0
+    expected = np.zeros_like(out)
+    twin.step(actions, out=expected)
+    assert (out == expected).all() and out.any()
+    assert all((array == 7).all() for array in rubbish)
+
+
+def test_actions_of_any_kind_are_played_by_the_same_code():
+    """None is compiled anew for arrays that are strided, read-only, or of another integer type."""
+    envs = [FourSeasonsVectorEnv(4) for _ in range(7)]
+    masks = [env.reset(seed=3)[1]["action_mask"] for env in envs][0]
+    envs.pop().step(masks.argmax(axis=1))
+    known = len(stepping.step_all.signatures)
+    for _ in range(5):
+        actions = masks.argmax(axis=1)
+        fixed = actions.copy()
+        fixed.flags.writeable = False
+        kinds = (
+            actions, fixed, np.repeat(actions, 2)[::2], actions.astype(np.uint8),
+            actions.astype(">i8"), actions.tolist(),
+        )  # fmt: skip
+        answers = [env.step(each) for env, each in zip(envs, kinds, strict=True)]
+        for answer in answers[1:]:
+            np.testing.assert_equal(answer, answers[0])
+        masks = answers[0][4]["action_mask"]
+    assert len(stepping.step_all.signatures) == known
