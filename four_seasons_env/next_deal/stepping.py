@@ -290,9 +290,10 @@ def step_all(bundle, actions, out):
         buffers.terminated[i] = episode.over
         buffers.done[i] = episode.over or truncated
         ended += buffers.done[i]
-    rows, out_rows = buffers.observations.reshape(-1), out.reshape(-1)
-    for j in range(len(rows)):
-        out_rows[j] = rows[j]
+    if out.ctypes.data != buffers.observations.ctypes.data:  # they are one where nothing is copied
+        slots, out_slots = buffers.observations.reshape(-1), out.reshape(-1)
+        for j in range(len(slots)):
+            out_slots[j] = slots[j]
     return ended
 
 
