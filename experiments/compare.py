@@ -25,7 +25,7 @@ from experiments.evaluation.games import has_games, write_games
 from experiments.evaluation.people import find_all_players
 from experiments.evaluation.play import sealed_count, sealed_deals
 from experiments.evaluation.players import PLAYS, Player
-from experiments.evaluation.recording import play_recorded
+from experiments.evaluation.recording import play_recorded, warm_up
 from experiments.out_folder import check_out
 from experiments.parallel.blocks import (
     Block,
@@ -129,6 +129,7 @@ def play_block(task: Task) -> None:
     """Play a block of deals, and write its result file."""
     rules = get_rules(task.rules)
     player = task.player
+    warm_up(player, rules)
     played, games = play_recorded(player, rules, task.deals, task.seed)
     played["agent"] = player.agent
     played["play"] = player.play

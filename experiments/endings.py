@@ -129,14 +129,14 @@ def endings_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def endings(run: Endings) -> None:
-    """Play, and write decisions.csv and summary.csv."""
+    """Play, and write endings.csv and summary.csv."""
     check_seed(run.seed)
-    check_out(run.out, "comparison of decisions")
+    check_out(run.out, "valuation of endings")
     if not run.seconds > 0:
         raise ValueError(f"--seconds is more than 0 seconds, not {run.seconds:g}")
     parse_deals(run.deals)
     table = pd.DataFrame(decisions(run))
-    write_csv(run.out / "decisions.csv", table)
+    write_csv(run.out / "endings.csv", table)
     summary = summarise_endings(table)
     write_csv(run.out / "summary.csv", summary)
     print_table(endings_as_text(summary), f"{run.agent} by fair values, deals {run.deals}")

@@ -1,10 +1,11 @@
-"""The folder that a command writes into: new, empty, or one that it has written before.
+"""Folders of results: what a command writes into, new, empty or its own, and what it reads.
 
-What is wrong with it is said before anything is made, played or learned.
+What is wrong with one is said before anything is made, played or learned.
 """
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 from pathlib import Path
@@ -17,6 +18,7 @@ MARKS = {
     "review": ("review.json",),
     "measurement of speed": ("throughput.csv",),
     "comparison of decisions": ("decisions.csv",),
+    "valuation of endings": ("endings.csv",),
 }
 """What commands write, and the files by which the folders are told apart; any of them does."""
 
@@ -38,6 +40,31 @@ def check_out(out: Path, kind: str) -> None:
     others = [each for each in MARKS if holds(out, each)]
     found = f"holds a {others[0]}" if others else "is not empty"
     raise FileExistsError(f"{out} {found}, and no {kind}: choose a new folder (--out)")
+
+
+def check_holds(folder: Path, kind: str) -> None:
+    """Refuse a folder that is none of a kind.
+
+    Args:
+        folder: to be read.
+        kind: what is expected there, of `MARKS`.
+
+    Raises:
+        FileNotFoundError: saying what is there, what is expected, and the nearest folder that is
+            one: inside it, above it or beside it.
+    """
+    if holds(folder, kind):
+        return
+    others = [each for each in MARKS if holds(folder, each)]
+    found = f"it holds a {others[0]}" if others else f"it has no {MARKS[kind][0]}"
+    if not folder.is_dir():
+        found = "it is a file" if folder.exists() else "there is no such folder"
+    told = f"{folder} is no {kind}: {found}"
+    near = [each for each in (*sorted(folder.glob("*")), folder.parent) if holds(each, kind)]
+    beside = {each.name: each for each in folder.parent.glob("*") if holds(each, kind)}
+    alike = difflib.get_close_matches(folder.name, beside, n=1, cutoff=0.0)
+    near += [beside[name] for name in alike]
+    raise FileNotFoundError(f"{told}; did you mean {near[0]}?" if near else told)
 
 
 def check_writable(folder: Path) -> None:

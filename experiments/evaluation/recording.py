@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from experiments.evaluation.people import Person
 from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import Player
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
@@ -46,3 +48,17 @@ def play_recorded(
         Record(rules.name, tuple(texts), deal=int(deal), player=player.agent)
         for deal, texts in zip(deals, played, strict=True)
     ]
+
+
+def warm_up(player: Player, rules: Rules) -> None:
+    """Have another agent of a player's kind play a training deal, once in this process.
+
+    What has to be compiled or loaded for that then belongs to the time of no deal that counts.
+    """
+    if not isinstance(player, Person):
+        _warm_up(player, rules)
+
+
+@functools.cache
+def _warm_up(player: Player, rules: Rules) -> None:
+    play_deals(player.make(rules), rules, [TRAIN_FROM], forbid_repeats=player.forbids_repeats)

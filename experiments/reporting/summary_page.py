@@ -15,6 +15,7 @@ import pandas as pd
 
 from agents.schemas import read_checked
 from experiments.evaluation.ceiling import CEILING, with_ceiling
+from experiments.out_folder import check_holds
 from experiments.parallel.parts import read_part
 from experiments.reporting.tables import read_table
 from experiments.statistics.summary import KEPT, NOW, summarise
@@ -50,6 +51,7 @@ def read_about(folder: Path) -> dict[str, Any]:
         FileNotFoundError: if the folder is none of a comparison.
         ValueError: if its file is damaged, or of an earlier version.
     """
+    check_holds(folder, "comparison")
     try:
         return read_checked(folder / ABOUT, About)
     except ValueError as error:

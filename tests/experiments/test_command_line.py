@@ -139,6 +139,7 @@ WRITES = {
     "census": (["--deals", "0-1"], "census"),
     "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
     "disagreements": ([], "comparison of decisions"),
+    "endings": ([], "valuation of endings"),
     "review": (["--deals", "10000-10001"], "review"),
     "sweep": (["experiments/studies/quick.yaml"], "sweep"),
     "throughput": ([], "measurement of speed"),
@@ -177,6 +178,29 @@ def test_a_file_in_place_of_the_folder_is_named(
     (line,) = capsys.readouterr().err.splitlines()
     assert line == f"error: {file}: is not a folder: choose another"
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["verify", "leaderboard"])
+def test_a_folder_that_is_no_comparison_is_answered_with_the_nearest(
+    command: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    census, other, real = (tmp_path / name for name in ("census", "other", "runs/mine"))
+    for folder, mark in ((census, "census.json"), (other, "x"), (real, "compare.json")):
+        folder.mkdir(parents=True)
+        (folder / mark).write_text("{}")
+    near = f"; did you mean {real}?"
+    wrong = {
+        census: "it holds a census",
+        other: "it has no compare.json",
+        tmp_path / "nowhere": "there is no such folder",
+        real.parent: f"it has no compare.json{near}",
+        real.with_name("mien"): f"there is no such folder{near}",
+        real / "compare.json": f"it is a file{near}",
+    }
+    for folder, told in wrong.items():
+        assert call(monkeypatch, command, str(folder)) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line == f"error: {folder} is no comparison: {told}"
 
 
 def test_the_listing_imports_no_command() -> None:

@@ -1,0 +1,66 @@
+"""Blocks of deals: which rule sets and deals, what is done already, and what failed."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from experiments.parallel import blocks
+from experiments.parallel.blocks import Block, rule_set_names, run_blocks, split_deals
+from experiments.parallel.workers import Workers
+from four_seasons_env.rules import RULES
+
+ALONE = Workers(n_jobs=1)
+
+
+def write(block: Block) -> None:
+    block.write(pd.DataFrame({"deal": list(block.deals)}))
+
+
+def write_even(block: Block) -> None:
+    if block.deals[0] % 2:
+        raise ValueError("odd")
+    write(block)
+
+
+def some(out: Path, count: int) -> list[Block]:
+    return [Block(out, "four-seasons", range(i, i + 1)) for i in range(count)]
+
+
+def test_all_stands_for_every_rule_set_when_it_stands_alone() -> None:
+    assert rule_set_names(["all"]) == list(RULES)
+    assert rule_set_names(["Czarina".lower(), "corners"]) == ["czarina", "corners"]
+    assert rule_set_names([]) == []
+    for names in (["all", "czarina"], ["aa"]):
+        with pytest.raises((ValueError, KeyError)):
+            rule_set_names(names)
+
+
+def test_deals_are_split_in_order() -> None:
+    assert split_deals("3-9", 3) == [range(3, 6), range(6, 9), range(9, 10)]
+    assert split_deals((5, 9, 70), 2) == [(5, 9), (70,)]
+
+
+def test_the_bar_starts_where_the_work_stands(tmp_path: Path, monkeypatch) -> None:
+    told: list[dict[str, Any]] = []
+
+    class Bar(blocks.Progress):
+        def add_task(self, *args: Any, **named: Any) -> Any:
+            told.append(named)
+            return super().add_task(*args, **named)
+
+    monkeypatch.setattr(blocks, "Progress", Bar)
+    work = some(tmp_path, 3)
+    write(work[1])
+    run_blocks(write, work, "working", ALONE)
+    run_blocks(write, work, "working", ALONE)
+    assert told == [{"total": 3, "completed": 1}, {"total": 3, "completed": 3}]
+
+
+def test_the_first_that_failed_is_named(tmp_path: Path) -> None:
+    work = some(tmp_path, 5)
+    told = r"^2 of 5 blocks failed, as parts/four-seasons/1-1\.csv did; .*: .*odd.* \(2 times\)$"
+    with pytest.raises(RuntimeError, match=told):
+        run_blocks(write_even, work, "working", ALONE)
+    assert [block.stored() is not None for block in work] == [True, False, True, False, True]

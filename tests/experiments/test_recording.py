@@ -1,0 +1,77 @@
+"""What a comparison times: an agent's play, and not what its first game in a process compiles."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from agents import make_agent
+from experiments.compare import Compare, play_all
+from experiments.evaluation.play import play_deals
+from experiments.evaluation.players import Player, find_players
+from experiments.evaluation.recording import play_recorded, warm_up
+from experiments.parallel.workers import Workers
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.rules import RULES, Rules
+
+FOUR_SEASONS = RULES["four-seasons"]
+COMPILING = 0.5
+"""Seconds."""
+
+
+class Late:
+    """The heuristic, whose first move in a process takes long."""
+
+    mask = "distinct"
+    compiled = False
+
+    def __init__(self) -> None:
+        self.inner = make_agent("heuristic")
+        self.games = 0
+
+    def act(self, games: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if not Late.compiled:
+            time.sleep(COMPILING)
+        Late.compiled = True
+        self.games = max(self.games, len(games))
+        return self.inner.act(games, masks, rng)
+
+
+@dataclass(frozen=True)
+class LatePlayer(Player):
+    """Who plays so; all that it has made is kept."""
+
+    made: tuple[list[Late]] = ([],)
+
+    def make(self, rules: Rules) -> Late:
+        self.made[0].append(Late())
+        return self.made[0][-1]
+
+    def __hash__(self) -> int:
+        return hash(self.agent)
+
+
+def test_a_first_game_is_not_charged_for_what_is_compiled() -> None:
+    (heuristic,) = find_players(["heuristic"], "four-seasons")
+    player = LatePlayer("late", "heuristic", heuristic.play, None, "", "")
+    for _ in range(2):
+        warm_up(player, FOUR_SEASONS)
+    played, _ = play_recorded(player, FOUR_SEASONS, range(TRAIN_FROM, TRAIN_FROM + 3))
+    assert played["seconds"].sum() < COMPILING
+    assert [agent.games for agent in player.made[0]] == [1, 3]  # once, by another agent
+    alone = play_deals(Late(), FOUR_SEASONS, range(TRAIN_FROM, TRAIN_FROM + 3))
+    pd.testing.assert_frame_equal(played.drop(columns="seconds"), alone.drop(columns="seconds"))
+
+
+def test_a_comparison_warms_up_first(tmp_path, monkeypatch) -> None:
+    order = []
+    monkeypatch.setattr("experiments.compare.warm_up", lambda *_: order.append("warm"))
+
+    def play(*args):
+        order.append("play")
+        return play_recorded(*args)
+
+    monkeypatch.setattr("experiments.compare.play_recorded", play)
+    play_all(Compare(tmp_path, ["heuristic"], deals="0-1", workers=Workers(n_jobs=1)))
+    assert order == ["warm", "play"]

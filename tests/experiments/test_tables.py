@@ -1,0 +1,47 @@
+"""Tables as they are printed, and the words for what was played."""
+
+import pandas as pd
+import pytest
+from rich.table import Table
+
+from experiments.reporting import tables
+from experiments.reporting.tables import print_table
+from experiments.statistics.summary import as_text, deals_as_text, summarise
+from four_seasons_env.engine.deals import TRAIN_FROM
+
+
+def test_names_stand_left_and_numbers_right(monkeypatch) -> None:
+    printed: list[Table] = []
+    monkeypatch.setattr(tables.Console, "print", lambda _, table: printed.append(table))
+    print_table(pd.DataFrame([["a", "b", "1", "2"]], columns=["x", "agent", "won", "y"]), "title")
+    (table,) = printed
+    assert [column.justify for column in table.columns] == ["left", "left", "right", "right"]
+    assert [column.no_wrap for column in table.columns] == [False, False, True, True]
+    assert [list(column.cells) for column in table.columns] == [["a"], ["b"], ["1"], ["2"]]
+
+
+@pytest.mark.parametrize(
+    ("deals", "told"),
+    [
+        ([0, 1, 2], "deals 0-2"),
+        ([7], "deals 7-7"),
+        ([1000, 1001, 1001], "deals 1,000-1,001"),
+        ([0, 2], "2 of 0-2"),
+        ([5, 1000, 7000], "3 of 5-7,000"),
+        ([TRAIN_FROM - 1, TRAIN_FROM + 1], f"2 of {TRAIN_FROM - 1:,}-{TRAIN_FROM + 1:,}"),
+        ([TRAIN_FROM, TRAIN_FROM + 2], "2 sealed deals"),
+        ([TRAIN_FROM + 5, 2**62], "2 sealed deals"),
+        ([TRAIN_FROM, TRAIN_FROM + 1], f"deals {TRAIN_FROM:,}-{TRAIN_FROM + 1:,}"),
+    ],
+)
+def test_deals_in_words(deals: list[int], told: str) -> None:
+    assert deals_as_text(pd.DataFrame({"deal": deals})) == told
+
+
+@pytest.mark.parametrize("others", [[0, 1], [0, 1, 2], [0]])
+def test_the_number_of_deals_is_shown_where_it_differs(others: list[int]) -> None:
+    played = [("heuristic", deal) for deal in (0, 1)] + [("greedy", deal) for deal in others]
+    results = pd.DataFrame(played, columns=["agent", "deal"]).assign(
+        play="as given", rules="r", train_seed=None, won=True, cards_up=52, moves=9, seconds=0.1
+    )
+    assert ("deals" in as_text(summarise(results))) == (len(others) != 2)
