@@ -1,7 +1,7 @@
 """What the tests share: decks, rule sets, random play, and fleets of single environments."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, R
 ROOT = Path(__file__).parent.parent
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
+Size = tuple[int, int]
+"""Ranks and piles."""
 
 # --- decks --------------------------------------------------------------------------------------
 
@@ -110,6 +112,19 @@ LINEAR = Rules(**ROWS["four-seasons"] | {"wrap": "linear", "name": "linear"})
 def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:
     """A small game of a row's kind: its episodes end soon, and it is won now and then."""
     return Rules(**ROWS[name] | {"name": f"small {name}", "ranks": ranks, "piles": piles})
+
+
+def small_rules(*, wraps: Iterable[Size], rows: Iterable[Size]) -> Iterator[Rules]:
+    """Small games of all kinds: of so many ranks and piles under each wrap, then of each row.
+
+    Where a pile is a reserve there is another beside it.
+    """
+    for wrap in WRAPS:
+        for ranks, piles in wraps:
+            yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
+    for row, fields in ROWS.items():
+        for ranks, piles in rows:
+            yield small(row, ranks=ranks, piles=max(piles, 2 if fields.get("reserve") else 1))
 
 
 @st.composite

@@ -128,6 +128,15 @@ def _begin(i, bundle):
     encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
 
+@jit
+def start_as_told(g, rule):
+    """Set up the opening of the deal of a game's ``deal`` field; where that is -1, of its deck."""
+    if g.deal >= 0:
+        start(g, rule, g.deal)
+    else:
+        lay_out(g, rule)
+
+
 @inlined
 def no_step(i, buffers):
     """Say of a game that is dealt anew in place of a step: nothing earned, nothing ended."""
@@ -158,11 +167,7 @@ def reset_to(bundle, chosen):
     """Start each chosen game at the deal of its ``deal`` field; where that is -1, from its deck."""
     for i in range(len(chosen)):
         if chosen[i]:
-            g, rule = bundle.buffers.games[i], bundle.settings.rules[0]
-            if g.deal >= 0:
-                start(g, rule, g.deal)
-            else:
-                lay_out(g, rule)
+            start_as_told(bundle.buffers.games[i], bundle.settings.rules[0])
             _begin(i, bundle)
 
 

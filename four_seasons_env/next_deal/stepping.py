@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import next_deal
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
-    lay_out,
     legal,
     new_masks,
     nothing_hidden,
@@ -29,6 +28,7 @@ from four_seasons_env.episodes.stepping import (
     end_step,
     first_refused,
     no_step,
+    start_as_told,
     start_episode,
 )
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
@@ -249,11 +249,7 @@ def reset_to(bundle, chosen):
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(chosen)):
         if chosen[i]:
-            g = buffers.games[i]
-            if g.deal >= 0:
-                start(g, settings.rules[0], g.deal)
-            else:
-                lay_out(g, settings.rules[0])
+            start_as_told(buffers.games[i], settings.rules[0])
             _begin(i, buffers, settings, scratch)
 
 

@@ -15,9 +15,9 @@ import tyro
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
-from four_seasons_env.rules import WRAPS, Rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.solver import fair_value
-from tests.helpers import ROWS, numbered_deck, small
+from tests.helpers import numbered_deck, small_rules
 from tests.reference.brute_force import position_of
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
 
@@ -83,13 +83,7 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -
 
 def small_games() -> Iterable[Rules]:
     """Rule sets of all kinds whose endings are decided by brute force in fractions of a second."""
-    for wrap in WRAPS:
-        for ranks, piles in ((4, 1), (4, 2), (5, 2), (5, 3)):
-            yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
-    for row in ROWS:
-        yield small(row, ranks=4, piles=2 if ROWS[row].get("reserve") else 1)
-        yield small(row, ranks=4, piles=3)
-        yield small(row, ranks=5, piles=2)
+    return small_rules(wraps=((4, 1), (4, 2), (5, 2), (5, 3)), rows=((4, 1), (4, 3), (5, 2)))
 
 
 def main(run: FairDifferential) -> None:

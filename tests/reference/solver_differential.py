@@ -15,9 +15,9 @@ import tyro
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
-from four_seasons_env.rules import WRAPS, Rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
-from tests.helpers import ROWS, numbered_deck, small
+from tests.helpers import numbered_deck, small_rules
 from tests.reference.brute_force import BruteForce
 
 UNHURRIED = 60.0  # seconds, for games that take milliseconds
@@ -55,13 +55,7 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
 
 def small_games() -> Iterable[Rules]:
     """Rule sets that are decided by brute force in a fraction of a second or in seconds."""
-    for wrap in WRAPS:
-        for ranks, piles in ((4, 1), (5, 2), (6, 2)):
-            yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
-    for row, fields in ROWS.items():
-        reserve = fields.get("reserve", False)  # a pile more
-        yield small(row, ranks=4, piles=1 + reserve)
-        yield small(row, ranks=5, piles=2 + reserve)
+    return small_rules(wraps=((4, 1), (5, 2), (6, 2)), rows=((4, 1), (5, 2)))
 
 
 def main(run: SolverDifferential) -> None:
