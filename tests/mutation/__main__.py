@@ -1,75 +1,54 @@
 """Put faults into the code, one at a time, and see whether the tests notice.
 
-    python -m tests.mutation --count 300 --out runs/mutants
+    python -m tests.mutation --count 320 --out runs/mutants
     python -m tests.mutation --targets statistics tables --count 60 --out runs/mutants
+    python -m tests.mutation --again --out runs/mutants          # survivors, after a test was added
 
-Each mutant (Cosmic Ray makes them) is tried in a copy of the working tree, with the default tests
-of its target; these have to pass as long as nothing is changed. A table says for each what became
-of it: `killed`, and by which test, `invalid` (it cannot be imported or compiled), or `survived`,
-with its diff. What is in the table already is not tried again. The choice of mutants follows from
-the seed and the sources.
+Each mutant (Cosmic Ray makes them) is tried in a copy of the working tree, in two stages.
+
+1. *As Python*: the engine is run without the compiler (`plain.py`), which a fault in the kernel
+   would keep busy for minutes. The tests are those default tests of the target that pass so, each
+   within 0.6 seconds, and some that are cut shorter (`quick_*.py`), the quickest first, until one
+   fails.
+2. *Compiled*: who survives that meets all default tests of the target, as a user would run them.
+   Machine code that the fault does not touch is taken from the cache.
+
+Targets that the engine does not depend on have the second stage alone. Without a fault both stages
+have to pass. The table says of each mutant what became of it: `killed`, by which test and at which
+stage, `invalid` (it cannot be imported, compiled or run: a TypeError in the first stage is taken
+for that), `survived`, or `open` while its second stage is still to come; with its diff. What is in
+the table already is not tried again. The choice of mutants follows from seed and sources.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import json
 import os
 import random
-import re
-import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-from cosmic_ray.commands import init
-from cosmic_ray.mutating import mutate_and_test
-from cosmic_ray.work_db import WorkDB
-from cosmic_ray.work_item import MutationSpec
+import pytest
 
+from agents.files import write_atomically
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from tests.helpers import ROOT
-from tests.mutation.annotations import in_annotation
+from tests.mutation.mutants import Mutant, choose
+from tests.mutation.summary import AS_PYTHON, COMPILED, summary
 from tests.mutation.targets import TARGETS
+from tests.mutation.trial import Trial, link_tree, quick_tests, run_tests
 
-PASSED_OVER = ("core/RemoveDecorator",)
-"""Operators whose mutants are as good as their originals: a function is compiled or not."""
 INVALID = ("error during collection", "errors during collection", "numba.core.errors")
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-TIMEOUT = 600.0
-"""Seconds that the tests of a mutant may take; then it is killed: it goes on for ever."""
-
-
-def mutants_of(target: str) -> list[MutationSpec]:
-    """Every mutant of a target's sources, but for those in annotations."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = WorkDB(Path(folder) / "mutants.sqlite", WorkDB.Mode.create)
-        init([Path(source) for source in TARGETS[target].sources], found, {})
-        mutations = [item.mutations[0] for item in found.work_items]
-        found.close()
-    return [
-        mutation
-        for mutation in mutations
-        if mutation.operator_name not in PASSED_OVER and not in_annotation(mutation)
-    ]
-
-
-def choose(target: str, count: int, seed: int) -> list[MutationSpec]:
-    """Some mutants of a target, each operator and file as likely as it is there."""
-    mutants = sorted(mutants_of(target), key=_name)
-    return random.Random(f"{seed} {target}").sample(mutants, min(count, len(mutants)))
-
-
-def _name(mutation: MutationSpec) -> str:
-    """What tells a mutant from others, in the same sources."""
-    text = Path(mutation.module_path).read_bytes()
-    parts = (mutation.module_path, mutation.operator_name, mutation.operator_args)
-    told = f"{parts} {mutation.occurrence} {hashlib.sha256(text).hexdigest()}"
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+INVALID_AS_PYTHON = ("TypeError: ", "IndexError: only integers")
+MOST = 900.0
+"""Seconds of the processor that the tests of a mutant may take; then it goes on for ever."""
+ERRORS = int(pytest.ExitCode.INTERRUPTED)
+"""The highest exit status of tests that have failed, or could not be collected."""
 
 
 def copy_tree(folder: Path) -> None:
@@ -88,89 +67,124 @@ def copy_tree(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def _command(target: str) -> str:
-    tests = " ".join(TARGETS[target].tests)
-    return f"{sys.executable} -m pytest -x -q -p no:cacheprovider -m 'not slow' {tests}"
+class Bench:
+    """A copy of the working tree, nothing changed, and what its tests are known to do."""
+
+    def __init__(self, folder: Path, out: Path) -> None:
+        self.tree = folder / "tree"
+        self.out = out
+        self.sound: set[str] = set()
+        copy_tree(self.tree)
+
+    def quick(self, target: str) -> dict[str, float]:
+        """The tests of a target's first stage, kept beside the table."""
+        kept = self.out / f"quick-{target}.json"
+        if not kept.is_file():
+            found = quick_tests(self.tree, list(TARGETS[target].tests))
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(kept, json.dumps(found, indent=1).encode())
+        return dict(json.loads(kept.read_text()))
+
+    def check(self, target: str) -> None:
+        """Run a target's default tests, nothing changed, once.
+
+        Raises:
+            RuntimeError: if one fails.
+        """
+        if target not in self.sound:
+            done = run_tests(self.tree, list(TARGETS[target].tests), False, MOST)
+            if done.code:
+                raise RuntimeError(f"the tests of {target} fail unchanged:\n{done.output[-2000:]}")
+            self.sound.add(target)
+
+    def try_out(self, mutant: Mutant, stage: str) -> dict[str, object]:
+        """Run a stage's tests upon a mutant; its row of the table."""
+        tests = list(TARGETS[mutant.target].tests)
+        with tempfile.TemporaryDirectory(dir=self.tree.parent) as folder:
+            tree = Path(folder) / "tree"
+            link_tree(self.tree, tree)
+            text, diff = mutant.made()
+            source = tree / mutant.source
+            source.unlink()
+            source.write_text(text)
+            if stage == AS_PYTHON:
+                quick = self.quick(mutant.target)
+                files = list(dict.fromkeys(each.partition("::")[0] for each in quick))
+                most = 20 + 5 * sum(quick.values())
+                done = run_tests(tree, files, True, most, only=quick)
+            else:
+                done = run_tests(tree, tests, False, MOST)
+        outcome = _outcome(done, stage)
+        return {
+            "target": mutant.target,
+            "source": mutant.source,
+            "line": mutant.line,
+            "operator": mutant.operator,
+            "outcome": outcome,
+            "stage": stage,
+            "by": done.failed or ("its time is over" if done.code < 0 else ""),
+            "diff": diff,
+        }
 
 
-def check_baseline(target: str) -> None:
-    """Run a target's tests in the working folder, nothing changed.
-
-    Raises:
-        RuntimeError: if one fails.
-    """
-    done = subprocess.run(
-        shlex.split(_command(target)), capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"the tests of {target} fail without any fault:\n{done.stdout[-2000:]}")
+def _outcome(done: Trial, stage: str) -> str:
+    if done.code > ERRORS:
+        raise RuntimeError(f"pytest could not run:\n{done.output[-2000:]}")
+    if done.code == 0:
+        return "open" if stage == AS_PYTHON else "survived"
+    signs = INVALID + (INVALID_AS_PYTHON if stage == AS_PYTHON else ())
+    return "invalid" if any(sign in done.output for sign in signs) else "killed"
 
 
-def run_mutant(target: str, mutation: MutationSpec) -> dict[str, object]:
-    """Test a mutant in the working folder; its row of the table."""
-    result = mutate_and_test([mutation], _command(target), TIMEOUT)
-    output = result.output or ""
-    outcome = str(result.test_outcome.value if result.test_outcome else "none")
-    if any(sign in output for sign in INVALID):
-        outcome = "invalid"
-    failed = _FAILED.search(output)
-    return {
-        "target": target,
-        "source": str(mutation.module_path),
-        "line": mutation.start_pos[0],
-        "operator": mutation.operator_name.removeprefix("core/"),
-        "outcome": outcome,
-        "by": failed[1] if failed else "" if outcome == "survived" else output.strip()[-60:],
-        "diff": result.diff or "",
-    }
-
-
-def rows(table: Path, targets: list[str], count: int, seed: int) -> Iterator[pd.DataFrame]:
-    """The table, again and again, as it grows by a mutant."""
+def rows(run: argparse.Namespace, bench: Bench, table: Path) -> Iterator[pd.DataFrame]:
+    """The table, again and again, as it grows by a mutant or gets to know more of one."""
     done = read_table(table).set_index("name") if table.is_file() else pd.DataFrame()
-    share = -(-count // len(targets))
-    chosen = [(target, each) for target in targets for each in choose(target, share, seed)]
-    for target in targets:
-        check_baseline(target)
-    random.Random(seed).shuffle(chosen)  # stopped early, it has seen something of each
-    for target, mutation in chosen[:count]:
-        name = _name(mutation)
-        if name not in done.index:
-            row = pd.DataFrame([run_mutant(target, mutation)], index=pd.Index([name], name="name"))
+    share = -(-run.count // len(run.targets))
+    chosen = [each for target in run.targets for each in choose(target, share, run.seed)]
+    random.Random(run.seed).shuffle(chosen)  # stopped early, it has seen something of each
+    if run.again:
+        kept = done[done["outcome"] == "survived"].index
+        done = done.drop(kept)
+        chosen = [mutant for mutant in chosen if mutant.name in kept]
+    for again in (False, True)[: 1 if run.quick else 2]:
+        for mutant in chosen[: run.count]:
+            known = done.loc[mutant.name, "outcome"] if mutant.name in done.index else None
+            if known != ("open" if again else None):
+                continue
+            stage = AS_PYTHON if TARGETS[mutant.target].compiled and not again else COMPILED
+            if again:
+                done = done.drop(mutant.name)
+            if stage == COMPILED:
+                bench.check(mutant.target)
+            row = pd.DataFrame([bench.try_out(mutant, stage)], index=[mutant.name])
             done = pd.concat([done, row]).rename_axis("name")
-        yield done
-
-
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Mutants by target: tried, invalid, killed, survived."""
-    counts = table.groupby("target")["outcome"].value_counts().unstack(fill_value=0)
-    counts = counts.reindex(columns=["invalid", "killed", "survived"], fill_value=0)
-    counts.insert(0, "tried", counts.sum(axis=1))
-    counts.loc["all"] = counts.sum()
-    return counts.reset_index()
+            yield done
 
 
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--targets", nargs="+", choices=list(TARGETS), default=list(TARGETS))
-    parser.add_argument("--count", type=int, default=300, help="mutants to try")
+    parser.add_argument("--count", type=int, default=320, help="mutants to try")
     parser.add_argument("--seed", type=int, default=0, help="of the choice")
+    parser.add_argument("--quick", action="store_true", help="only the first stage of each")
+    parser.add_argument("--again", action="store_true", help="try the survivors again")
     parser.add_argument("--out", type=Path, default=Path("runs/mutants"))
     run = parser.parse_args()
     table = run.out.absolute() / "mutants.csv"
     with tempfile.TemporaryDirectory() as folder:
-        copy_tree(Path(folder))
-        os.chdir(folder)
-        os.environ["PYTHONPATH"] = folder
-        for done in rows(table, run.targets, run.count, run.seed):
+        bench = Bench(Path(folder), table.parent)
+        os.chdir(bench.tree)
+        for done in rows(run, bench, table):
             write_csv(table, done.reset_index())
             last = done.iloc[-1]
-            print(f"{len(done):4} {last['outcome']:9} {last['source']}:{last['line']}", flush=True)
+            where = f"{last['source']}:{last['line']}"
+            print(f"{len(done):4} {last['stage']:9} {last['outcome']:9} {where}", flush=True)
         os.chdir(ROOT)
+    done = read_table(table)
     print(as_markdown(summary(done).astype(str)))
-    for _, row in done[done["outcome"] == "survived"].iterrows():
-        print(row["diff"])
+    for diff in done[done["outcome"] == "survived"]["diff"]:
+        print(diff)
 
 
 if __name__ == "__main__":

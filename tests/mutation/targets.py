@@ -13,6 +13,8 @@ class Target:
 
     sources: tuple[str, ...]
     tests: tuple[str, ...]
+    compiled: bool = True
+    """Whether a fault has the engine compiled anew; then its tests are run without that first."""
 
 
 def _files(folder: str, names: str) -> tuple[str, ...]:
@@ -22,9 +24,13 @@ def _files(folder: str, names: str) -> tuple[str, ...]:
 TARGETS = {
     "engine": Target(
         _files("four_seasons_env/engine", "kernel bits cards deals moves masks"),
-        _files(
-            LIBRARY,
-            "test_deals test_moves test_cards test_kernel test_golden test_masks test_differential",
+        (
+            "tests/mutation/quick_engine.py",
+            *_files(
+                LIBRARY,
+                "test_golden test_kernel test_cards test_moves test_deals test_masks "
+                "test_differential",
+            ),
         ),
     ),
     "episodes": Target(
@@ -37,7 +43,7 @@ TARGETS = {
     ),
     "next-deal": Target(
         _files("four_seasons_env/next_deal", "enumeration reach stepping features"),
-        _files(LIBRARY, "test_next_deal"),
+        ("tests/mutation/quick_next_deal.py", *_files(LIBRARY, "test_next_deal")),
     ),
     "solver": Target(
         _files(
@@ -45,7 +51,7 @@ TARGETS = {
             "solver/beam solver/evaluation solver/exhaust solver/frame solver/hash_table "
             "solver/proof solver/relaxation solver/sat solver/shorten engine/hashing",
         ),
-        _files(LIBRARY, "test_solver test_certificates"),
+        ("tests/mutation/quick_solver.py", *_files(LIBRARY, "test_solver test_certificates")),
     ),
     "search": Target(
         _files("agents/search", "determinization votes plans"),
@@ -54,10 +60,12 @@ TARGETS = {
     ),
     "statistics": Target(
         _files("experiments/statistics", "summary seeds"),
-        _files("tests/experiments", "test_seeds test_census test_ladder test_results"),
+        _files("tests/experiments", "test_seeds test_tables test_census test_ladder test_results"),
+        compiled=False,
     ),
     "tables": Target(
         _files("experiments/reporting", "tables") + _files("experiments/parallel", "parts blocks"),
-        _files("tests/experiments", "test_results test_census"),
+        _files("tests/experiments", "test_tables test_blocks test_results test_census"),
+        compiled=False,
     ),
 }

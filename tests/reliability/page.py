@@ -16,10 +16,14 @@ from agents.files import write_atomically
 from experiments.pages import RESULTS, with_part
 from experiments.reporting.tables import as_markdown, read_table
 from tests.helpers import ROOT
-from tests.mutation.__main__ import summary
+from tests.mutation.summary import summary
 
 PAGE = ROOT / "docs" / "reliability.md"
 KEPT = RESULTS / "reliability"
+NOT_KILLED = {
+    "survived": "Survivors of both stages",
+    "open": "Open, as only the first stage has been tried",
+}
 TABLES = ("records", "files", "commands", "soak")
 
 
@@ -32,18 +36,29 @@ def _cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def mutants_part(mutants: pd.DataFrame, judged: pd.DataFrame) -> str:
-    """The counts, and each survivor with its judgement."""
-    survivors = mutants[mutants["outcome"] == "survived"]
-    shown = survivors.merge(judged, on="name", how="left")
-    rows = pd.DataFrame(
-        {
-            "where": shown["source"] + ":" + shown["line"].astype(str),
-            "change": shown["operator"],
-            "judged": shown["judgement"].fillna("not judged yet"),
-        }
-    )
+    """The counts, and each mutant that no test has noticed, with its judgement."""
     told = f"{as_markdown(_cells(summary(mutants)))}\n"
-    return told + (f"Survivors:\n\n{as_markdown(rows)}\n" if len(rows) else "No survivors.\n\n")
+    for outcome, title in NOT_KILLED.items():
+        shown = mutants[mutants["outcome"] == outcome].merge(judged, on="name", how="left")
+        shown = shown.sort_values(["source", "line", "name"])
+        rows = pd.DataFrame(
+            {
+                "where": shown["source"] + ":" + shown["line"].astype(str),
+                "change": shown["diff"].map(_change),
+                "judged": shown["judgement"].fillna("not judged yet"),
+            }
+        )
+        told += f"{title}:\n\n{as_markdown(rows)}\n" if len(rows) else f"{title}: none.\n\n"
+    return told
+
+
+def _change(diff: str) -> str:
+    """The line as it was, and as it is with the fault."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("---", "+++", "@@"))]
+    before, after = (
+        " ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
+    )
+    return f"`{before}` → `{after}`"
 
 
 def page(text: str) -> str:
