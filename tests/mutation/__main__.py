@@ -6,18 +6,17 @@
 
 Each mutant (Cosmic Ray makes them) is tried in a copy of the working tree, in two stages.
 
-1. *As Python*: the engine is run without the compiler (`plain.py`), which a fault in the kernel
-   would keep busy for minutes. The tests are those default tests of the target that pass so, each
-   within 0.6 seconds, and some that are cut shorter (`quick_*.py`), the quickest first, until one
-   fails.
-2. *Compiled*: who survives that meets all default tests of the target, as a user would run them.
+1. *Quick*: the default tests of its target that take 0.6 seconds of the processor at most, and
+   some that are cut shorter for this (`quick_*.py`): the quickest first, until one fails. Where the
+   engine is concerned it runs as Python (`plain.py`): after a fault in the kernel the compiler
+   would be busy for minutes.
+2. *Full*: who survives that meets all default tests of the target, as a user would run them.
    Machine code that the fault does not touch is taken from the cache.
 
-Targets that the engine does not depend on have the second stage alone. Without a fault both stages
-have to pass. The table says of each mutant what became of it: `killed`, by which test and at which
-stage, `invalid` (it cannot be imported, compiled or run: a TypeError in the first stage is taken
-for that), `survived`, or `open` while its second stage is still to come; with its diff. What is in
-the table already is not tried again. The choice of mutants follows from seed and sources.
+The table says of each mutant what became of it: `killed`, by which test and at which stage,
+`invalid` (it cannot be imported, compiled or run: a TypeError in the first stage is taken for
+that), `survived`, or `open` while its second stage is still to come; with its diff. What is in the
+table already is not tried again. The choice of mutants follows from seed and sources.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from agents.files import write_atomically
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from tests.helpers import ROOT
 from tests.mutation.mutants import Mutant, choose
-from tests.mutation.summary import AS_PYTHON, COMPILED, summary
+from tests.mutation.summary import FULL, QUICK, summary
 from tests.mutation.targets import TARGETS
 from tests.mutation.trial import Trial, link_tree, quick_tests, run_tests
 
@@ -80,7 +79,8 @@ class Bench:
         """The tests of a target's first stage, kept beside the table."""
         kept = self.out / f"quick-{target}.json"
         if not kept.is_file():
-            found = quick_tests(self.tree, list(TARGETS[target].tests))
+            each = TARGETS[target]
+            found = quick_tests(self.tree, list(each.tests), each.compiled)
             kept.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(kept, json.dumps(found, indent=1).encode())
         return dict(json.loads(kept.read_text()))
@@ -107,11 +107,11 @@ class Bench:
             source = tree / mutant.source
             source.unlink()
             source.write_text(text)
-            if stage == AS_PYTHON:
+            if stage == QUICK:
                 quick = self.quick(mutant.target)
                 files = list(dict.fromkeys(each.partition("::")[0] for each in quick))
                 most = 20 + 5 * sum(quick.values())
-                done = run_tests(tree, files, True, most, only=quick)
+                done = run_tests(tree, files, TARGETS[mutant.target].compiled, most, only=quick)
             else:
                 done = run_tests(tree, tests, False, MOST)
         outcome = _outcome(done, stage)
@@ -131,8 +131,8 @@ def _outcome(done: Trial, stage: str) -> str:
     if done.code > ERRORS:
         raise RuntimeError(f"pytest could not run:\n{done.output[-2000:]}")
     if done.code == 0:
-        return "open" if stage == AS_PYTHON else "survived"
-    signs = INVALID + (INVALID_AS_PYTHON if stage == AS_PYTHON else ())
+        return "open" if stage == QUICK else "survived"
+    signs = INVALID + (INVALID_AS_PYTHON if stage == QUICK else ())
     return "invalid" if any(sign in done.output for sign in signs) else "killed"
 
 
@@ -151,10 +151,10 @@ def rows(run: argparse.Namespace, bench: Bench, table: Path) -> Iterator[pd.Data
             known = done.loc[mutant.name, "outcome"] if mutant.name in done.index else None
             if known != ("open" if again else None):
                 continue
-            stage = AS_PYTHON if TARGETS[mutant.target].compiled and not again else COMPILED
+            stage = FULL if again else QUICK
             if again:
                 done = done.drop(mutant.name)
-            if stage == COMPILED:
+            if again:
                 bench.check(mutant.target)
             row = pd.DataFrame([bench.try_out(mutant, stage)], index=[mutant.name])
             done = pd.concat([done, row]).rename_axis("name")
@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--targets", nargs="+", choices=list(TARGETS), default=list(TARGETS))
     parser.add_argument("--count", type=int, default=320, help="mutants to try")
     parser.add_argument("--seed", type=int, default=0, help="of the choice")
-    parser.add_argument("--quick", action="store_true", help="only the first stage of each")
+    parser.add_argument("--quick", action="store_true", help="the first stage only")
     parser.add_argument("--again", action="store_true", help="try the survivors again")
     parser.add_argument("--out", type=Path, default=Path("runs/mutants"))
     run = parser.parse_args()

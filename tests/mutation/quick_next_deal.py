@@ -18,8 +18,3 @@ GAMES = [
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
 def test_games_replay_move_for_move(rules: Rules, endings: str) -> None:
     test_next_deal.test_every_game_replays_move_for_move(rules, endings)
-
-
-@pytest.mark.parametrize("observation", test_next_deal.OBSERVATIONS)
-def test_nothing_offered_hangs_on_the_stock(observation: str) -> None:
-    test_next_deal.test_nothing_offered_hangs_on_the_order_of_the_stock(GAMES[0], observation)

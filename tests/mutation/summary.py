@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-STAGES = AS_PYTHON, COMPILED = ("as Python", "compiled")
+STAGES = QUICK, FULL = ("quick", "full")
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

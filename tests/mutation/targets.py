@@ -14,7 +14,7 @@ class Target:
     sources: tuple[str, ...]
     tests: tuple[str, ...]
     compiled: bool = True
-    """Whether a fault has the engine compiled anew; then its tests are run without that first."""
+    """Whether a fault has the engine compiled anew; its quick tests are run without that."""
 
 
 def _files(folder: str, names: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import re
 import resource
 import signal
@@ -29,7 +30,7 @@ from tests.mutation import plain
 PROJECT = ("four_seasons_env", "agents", "experiments", "tests")
 SLOW = 0.6
 """Seconds of the processor after which a test is none for the quick stage."""
-QUICK = 6.0
+QUICK = 30.0
 """Seconds of the processor that are spent on finding the tests of a quick stage."""
 OWN = "tests/mutation/"
 """Tests that are made for the quick stage: they may take longer."""
@@ -70,6 +71,8 @@ class Watch:
         """Leave the chosen tests, in their order."""
         if self.stop_slow:  # Hypothesis would try a slow one again and again
             items[:] = [each for each in items if not is_hypothesis_test(each.obj)]
+            random.Random(0).shuffle(items)
+            items.sort(key=lambda each: not each.nodeid.startswith(OWN))
         if self.only is not None:
             order = list(self.only)
             items[:] = [each for each in items if each.nodeid in self.only]
@@ -177,10 +180,11 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def quick_tests(tree: Path, tests: list[str]) -> dict[str, float]:
-    """The tests that pass without the compiler, and soon: seconds by test, the quickest first."""
-    seconds = run_tests(tree, tests, True, 3600, stop_slow=True).seconds
-    return dict(sorted(seconds.items(), key=lambda each: each[1]))
+def quick_tests(tree: Path, tests: list[str], as_python: bool) -> dict[str, float]:
+    """The tests that pass soon: seconds of the processor by test, the quickest first."""
+    seconds = run_tests(tree, tests, as_python, 3600, stop_slow=True).seconds
+    soon = {name: each for name, each in seconds.items() if each <= SLOW or name.startswith(OWN)}
+    return dict(sorted(soon.items(), key=lambda each: each[1]))
 
 
 def link_tree(tree: Path, copy: Path) -> None:
