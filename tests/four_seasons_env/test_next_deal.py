@@ -23,6 +23,7 @@ from four_seasons_env.next_deal.batch import OBSERVATIONS, NextDealBatch
 from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, row_length
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS
+from tests.reference.golden import FEATURES, all_features
 
 DEFAULT = RULES["four-seasons"]
 SMALL = {"candidates": 12, "expansions": 20, "ending_expansions": 60}
@@ -183,6 +184,11 @@ def test_features_have_their_slots() -> None:
     assert (game[:23] > 0).all()
     assert not game[23:].any()  # the waste is empty
     assert info["action_mask"].sum() > 1
+
+
+def test_features_keep_their_numbers() -> None:
+    """Bundled networks are trained on them; `python -m tests.reference.golden` writes them anew."""
+    assert all_features() == FEATURES.read_text()
 
 
 def test_an_ending_is_searched_and_a_win_found_is_played() -> None:

@@ -14,7 +14,7 @@ Each mutant (Cosmic Ray makes them) is tried in a copy of the working tree, in t
    Machine code that the fault does not touch is taken from the cache.
 
 The table says of each mutant what became of it: `killed`, by which test and at which stage,
-`invalid` (it cannot be imported, compiled or run: a TypeError in the first stage is taken for
+`invalid` (it cannot be imported, compiled or run: a TypeError of the engine as Python is taken for
 that), `survived`, or `open` while its second stage is still to come; with its diff. What is in the
 table already is not tried again. The choice of mutants follows from seed and sources.
 """
@@ -114,7 +114,7 @@ class Bench:
                 done = run_tests(tree, files, TARGETS[mutant.target].compiled, most, only=quick)
             else:
                 done = run_tests(tree, tests, False, MOST)
-        outcome = _outcome(done, stage)
+        outcome = _outcome(done, stage, TARGETS[mutant.target].compiled)
         return {
             "target": mutant.target,
             "source": mutant.source,
@@ -127,12 +127,12 @@ class Bench:
         }
 
 
-def _outcome(done: Trial, stage: str) -> str:
+def _outcome(done: Trial, stage: str, compiled: bool) -> str:
     if done.code > ERRORS:
         raise RuntimeError(f"pytest could not run:\n{done.output[-2000:]}")
     if done.code == 0:
         return "open" if stage == QUICK else "survived"
-    signs = INVALID + (INVALID_AS_PYTHON if stage == QUICK else ())
+    signs = INVALID + (INVALID_AS_PYTHON if stage == QUICK and compiled else ())
     return "invalid" if any(sign in done.output for sign in signs) else "killed"
 
 

@@ -6,15 +6,19 @@ the rules.
 
 from __future__ import annotations
 
+import hashlib
 import random
 from pathlib import Path
 
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.game import Game
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.rules import FORMER, RULES, Rules, file_name
 
 FOLDER = Path(__file__).with_name("golden")
+FEATURES = FOLDER / "next_deal_features.txt"
 DEALS = range(200)
+MOST_DECISIONS = 12
 MOST_MOVES = 250
 
 
@@ -87,9 +91,28 @@ def golden(rules: Rules) -> str:
     return "\n".join(lines) + "\n"
 
 
+def features(rules: Rules) -> str:
+    """Digests of what the next-deal environment shows along a game, a line a decision."""
+    env = FourSeasonsNextDealEnv(rules, candidates=8, expansions=20, ending_expansions=20)
+    observation, _ = env.reset(options={"deal": 0})
+    lines, terminated = [], False
+    while not terminated and len(lines) < MOST_DECISIONS:
+        rows = observation["observation"].astype("<i2")
+        digest = hashlib.sha256(rows.tobytes()).hexdigest()[:16]
+        lines.append(f"{rules.name}, deal 0, decision {len(lines)}: {digest}")
+        observation, _, terminated, _, _ = env.step(0)
+    return "\n".join(lines) + "\n"
+
+
+def all_features() -> str:
+    """The file of the features that networks are trained on: their numbers stay as they are."""
+    return "".join(features(rules) for rules in RULES.values())
+
+
 def main() -> None:
-    """Write all golden games."""
+    """Write all golden games, and the digests of features."""
     FOLDER.mkdir(exist_ok=True)
+    FEATURES.write_text(all_features())
     for rules in [*RULES.values(), *FORMER.values()]:
         path_of(rules).write_text(golden(rules))
 
