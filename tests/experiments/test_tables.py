@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 from rich.table import Table
 
+from experiments.evaluation.ceiling import CEILING
 from experiments.reporting import tables
-from experiments.reporting.tables import print_table
-from experiments.statistics.summary import as_text, deals_as_text, summarise
+from experiments.reporting.tables import as_markdown, print_table
+from experiments.statistics.summary import as_text, deals_as_text, summarise, win_rates
 from four_seasons_env.engine.deals import TRAIN_FROM
 
 
@@ -18,6 +19,19 @@ def test_names_stand_left_and_numbers_right(monkeypatch) -> None:
     assert [column.justify for column in table.columns] == ["left", "left", "right", "right"]
     assert [column.no_wrap for column in table.columns] == [False, False, True, True]
     assert [list(column.cells) for column in table.columns] == [["a"], ["b"], ["1"], ["2"]]
+
+
+def test_a_table_as_markdown() -> None:
+    cells = pd.DataFrame([["a|b", "1"], ["c", "2"]], columns=["name", "won $"])
+    lines = ["| name | won \\$ |", "| --- | --- |", r"| a\|b | 1 |", "| c | 2 |"]
+    assert as_markdown(cells).splitlines() == lines
+
+
+def test_only_the_ceiling_has_bounds() -> None:
+    agents = ["a", CEILING, "z"]
+    summary = pd.DataFrame({"agent": agents, "win_rate": 0.5, "win_low": 0.25, "win_high": 0.75})
+    interval = "50.00 [25.00, 75.00]"
+    assert win_rates(summary) == [interval, "25.00 to 75.00", interval]
 
 
 @pytest.mark.parametrize(

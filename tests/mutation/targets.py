@@ -35,7 +35,7 @@ TARGETS = {
     ),
     "episodes": Target(
         _files("four_seasons_env/episodes", "stepping batch"),
-        _files(LIBRARY, "test_env test_vector"),
+        _files(LIBRARY, "test_env test_vector test_fork"),
     ),
     "observations": Target(
         _files("four_seasons_env", "observations rewards slots"),
