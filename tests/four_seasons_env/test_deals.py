@@ -74,6 +74,8 @@ def test_each_card_is_dealt_first_about_equally_often():
 
 
 def test_the_splits_share_no_deal():
+    assert (min(TEST), max(TEST)) == (0, 9_999)
+    assert (min(VALIDATION), max(VALIDATION)) == (10_000, 19_999)
     assert len(set(TEST) | set(VALIDATION)) == len(TEST) + len(VALIDATION)
     assert max(*TEST, *VALIDATION) < deals.TRAIN_FROM
 
