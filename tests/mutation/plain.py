@@ -1,4 +1,4 @@
-"""The engine without its compiler: stands in for `four_seasons_env.engine.jit` in a test process.
+"""The engine without its compiler: stands in for `engine.jit` and `engine.bundles` in tests.
 
 A fault in the kernel has everything above it compiled anew, for a minute or more. Run as Python it
 is noticed by the same tests within seconds, so most mutants never meet the compiler. Numbers are
@@ -13,7 +13,7 @@ import functools
 import sys
 from collections.abc import Callable
 from types import FunctionType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -152,6 +152,19 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     return plain
 
 
+class Bundle(NamedTuple):
+    """`engine.bundles.Bundle`."""
+
+    buffers: Any
+    settings: Any
+    scratch: Any
+
+
+def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
+    """`engine.bundles.make_bundle`."""
+    return Bundle(buffers, settings, scratch)
+
+
 def announce(_: Callable[..., Any]) -> None:
     """Nothing is compiled, so nothing is told."""
 
@@ -168,4 +181,5 @@ def install() -> None:
     """Have the engine, which is not imported yet, run as Python."""
     np.seterr(over="ignore")
     numba.extending.intrinsic = lambda function: BITS[function.__name__]
-    sys.modules["four_seasons_env.engine.jit"] = sys.modules[__name__]
+    for name in ("jit", "bundles"):
+        sys.modules[f"four_seasons_env.engine.{name}"] = sys.modules[__name__]
