@@ -58,7 +58,7 @@ def _change(diff: str) -> str:
     before, after = (
         " ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
     )
-    return f"`{before}` → `{after}`"
+    return f"{before} → {after}"
 
 
 def page(text: str) -> str:
