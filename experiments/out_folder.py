@@ -19,6 +19,7 @@ MARKS = {
     "measurement of speed": ("throughput.csv",),
     "comparison of decisions": ("decisions.csv",),
     "valuation of endings": ("endings.csv",),
+    "optimum": ("optimum.json",),
 }
 """What commands write, and the files by which the folders are told apart; any of them does."""
 

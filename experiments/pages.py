@@ -12,6 +12,8 @@
                                                         # experiments.review -> docs/play.md
     python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
     python -m experiments.pages --endings runs/e        # experiments.endings -> docs/solver.md
+    python -m experiments.pages --optimum runs/o        # experiments.optimum ->
+                                                        # docs/small-games.md, and the package
     python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
                                                         # the study -> docs/learning.md
 
@@ -52,6 +54,7 @@ from experiments.reporting.plots import (
     plot_win_rates,
 )
 from experiments.reporting.rules_page import rules_page
+from experiments.reporting.small_games_page import small_games_part, store_small_games
 from experiments.reporting.spaces_page import spaces_parts
 from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
@@ -72,6 +75,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 BENCHMARK = ROOT / "docs" / "benchmark.md"
 SPACES = ROOT / "docs" / "spaces.md"
 PLAY = ROOT / "docs" / "play.md"
+SMALL_GAMES = ROOT / "docs" / "small-games.md"
 
 _DEFAULT = "four-seasons"
 
@@ -94,6 +98,8 @@ class Pages:
     """Folder of `experiments.disagreements`."""
     endings: list[Path] = field(default_factory=list)
     """Folders of `experiments.endings`; of each number of hidden cards the most decisions count."""
+    optimum: Path | None = None
+    """Folder of `experiments.optimum` on all small games."""
     thrown_away: Path | None = None
     """Folder of `experiments.review --deals`."""
     recipes: Path | None = None
@@ -238,6 +244,11 @@ def rules_pages() -> dict[Path, str]:
     return {path(rules): rules_page(rules, played, solved) for rules in RULES.values()}
 
 
+def with_small_games(page: str) -> str:
+    """The text of docs/small-games.md with the stored values."""
+    return with_part(page, "small-games", small_games_part())
+
+
 def with_thrown_away(page: str) -> str:
     """The text of docs/play.md as the kept results have it."""
     results = read_table(RESULTS / "thrown_away.csv")
@@ -294,6 +305,8 @@ def write_pages(run: Pages) -> None:
         found = pd.concat([read_table(folder / "summary.csv") for folder in run.endings])
         most = found.sort_values("decisions").drop_duplicates("hidden", keep="last")
         write_csv(RESULTS / "endings.csv", most.sort_values("hidden"))
+    if run.optimum:
+        store_small_games(run.optimum)
     if run.thrown_away:
         results = read_part(run.thrown_away / "results.csv")
         write_csv(RESULTS / "thrown_away.csv", results)
@@ -303,6 +316,7 @@ def write_pages(run: Pages) -> None:
         for name, part in learning_parts().items():
             page = with_part(page, name, part)
         write_atomically(PAGE, page.encode())
+    write_atomically(SMALL_GAMES, with_small_games(SMALL_GAMES.read_text()).encode())
     write_atomically(PLAY, with_thrown_away(PLAY.read_text()).encode())
     write_atomically(AGENTS, with_agents(AGENTS.read_text()).encode())
     solved = read_census(CENSUS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gymnasium as gym
 
+from four_seasons_env.rules import SMALL
+
 ENVS = {
     "FourSeasons-v0": "four-seasons",
     "FourSeasons1883-v0": "four-seasons-1883",
@@ -25,13 +27,25 @@ NEXT_DEAL = "FourSeasonsNextDeal-v0"
 """The environment whose actions are positions, for every rule set."""
 
 
+def _camel(small: str) -> str:
+    """`small-4x2-cells` as ids have it: `FourSeasonsSmall4x2Cells`."""
+    return "FourSeasons" + "".join(word.capitalize() for word in small.split("-"))
+
+
+SMALL_ENVS = {f"{_camel(name)}-v0": name for name in SMALL}
+"""The same for small games, whose optimum is known (`small_games`)."""
+
+SMALL_NEXT_DEAL = {f"{_camel(name)}NextDeal-v0": name for name in SMALL}
+"""Likewise, where actions are positions."""
+
+
 def register_envs() -> None:
     """Register each id once; `gym.make("four_seasons_env:ID")` imports this package itself.
 
     Without Gymnasium's passive checker, which breaks an environment whose first `reset` has raised;
     what it checks, our tests check. The limit of an episode: see `episodes.limit`.
     """
-    for env_id, rules in (ENVS | FORMER_ENVS).items():
+    for env_id, rules in (ENVS | FORMER_ENVS | SMALL_ENVS).items():
         if env_id not in gym.registry:
             gym.register(
                 id=env_id,
@@ -40,10 +54,16 @@ def register_envs() -> None:
                 disable_env_checker=True,
                 kwargs={"rules": rules},
             )
-    if NEXT_DEAL not in gym.registry:
-        gym.register(
-            id=NEXT_DEAL,
-            entry_point="four_seasons_env.next_deal:FourSeasonsNextDealEnv",
-            vector_entry_point="four_seasons_env.next_deal:FourSeasonsNextDealVectorEnv",
-            disable_env_checker=True,
-        )
+    for env_id, kwargs in _next_deal_kwargs().items():
+        if env_id not in gym.registry:
+            gym.register(
+                id=env_id,
+                entry_point="four_seasons_env.next_deal:FourSeasonsNextDealEnv",
+                vector_entry_point="four_seasons_env.next_deal:FourSeasonsNextDealVectorEnv",
+                disable_env_checker=True,
+                kwargs=kwargs,
+            )
+
+
+def _next_deal_kwargs() -> dict[str, dict[str, str]]:
+    return {NEXT_DEAL: {}} | {env_id: {"rules": name} for env_id, name in SMALL_NEXT_DEAL.items()}

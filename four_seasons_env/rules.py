@@ -382,6 +382,31 @@ FORMER: dict[str, Rules] = {
 }
 """Rule sets of former versions, for the environment ids that still mean them."""
 
+
+def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
+    ranks, piles = map(int, size.split("x"))
+    return RULES["four-seasons"].replace(
+        name=f"small-{size}{suffix}",
+        ranks=ranks,
+        piles=piles,
+        build=build,
+        wrap="linear",
+        about=f"A small `four-seasons` of {ranks} ranks and {piles} pile{'s' * (piles > 1)}, small "
+        "enough that the best fair play is known exactly. Nothing goes on a card of the base rank, "
+        "so that all bases are alike.",
+    )
+
+
+_SIZES = ("4x2", "4x3", "4x4")
+_SMALL_TABLE = (
+    *(_small(size) for size in _SIZES),
+    *(_small(size, "none", "-cells") for size in _SIZES),
+)
+
+SMALL: dict[str, Rules] = {rules.name: rules for rules in _SMALL_TABLE}
+"""Small games, by name: those whose optimum `four_seasons_env.small_games` tells. In those that end
+in `cells` nothing packs."""
+
 ALIASES: dict[str, str] = {
     "corner-card": "four-seasons",
     "vanishing-cross": "four-seasons",
@@ -402,10 +427,12 @@ def get_rules(rules: str | Rules) -> Rules:
     if not isinstance(rules, str):
         raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
     name = ALIASES.get(rules, rules)
-    if name in FORMER:
-        return FORMER[name]
+    for table in (FORMER, SMALL):
+        if name in table:
+            return table[name]
     if name not in RULES:
-        raise UnknownRules(f"unknown rules {rules!r}: {nearest(rules, [*RULES, *ALIASES])}")
+        known = [*RULES, *ALIASES, *SMALL]
+        raise UnknownRules(f"unknown rules {rules!r}: {nearest(rules, known)}")
     return RULES[name]
 
 

@@ -19,6 +19,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from experiments.evaluation.ceiling import CEILING
 from experiments.evaluation.thrown_away import alive_at, winnable_deals
+from experiments.statistics.regret import BEST
 from experiments.statistics.summary import BASELINE, bounds_as_text, labels, wins_by_label
 from experiments.training.run_folder import STEPS
 
@@ -406,4 +407,28 @@ def plot_alive(results: pd.DataFrame, title: str, path: Path) -> None:
     _percent(axes, y=True)
     figure.suptitle(title, fontsize=10)
     _legend(axes, agents)
+    figure.savefig(path)
+
+
+def plot_regret(summary: pd.DataFrame, path: Path) -> None:
+    """Each agent's regret in small games, with its 95% interval: a colour an agent."""
+    agents = [name for name in summary["agent"].unique() if name not in (BEST, CEILING)]
+    games = list(summary["rules"].unique())
+    colours = _colours(agents)
+    figure, axes = _axes(1.2 + 0.5 * len(games))
+    for i, agent in enumerate(agents):
+        rows = summary[summary["agent"] == agent]
+        at = [games.index(name) + 0.12 * (i - (len(agents) - 1) / 2) for name in rows["rules"]]
+        axes.hlines(at, rows["regret_low"], rows["regret_high"], color=colours[agent], lw=1)
+        axes.plot(rows["regret"], at, _MARKERS[i % len(_MARKERS)], color=colours[agent], ms=4)
+    axes.axvline(0, color="grey", lw=1)
+    axes.set_yticks(range(len(games)), games)
+    axes.invert_yaxis()
+    _percent(axes, x=True)
+    axes.set_xlabel("regret: games lost that the best fair play wins")
+    handles = [
+        Line2D([], [], color=colours[agent], marker=_MARKERS[i % len(_MARKERS)], ms=4, lw=1)
+        for i, agent in enumerate(agents)
+    ]
+    _legend(axes, agents, handles)
     figure.savefig(path)

@@ -12,8 +12,8 @@ solver, so only those who use it wait for its compilation (half a minute, once).
 
 from __future__ import annotations
 
-from four_seasons_env.solver.fair import Decision, FairValue, fair_value
+from four_seasons_env.solver.fair import Decision, FairValue, Known, fair_value
 from four_seasons_env.solver.search import Solution, solve
 from four_seasons_env.solver.shorten import shorten
 
-__all__ = ["Decision", "FairValue", "Solution", "fair_value", "shorten", "solve"]
+__all__ = ["Decision", "FairValue", "Known", "Solution", "fair_value", "shorten", "solve"]

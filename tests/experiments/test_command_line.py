@@ -21,6 +21,7 @@ WRONG = {
     "ladder": ["--agents", "planer"],
     "leaderboard": ["nowhere"],
     "libraries": ["--run", "tianshu"],
+    "optimum": ["--rules", "czarina"],
     "pages": ["--results", "nowhere"],
     "pictures": ["--agent", "planer"],
     "report": ["nowhere"],

@@ -15,8 +15,8 @@ import tyro
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules
-from four_seasons_env.solver import fair_value
+from four_seasons_env.rules import SMALL, Rules
+from four_seasons_env.solver import Known, fair_value
 from tests.helpers import numbered_deck, small_rules
 from tests.reference.brute_force import position_of
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
@@ -62,6 +62,7 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -
         AssertionError: for the first that is valued differently, or not exactly.
     """
     values = []
+    known = Known()  # what is found out about one deal must hold for the others
     for deal in deals:
         deck = numbered_deck(deal, rules.ranks)
         for game in reversed(list(positions(rules, deal, hidden))):
@@ -71,6 +72,8 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -
                 break
             found = fair_value(game)
             assert found.value == expected, (rules, deal, found, expected, str(game))
+            shared = fair_value(game, known=known)
+            assert shared.value == expected, (rules, deal, shared, expected, str(game))
             for decision in found.best:
                 after = game.copy()
                 for move in decision.moves[:-1]:
@@ -83,7 +86,8 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -
 
 def small_games() -> Iterable[Rules]:
     """Rule sets of all kinds whose endings are decided by brute force in fractions of a second."""
-    return small_rules(wraps=((4, 1), (4, 2), (5, 2), (5, 3)), rows=((4, 1), (4, 3), (5, 2)))
+    yield from small_rules(wraps=((4, 1), (4, 2), (5, 2), (5, 3)), rows=((4, 1), (4, 3), (5, 2)))
+    yield from SMALL.values()
 
 
 def main(run: FairDifferential) -> None:

@@ -35,7 +35,7 @@ VISIT = np.dtype([("key", "u8"), ("lost", "u1")])
 _MET_SHARE = 4  # slots of the table of positions met, for each row
 _ROWS = (
     *("positions", "turns", "scores", "keys", "lows", "highs", "flags", "waiting"),
-    *("parents", "moves", "origins"),
+    *("order", "parents", "moves", "origins"),
 )
 _RELAXED = 2**16  # slots
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -56,6 +56,7 @@ class Arrays(NamedTuple):
     highs: NDArray[np.int64]  # (rows,)
     flags: NDArray[np.uint8]  # (rows,)
     waiting: NDArray[np.int64]  # (rows,) rows that wait: a heap
+    order: NDArray[np.int64]  # (rows,) decisions that wait: a heap for each position
     parents: NDArray[np.int64]  # (rows,) the row that an enumeration reached this one from
     moves: NDArray[np.int64]  # (rows,) by this move
     origins: NDArray[
@@ -65,6 +66,8 @@ class Arrays(NamedTuple):
     values: NDArray[np.void]  # VALUE (a power of two,)
     visits: NDArray[np.void]  # VISIT (a power of two,)
     words: NDArray[np.uint64]  # a row of mask words
+    own: NDArray[np.uint64]  # (4,) of `shared_key`
+    names: NDArray[np.int64]  # (4,) likewise
     proofs: NDArray[np.void]  # PROOF (1,), of a search of the relaxed game
     stack: NDArray[np.void]  # RELAXED (STACK,)
     relaxed: NDArray[np.uint64]  # (a power of two,) keys of that search
@@ -77,8 +80,8 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         rows: positions that can be held at once, a power of two.
         entries: of the tables of values and of what is visited, a power of two.
     """
-    whole = [np.zeros(rows, np.int64) for _ in range(7)]
-    turns, lows, highs, waiting, parents, moves, origins = whole
+    whole = [np.zeros(rows, np.int64) for _ in range(8)]
+    turns, lows, highs, waiting, order, parents, moves, origins = whole
     return Arrays(
         kernel.compile_rules(rules),
         make_frame(record, rules),
@@ -92,6 +95,7 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         highs,
         np.zeros(rows, np.uint8),
         waiting,
+        order,
         parents,
         moves,
         origins,
@@ -99,6 +103,8 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         np.zeros(entries, VALUE),
         np.zeros(entries, VISIT),
         kernel.new_masks(1, rules)[0][0],
+        np.zeros(4, np.uint64),
+        np.zeros(4, np.int64),
         np.zeros(1, PROOF),
         np.zeros(STACK, RELAXED),
         np.zeros(_RELAXED, np.uint64),

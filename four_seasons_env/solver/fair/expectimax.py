@@ -3,7 +3,8 @@ does the best plan win?
 
 A value lies between two bounds, both counted in orders of the hidden cards. `value_of` narrows them
 by alpha-beta search over decisions and the cards that may be turned (Star1: Ballard 1983): it stops
-where a decision cannot better the best one known. Values are shared by what the player knows.
+where a decision cannot better the best one known. Values, of positions and of deals, are shared by
+what the player knows, whatever suits and piles are called.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.evaluation import evaluate
 from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL, slot_of
-from four_seasons_env.solver.fair.information import information_key, meet_decisions
+from four_seasons_env.solver.fair.information import DEAL, meet_decisions
+from four_seasons_env.solver.fair.keys import shared_key
 from four_seasons_env.solver.fair.open_cards import ORDERS, can_win, play_safe, winnable_orders
 
 _ZERO = np.uint64(0)
@@ -26,6 +30,14 @@ GROWTH = 8
 """How many times as many it holds the next time."""
 OPEN_CARDS = 5
 """Hidden cards, at most, when all their orders are tried with open cards for an upper bound."""
+_SMALL = 24
+"""Cards of a deck, at most, of which no order is tried: there this search itself is quicker."""
+
+
+@jit
+def asks_open_cards(hidden, rule):
+    """Whether all orders of the hidden cards are tried with open cards."""
+    return hidden <= OPEN_CARDS and rule.cards > _SMALL
 
 
 @jit
@@ -63,7 +75,7 @@ def _turn(row, number, into, hidden, arrays):
     kernel.play(g, rule, arrays.turns[row])
     arrays.state[0].positions += 1
     play_safe(g, rule, frame)
-    key = information_key(g, rule, False)
+    key = shared_key(g, rule, frame, False, arrays.own, arrays.names)
     arrays.keys[into] = key
     orders = ORDERS[hidden - 1]
     low, high = _bounds(key, orders, arrays)
@@ -90,12 +102,20 @@ def value_of(row, hidden, alpha, beta, arrays):
     """
     state, positions, scores = arrays.state[0], arrays.positions, arrays.scores
     lows, highs, keys, origins = arrays.lows, arrays.highs, arrays.keys, arrays.origins
+    rule, frame = arrays.rules[0], arrays.frames[0]
     orders = ORDERS[hidden - 1]
     top = state.top
+    known_low, known_high = np.int64(0), hidden * orders
+    own_key = _ZERO
+    if arrays.turns[row] == DEAL:  # other moves name a pile
+        own_key = mix(shared_key(positions[row], rule, frame, False, arrays.own, arrays.names))
+        known_low, known_high = _bounds(own_key, hidden * orders, arrays)
+        if known_low >= beta or known_high <= alpha or known_low == known_high:
+            return known_low, known_high
     if top + hidden + 1 > len(positions):
         state.status = ROWS_FULL
     if state.status != SEARCHING:
-        return np.int64(0), hidden * orders
+        return known_low, known_high
     sum_low, sum_high = np.int64(0), hidden * orders
     for i in range(hidden):
         child = top + i
@@ -103,12 +123,16 @@ def value_of(row, hidden, alpha, beta, arrays):
         sum_low += lows[child]
         sum_high -= orders - highs[child]
         if sum_high <= alpha:
-            return sum_low, sum_high
+            return max(sum_low, known_low), min(sum_high, known_high)
     for i in range(hidden):
         child = top + i
+        low, high = _bounds(keys[child], orders, arrays)  # it may have been met since
+        low, high = max(low, lows[child]), min(high, highs[child])
+        sum_low += low - lows[child]
+        sum_high += high - highs[child]
+        lows[child], highs[child] = low, high
         if sum_high <= alpha or sum_low >= beta or state.status != SEARCHING:
             break
-        low, high = lows[child], highs[child]
         if low == high:
             continue
         least = alpha - (sum_high - high)
@@ -120,7 +144,7 @@ def value_of(row, hidden, alpha, beta, arrays):
             low = np.int64(result == 1)
             high = np.int64(result != 0)
         else:
-            asks = hidden - 1 <= OPEN_CARDS
+            asks = asks_open_cards(hidden - 1, rule)
             positions[state.top] = positions[child]
             if asks and can_win(arrays) == 0:  # it looks lost: the upper bound comes first
                 high = min(high, winnable_orders(child, hidden - 1, max(least, low), arrays))
@@ -135,12 +159,11 @@ def value_of(row, hidden, alpha, beta, arrays):
                 found, held, is_all = meet_decisions(limit, arrays)
                 first = state.top
                 state.top += found
-                for _ in range(found):
-                    best = first
-                    for other in range(first, first + found):
-                        if scores[other] > scores[best]:
-                            best = other
-                    scores[best] = -np.inf
+                order = arrays.order[first : first + found]
+                for number in range(found):
+                    push(order, number, scores, first + number)
+                for number in range(found):
+                    best = pop(order, found - number, scores)
                     if origins[best] < seen:
                         continue
                     new_low, new_high = value_of(
@@ -162,4 +185,7 @@ def value_of(row, hidden, alpha, beta, arrays):
         sum_low += low - lows[child]
         sum_high += high - highs[child]
     state.top = top
+    sum_low, sum_high = max(sum_low, known_low), min(sum_high, known_high)
+    if own_key != _ZERO:
+        _note(own_key, sum_low, sum_high, hidden * orders, arrays)
     return sum_low, sum_high

@@ -22,13 +22,13 @@ from four_seasons_env.solver.beam import safe_move
 from four_seasons_env.solver.evaluation import evaluate
 from four_seasons_env.solver.fair.arrays import OUT_OF_POSITIONS, ROWS_FULL, SEARCHING
 
-_DEAL = 0  # the number of the move
+DEAL = 0
+"""The number of the move."""
 _COVERED, _HOME = 1, 2
 _1, _3 = np.uint64(1), np.uint64(3)
 
 _rng = np.random.default_rng(1883)
 _UNDER = _rng.integers(0, 2**64, (53, 53), np.uint64)  # [card of the waste, the card below it]
-_AFTER = _rng.integers(0, 2**64, (53, 53), np.uint64)  # [card of a known stock, the one before it]
 
 
 @jit
@@ -38,25 +38,17 @@ def hidden_cards(g, rule):
 
 
 @jit
-def information_key(g, rule, ordered):
-    """A hash of what the player knows, the same in whichever order the piles stand; never 0.
+def _position_key(g, rule):
+    """A hash of what the player knows, the same in whichever order the piles stand.
 
     Unlike `position_keys` it tells positions of different orders of the stock apart.
-
-    Args:
-        ordered: whether the order of the stock is known.
     """
     total, _ = position_keys(g, rule)
     card = g.top[WASTE]
     while card != NO_CARD:
         total += _UNDER[card, g.below[card]]
         card = g.below[card]
-    if ordered or kernel.stock_is_known(g, rule):
-        before = NO_CARD
-        for i in range(g.dealt, g.deck_size):
-            total += _AFTER[g.deck[i], before]
-            before = g.deck[i]
-    return max(total, _1)
+    return total
 
 
 @jit
@@ -94,7 +86,7 @@ def meet_decisions(limit, arrays):
     heap, words = arrays.waiting, arrays.words
     first = state.top
     state.number += 1
-    _met(information_key(positions[first], rule, False), first, arrays)
+    _met(_position_key(positions[first], rule), first, arrays)
     flags[first] = 0 if rule.runs else _HOME
     arrays.parents[first] = -1
     turns[first] = -1
@@ -117,7 +109,7 @@ def meet_decisions(limit, arrays):
         if forced < 0:
             kernel.legal(positions[here], rule, True, words)
             if flag & _COVERED == 0 and words[0] & _1:
-                turns[here] = _DEAL
+                turns[here] = DEAL
                 flag |= _COVERED
         else:
             words[:] = 0
@@ -142,7 +134,7 @@ def meet_decisions(limit, arrays):
                 state.positions += 1
                 is_deal = g.dealt != dealt
                 is_fresh = g.height[WASTE] != waste
-                row = _met(information_key(g, rule, False), count, arrays)
+                row = _met(_position_key(g, rule), count, arrays)
                 if row != count:
                     if flag & _COVERED and not (is_fresh or is_deal):
                         flags[row] |= _COVERED

@@ -25,7 +25,7 @@ from four_seasons_env.solver.fair.arrays import (
     VISITS_FULL,
     slot_of,
 )
-from four_seasons_env.solver.fair.information import information_key
+from four_seasons_env.solver.fair.keys import shared_key
 from four_seasons_env.solver.relaxation import KEY_POSITIONS, cards_up
 
 MOST_HIDDEN = 20
@@ -76,7 +76,8 @@ def _search_win(most, arrays):
     state.won = first
     if kernel.is_won(positions[first], rule):
         return 1
-    keys[first] = information_key(positions[first], rule, True)
+    own, names = arrays.own, arrays.names
+    keys[first] = shared_key(positions[first], rule, frame, True, own, names)
     if not _is_new(keys[first], arrays):
         return 0
     scores[first] = 0.0
@@ -113,7 +114,7 @@ def _search_win(most, arrays):
                     arrays.moves[count] = move
                     state.won = count
                     break
-                key = information_key(g, rule, True)
+                key = shared_key(g, rule, frame, True, own, names)
                 if _is_new(key, arrays):
                     score, is_lost = evaluate(g, rule, frame, arrays.weights)
                     if not is_lost:
@@ -177,7 +178,8 @@ def can_win(arrays):
     if result < 0 and arrays.state[0].status == SEARCHING:
         g = arrays.positions[arrays.state[0].top]
         if _is_lost_relaxed(g, arrays):
-            _is_new(information_key(g, arrays.rules[0], True), arrays)
+            key = shared_key(g, arrays.rules[0], arrays.frames[0], True, arrays.own, arrays.names)
+            _is_new(key, arrays)
             return 0
         result = _search_win(_EVER, arrays)
     return result

@@ -15,7 +15,7 @@ from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import compile_rules, play
 from four_seasons_env.engine.moves import Move, all_moves, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES
+from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver.beam import safe_move
 from four_seasons_env.solver.fair import expectimax
 from four_seasons_env.solver.fair.arrays import (
@@ -81,6 +81,33 @@ class FairValue:
         return tuple(each for each in self.decisions if each.low == self.high)
 
 
+class Known:
+    """What searches have found out, for later ones: pass one to several calls of `fair_value`.
+
+    Games of one rule set meet the same positions again and again, once suits are but labels and
+    ranks are counted from the base.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[Rules, int], Arrays] = {}
+
+    def arrays_for(self, game: Game) -> Arrays:
+        """The arrays of former searches in games like this one, or new ones."""
+        fresh = new_arrays(game.record[0], game.rules)
+        found = self._arrays.get(self._kind(game, fresh), fresh)
+        found.state[0]["positions"] = 0
+        return found._replace(frames=fresh.frames)
+
+    def keep(self, game: Game, arrays: Arrays) -> None:
+        """Keep the arrays of a search."""
+        self._arrays[self._kind(game, arrays)] = arrays
+
+    @staticmethod
+    def _kind(game: Game, arrays: Arrays) -> tuple[Rules, int]:
+        """Games of one kind have the same moves, but for the names of suits and ranks."""
+        return game.rules, int(arrays.frames[0]["packs"])
+
+
 class _OutOfBudget(Exception):
     """Time, positions or memory have run out; `result` is what a search has returned."""
 
@@ -92,11 +119,18 @@ class _OutOfBudget(Exception):
 class _Search:
     """One call of `fair_value`: its arrays, and what is left of its budget."""
 
-    def __init__(self, game: Game, max_positions: float, seconds: float, memory: int) -> None:
+    def __init__(
+        self, game: Game, known: Known, max_positions: float, seconds: float, memory: int
+    ) -> None:
         self._moves = all_moves(game.rules)
-        self._arrays = new_arrays(game.record[0], game.rules)
+        self._arrays = known.arrays_for(game)
         self._max_positions, self._memory = max_positions, memory
         self._deadline = time.perf_counter() + seconds
+
+    @property
+    def arrays(self) -> Arrays:
+        """What it has found out."""
+        return self._arrays
 
     @property
     def positions(self) -> int:
@@ -152,7 +186,7 @@ class _Search:
         decisions: list[Decision] = []
         limit, seen, is_all = expectimax.FIRST, 0, False
         try:
-            asks = cards <= expectimax.OPEN_CARDS
+            asks = expectimax.asks_open_cards(cards, self._arrays.rules[0])
             self._arrays.positions[0] = record
             if asks and self._run(0, can_win) == 0:  # it looks lost: the upper bound comes first
                 high, asks = self._winnable_orders(record, cards), False
@@ -259,7 +293,7 @@ def _warm_up() -> None:
     """Compile the searches, or load them from the disk, before any clock runs."""
     announce(expectimax.value_of)
     game = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)
-    search = _Search(game, 100, math.inf, 2**30)
+    search = _Search(game, Known(), 100, math.inf, 2**30)
     search.position(game.record[0], game.stock_size)
     search.open_game(game.record[0])
 
@@ -270,6 +304,7 @@ def fair_value(
     max_positions: int | None = None,
     seconds: float | None = None,
     memory: int = 2**30,
+    known: Known | None = None,
 ) -> FairValue:
     """The chance to win by the best play of one who sees only what a player may see.
 
@@ -286,6 +321,8 @@ def fair_value(
         seconds: time to take, at most, by a quarter more; loading the compiled code does not
             count. None: no limit, but 60 if `max_positions` is None too.
         memory: bytes that the search may take, at most.
+        known: what former searches have found out is used, and what this one finds is added. The
+            value stays the same; bounds, and the decisions that are looked at, may differ.
 
     Raises:
         ValueError: for a limit that is not positive, or for more than 20 hidden cards: their
@@ -311,8 +348,10 @@ def fair_value(
         after, left = _hidden(after)
     _warm_up()
     started = time.perf_counter()
+    known = known or Known()
     search = _Search(
         game,
+        known,
         2**62 if max_positions is None else max_positions,
         math.inf if seconds is None else seconds,
         memory,
@@ -326,6 +365,7 @@ def fair_value(
         low, high, decisions = search.open_game(after.record[0])
     else:
         low, high, decisions = search.position(after.record[0], left)
+    known.keep(game, search.arrays)
     orders = int(ORDERS[cards])
     seconds_taken = time.perf_counter() - started
     return FairValue(low / orders, high / orders, tuple(decisions), search.positions, seconds_taken)

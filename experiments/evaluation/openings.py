@@ -1,0 +1,83 @@
+"""All openings of a small game, up to the names of suits and ranks.
+
+Where bases are alike (`wrap="linear"`) a game stays the same with all ranks shifted and its suits
+exchanged: at will, or, where packing looks at colours, black with red and within a colour. So an
+opening is told by its tableau alone, with ranks counted from the base card, suits from its suit,
+and the other suits without names. All sets of cards are equally likely for a tableau.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from four_seasons_env.engine.cards import deck_text
+from four_seasons_env.game import Game
+from four_seasons_env.rules import Rules
+
+Opening = tuple[int, ...]
+"""Cards of the tableau in rising order; the base card is card 0."""
+
+
+def check_rules(rules: Rules) -> None:
+    """Refuse rules under which openings are not told by the cards of the tableau.
+
+    Raises:
+        ValueError: saying which field is in the way, and what it may be.
+    """
+    needed = {"wrap": "linear", "opening": "fixed", "base_from": "sixth", "first_waste": 0}
+    needed |= {"reserve": False, "spaces": "optional"}
+    for field, value in needed.items():
+        if getattr(rules, field) != value:
+            raise ValueError(
+                f"{rules.name}: the optimum is worked out where {field} is {value!r}, not "
+                f"{getattr(rules, field)!r}, as then all openings can be listed"
+            )
+
+
+def _named(cards: Iterable[int], rules: Rules) -> Opening:
+    """An opening under the first of all names that its suits can have."""
+    cards = list(cards)
+    others = ((2, 3), (3, 2)) if rules.build == "alternate_colour" else permutations((1, 2, 3))
+    return min(
+        tuple(sorted(card & ~3 | names[card & 3] for card in cards))
+        for each in others
+        for names in [(0, 1, *each) if len(each) == 2 else (0, *each)]
+    )
+
+
+def openings(rules: Rules, draws: int | None = None) -> dict[Opening, int]:
+    """Openings, in rising order, and how many sets of cards each stands for.
+
+    Args:
+        rules: the game.
+        draws: of so many sets of cards drawn at random, always the same; None: of all.
+    """
+    every = list(combinations(range(1, rules.cards), rules.piles))
+    if draws is not None and draws < len(every):
+        drawn = np.random.default_rng(0).permutation(len(every))[:draws]
+        every = [every[number] for number in drawn]
+    counts = Counter(_named(cards, rules) for cards in every)
+    return dict(sorted(counts.items()))
+
+
+def opening_of(record: Any, rules: Rules) -> Opening:
+    """The opening that a GAME record is at, as `openings` names it."""
+    base = int(record["deck"][rules.piles])
+    return _named(
+        (
+            4 * (((int(card) >> 2) - (base >> 2)) % rules.ranks) + ((int(card) ^ base) & 3)
+            for card in record["deck"][: rules.piles]
+        ),
+        rules,
+    )
+
+
+def game_of(opening: Opening, rules: Rules) -> Game:
+    """A game at an opening; the order of its stock is of no matter."""
+    rest = [card for card in range(1, rules.cards) if card not in opening]
+    return Game(rules, deck=deck_text((*opening, 0, *rest)))

@@ -1,0 +1,57 @@
+"""Small games whose optimum is known: how often the best fair play wins, to report regret by.
+
+>>> from four_seasons_env import small_games
+>>> {game.name: game.optimum for game in small_games()}
+{'small-4x2': ..., ...}
+
+The value of each opening is exact. `python -m experiments.optimum` has worked them out, for all
+openings or for some drawn at random, and `python -m experiments.pages` has written their mean to
+`data/small_games.json`. docs/small-games.md tells how.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
+from four_seasons_env.rules import SMALL, Rules
+
+OPTIMA = Path(__file__).parent / "data" / "small_games.json"
+"""What `python -m experiments.optimum` has found."""
+
+
+@dataclass(frozen=True)
+class SmallGame:
+    """A small game, and how well it can be played."""
+
+    name: str
+    """Of its rule set."""
+    rules: Rules
+    env_id: str
+    """Of the environment whose actions are moves."""
+    next_deal_id: str
+    """Of that whose actions are positions."""
+    optimum: float
+    """The chance to win a random deal by the best play of one who sees only what a player may see:
+    the mean of the exact values of openings."""
+    low: float
+    """Lower end of its 95% interval: of the openings' luck, if not all are valued."""
+    high: float
+    """The upper end."""
+    openings: int
+    """How many there are: sets of cards in the tableau, counted from the base card."""
+    valued: int
+    """How many of them the mean is of."""
+
+
+def small_games() -> tuple[SmallGame, ...]:
+    """The small games, and their optima; in the order of `four_seasons_env.rules.SMALL`."""
+    found = json.loads(OPTIMA.read_text(encoding="utf-8"))["games"]
+    moves = {name: env_id for env_id, name in SMALL_ENVS.items()}
+    next_deal = {name: env_id for env_id, name in SMALL_NEXT_DEAL.items()}
+    return tuple(
+        SmallGame(name, rules, moves[name], next_deal[name], **found[name])
+        for name, rules in SMALL.items()
+    )

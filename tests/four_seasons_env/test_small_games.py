@@ -1,0 +1,58 @@
+"""Small games: their environments, and the optimum that is told of each."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import four_seasons_env
+from four_seasons_env.game import Game
+from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
+from four_seasons_env.rules import RULES, SMALL, get_rules
+from four_seasons_env.small_games import small_games
+from four_seasons_env.solver import Known, fair_value
+from four_seasons_env.testing import check_masked_env
+
+
+def test_each_has_ids_and_an_optimum() -> None:
+    games = four_seasons_env.small_games()
+    assert [game.name for game in games] == list(SMALL)
+    for game in games:
+        assert game.rules is get_rules(game.name) is SMALL[game.name]
+        assert 0 < game.optimum <= 1
+        assert gym.spec(game.env_id).kwargs == {"rules": game.name}
+        assert gym.spec(game.next_deal_id).kwargs == {"rules": game.name}
+        assert str(game.rules.ranks) in game.env_id
+    assert set(SMALL).isdisjoint(RULES)
+
+
+@pytest.mark.parametrize("env_id", [*SMALL_ENVS, *SMALL_NEXT_DEAL])
+def test_the_environments_work(env_id: str) -> None:
+    name = (SMALL_ENVS | SMALL_NEXT_DEAL)[env_id]
+    env = gym.make(env_id)
+    assert env.unwrapped.rules is SMALL[name]
+    _, info = env.reset(seed=1)
+    for _ in range(10):
+        _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+        if terminated or truncated:
+            break
+    envs = gym.make_vec(env_id, num_envs=3)
+    _, infos = envs.reset(seed=1)
+    envs.step(infos["action_mask"].argmax(axis=1).astype(np.int64))
+
+
+def test_they_pass_the_kit_for_masked_environments() -> None:
+    for env_id in ("FourSeasonsSmall4x2-v0", "FourSeasonsSmall4x2CellsNextDeal-v0"):
+        check_masked_env(gym.make(env_id))
+
+
+@pytest.mark.slow
+def test_the_optimum_is_the_mean_of_values_over_deals() -> None:
+    game = small_games()[0]
+    known = Known()
+    values = [
+        fair_value(Game(game.rules, deal), max_positions=2**62, memory=2**33, known=known).value
+        for deal in range(40)
+    ]
+    assert None not in values
+    spread = np.std(values) / np.sqrt(len(values))
+    assert abs(np.mean(values) - game.optimum) < 4 * spread + 1e-9
