@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from four_seasons_env.game import Game, IllegalMove
     from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
     from four_seasons_env.rules import RULES, Rules
-    from four_seasons_env.small_games import SmallGame, small_games
+    from four_seasons_env.small import SmallGame, small_games
     from four_seasons_env.vector import FourSeasonsVectorEnv
 
 __version__ = "0.1.0"
@@ -44,8 +44,8 @@ _HOMES = {
     "IllegalMove": "game",
     "RULES": "rules",
     "Rules": "rules",
-    "SmallGame": "small_games",
-    "small_games": "small_games",
+    "SmallGame": "small",
+    "small_games": "small",
 }
 
 

@@ -28,7 +28,7 @@ NEXT_DEAL = "FourSeasonsNextDeal-v0"
 
 
 def _camel(small: str) -> str:
-    """`small-4x2-cells` as ids have it: `FourSeasonsSmall4x2Cells`."""
+    """`small-4x3-cells` as ids have it: `FourSeasonsSmall4x3Cells`."""
     return "FourSeasons" + "".join(word.capitalize() for word in small.split("-"))
 
 

@@ -397,7 +397,7 @@ def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
     )
 
 
-_SIZES = ("4x2", "4x3", "4x4")
+_SIZES = ("4x3", "4x4")
 _SMALL_TABLE = (
     *(_small(size) for size in _SIZES),
     *(_small(size, "none", "-cells") for size in _SIZES),

@@ -14,7 +14,7 @@ from experiments.reporting.plots import plot_regret
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.statistics.regret import optimum_as_text, regret_as_text, summarise_optimum
 from four_seasons_env.rules import SMALL
-from four_seasons_env.small_games import OPTIMA
+from four_seasons_env.small import OPTIMA
 
 RESULTS = ROOT / "docs" / "results"
 _SUMMARY, _VALUES = RESULTS / "small-games.csv", RESULTS / "small-games-openings.csv"

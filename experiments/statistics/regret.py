@@ -83,7 +83,10 @@ def summarise_regret(
 def _row(agent: str, best: pd.Series, won: pd.Series) -> dict[str, object]:
     """What an agent wins, and its regret, of deals with the values of their openings."""
     regret = best - won
-    low, high = _interval(regret) if agent != BEST else (0.0, 0.0)
+    low, high = (0.0, 0.0) if agent == BEST else _interval(regret)
+    if agent != BEST and won.nunique() == 1:  # the luck of the stock has not shown
+        seen = stats.binomtest(int(won.sum()), len(won)).proportion_ci()
+        low, high = best.mean() - seen.high, best.mean() - seen.low
     row = {"agent": agent, "deals": len(best), "win_rate": won.mean(), "regret": regret.mean()}
     return row | {"regret_low": low, "regret_high": high}
 

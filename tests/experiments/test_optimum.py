@@ -39,7 +39,7 @@ def test_openings_are_all_there_are(name: str) -> None:
 
 
 def test_openings_come_as_often_as_they_stand_for() -> None:
-    rules = SMALL["small-4x2"]
+    rules = SMALL["small-4x3"]
     deals = 3000
     met = Counter(opening_of(Game(rules, TRAIN_FROM + i).record[0], rules) for i in range(deals))
     every = openings(rules)
@@ -50,7 +50,7 @@ def test_openings_come_as_often_as_they_stand_for() -> None:
 @pytest.mark.parametrize("build", ["any_suit", "alternate_colour"])
 def test_a_renamed_opening_is_worth_as_much(build: str) -> None:
     """What `opening_of` takes for the same is the same: late positions of renamed games."""
-    rules = SMALL["small-4x2"].replace(build=build)
+    rules = SMALL["small-4x3"].replace(build=build)
     for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
         game, known = Game(rules, deal), Known()
         deck = [int(card) for card in game.record["deck"][0][: rules.cards]]
@@ -74,11 +74,11 @@ def test_rules_whose_openings_cannot_be_listed_are_refused() -> None:
     with pytest.raises(ValueError, match="wrap is 'linear', not 'unless_ace_base'"):
         check_rules(RULES["four-seasons"])
     with pytest.raises(ValueError, match="spaces is 'optional', not 'auto_stock'"):
-        check_rules(SMALL["small-4x2"].replace(spaces="auto_stock"))
+        check_rules(SMALL["small-4x3"].replace(spaces="auto_stock"))
 
 
 def test_regret_is_value_less_win() -> None:
-    name = "small-4x2"
+    name = "small-4x3"
     rules, deals = SMALL[name], list(range(TRAIN_FROM, TRAIN_FROM + 50))
     every = openings(rules)
     worth = {opening: 0.5 + i / 100 for i, opening in enumerate(every)}
@@ -110,10 +110,10 @@ def test_regret_is_value_less_win() -> None:
 
 
 def test_drawn_openings_give_an_interval() -> None:
-    rules = SMALL["small-4x2"]
+    rules = SMALL["small-4x3"]
     valued = pd.DataFrame({"alike": [3, 1], "value": [1.0, 0.5]})
     found = summarise_optimum(rules, valued)
-    assert (found["openings"], found["valued"]) == (comb(15, 2), 4)
+    assert (found["openings"], found["valued"]) == (comb(15, 3), 4)
     assert 0 <= found["low"] < found["optimum"] == 0.875 < found["high"] == 1
     certain = summarise_optimum(rules, valued.assign(value=1.0))
     assert certain["low"] < certain["optimum"] == certain["high"] == 1

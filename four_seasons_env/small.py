@@ -2,7 +2,7 @@
 
 >>> from four_seasons_env import small_games
 >>> {game.name: game.optimum for game in small_games()}
-{'small-4x2': ..., ...}
+{'small-4x3': ..., ...}
 
 The value of each opening is exact. `python -m experiments.optimum` has worked them out, for all
 openings or for some drawn at random, and `python -m experiments.pages` has written their mean to
