@@ -4,9 +4,10 @@
     python -m experiments.pages --optimum runs/optimum       # into docs/small-games.md
 
 For each opening of a small game, the exact chance to win by the best play of one who sees only what
-a player may see (`four_seasons_env.solver.fair_value`). Then agents play test deals, those that
-learn after a short training of their own. An agent's regret on a deal is the chance to win that its
-opening offers, less 1 if the agent wins it: the mean over many deals is what its play costs.
+a player may see (`four_seasons_env.solver.fair_value`). Then agents play test deals, planner and
+next_deal_ppo (`--agents`) after a short training of their own. An agent's regret on a deal is the
+chance to win that its opening offers, less 1 if the agent wins it: the mean over many deals is what
+its play costs.
 """
 
 from __future__ import annotations
@@ -53,10 +54,8 @@ class Optimum:
     """Folder of the results; openings that are valued there are not valued again."""
     rules: list[str] = field(default_factory=lambda: list(SMALL))
     """Small games by name; all by default."""
-    agents: list[str] = field(
-        default_factory=lambda: ["random", "greedy", "heuristic", "planner", "next_deal_ppo"]
-    )
-    """Agents that play; planner and next_deal_ppo are trained for each game first."""
+    agents: list[str] = field(default_factory=lambda: ["random", "greedy", "heuristic"])
+    """Agents that play; planner and next_deal_ppo would be trained for each game first."""
     deals: str = "0-1999"
     """Deals; those are played whose openings are valued. 0-9999 are the test deals."""
     steps: str = "50k"
