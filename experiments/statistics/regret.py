@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import comb
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -29,7 +30,7 @@ def summarise_optimum(rules: Rules, valued: pd.DataFrame) -> dict[str, float | i
         95% interval, which is a point where all openings are valued.
     """
     every, drawn = comb(rules.cards - 1, rules.piles), int(valued["alike"].sum())
-    values = valued["value"].repeat(valued["alike"])
+    values = pd.Series(np.repeat(valued["value"].to_numpy(), valued["alike"].to_numpy()))
     mean = float(values.mean())
     low, high = (mean, mean) if drawn == every else _interval(values)
     return {
