@@ -81,7 +81,7 @@ def test_regret_is_value_less_win() -> None:
     name = "small-4x3"
     rules, deals = SMALL[name], list(range(TRAIN_FROM, TRAIN_FROM + 50))
     every = openings(rules)
-    worth = {opening: 0.5 + i / 100 for i, opening in enumerate(every)}
+    worth = {opening: 0.5 + i / 1000 for i, opening in enumerate(every)}
     values = pd.DataFrame(
         {
             "rules": name,
