@@ -10,7 +10,7 @@ the solver says of the true deal, and the moment the game was lost. Of a game ke
 
 Of many deals, how often and where agents throw away games that could be won:
 
-    python -m experiments.review --agents heuristic planner --deals 10000-10199 --out runs/review
+    python -m experiments.review --agents heuristic planner --deals 10000-10999 --out runs/review
 """
 
 from __future__ import annotations
@@ -56,36 +56,36 @@ class Review:
     """Which game of the file."""
     beside: list[str] = field(default_factory=lambda: ["heuristic", "planner"])
     """Agents that are asked what they would play at the moment the game was lost."""
-    seconds: float = 0.5
-    """For one answer of the solver, at first; what stays open is asked again with more."""
-    in_all: float = 10.0
-    """Seconds for the solver's verdicts on one game, at most."""
+    seconds: float = 10.0
+    """For the solver's verdicts on the page's game, at most."""
     deals: str | None = None
     """A range of deals: not one page, but how often and where games are thrown away."""
-    agents: list[str] = field(default_factory=lambda: ["heuristic", "next_deal_ppo", "planner"])
+    agents: list[str] = field(
+        default_factory=lambda: ["heuristic", "maskable_ppo", "next_deal_ppo", "planner"]
+    )
     """With --deals: whose games."""
+    positions: int = 500_000
+    """With --deals: what the solver looks at for its verdicts on one game, at most; some tenths of
+    a second. The results are the same on every machine."""
     seed: int = 0
     """Of the agents' chance."""
     workers: Workers = field(default_factory=Workers)
     """With --deals: where the games are looked over."""
 
 
-def review_game(
-    record: Record, beside: list[str], seconds: float = 0.5, in_all: float = 10.0
-) -> Reviewed:
+def review_game(record: Record, beside: list[str], seconds: float = 10.0) -> Reviewed:
     """All that a page tells of a game.
 
     Args:
         record: the game.
         beside: agents to ask at the moment it was lost; those that cannot play the rules are not.
-        seconds: for one answer of the solver, at first.
-        in_all: for its verdicts on the game, at most.
+        seconds: for the solver's verdicts on the game, at most.
     """
     positions = record.positions()
     useful = useful_moves(positions)
     positions, idle = positions[: useful + 1], len(record.moves) - useful
     rules = positions[0].rules
-    verdicts = judge(positions, seconds, in_all)
+    verdicts = judge(positions, seconds)
     at = verdicts.losing_move
     alternatives = {} if at is None else kept_alive(positions[at])
     if at is not None:
@@ -129,8 +129,9 @@ def _record(run: Review) -> Record:
 
 def review_many(run: Review, deals: str) -> None:
     """Look the games of agents on many deals over, and store results, table and plot."""
-    limits = (run.seconds, run.in_all)
-    results = review_deals(run.out, run.agents, run.rules, deals, limits, run.seed, run.workers)
+    results = review_deals(
+        run.out, run.agents, run.rules, deals, run.positions, run.seed, run.workers
+    )
     table = thrown_away(results)
     title = f"{get_rules(run.rules).name}, deals {deals}"
     write_atomically(run.out / "table.md", as_markdown(table).encode())
@@ -144,10 +145,10 @@ def review(run: Review) -> None:
     Raises:
         ValueError: for a wrong flag.
     """
-    for name in ("seconds", "in_all"):
-        if not getattr(run, name) > 0:
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is more than 0 seconds, not {getattr(run, name):g}")
+    if not run.seconds > 0:
+        raise ValueError(f"--seconds is more than 0 seconds, not {run.seconds:g}")
+    if run.positions < 1:
+        raise ValueError(f"--positions is 1 or more, not {run.positions}")
     if run.line < 1:
         raise ValueError(f"--line is counted from 1, not {run.line}")
     check_seed(run.seed)
@@ -155,7 +156,7 @@ def review(run: Review) -> None:
     if run.deals is not None:
         review_many(run, run.deals)
         return
-    reviewed = review_game(_record(run), run.beside, run.seconds, run.in_all)
+    reviewed = review_game(_record(run), run.beside, run.seconds)
     run.out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(run.out, review_page(reviewed).encode())
     print(f"kept in {run.out}")

@@ -6,6 +6,7 @@ So the solver is asked in the middle of what is open, and few answers tell of al
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 WON, LOST, UNKNOWN = "won", "lost", "unknown"
+
+_FIRST = 25_000
+"""Positions that the solver looks at for one answer, at first: some hundredths of a second."""
 
 
 def record_games(
@@ -61,49 +65,92 @@ class Verdicts:
         return last if last is not None and first == last + 1 else None
 
 
-def judge(positions: Sequence[Game], seconds: float = 0.5, in_all: float = 10.0) -> Verdicts:
+def judge(positions: Sequence[Game], seconds: float = 10.0, in_all: float = math.inf) -> Verdicts:
     """Ask the solver about the positions of a game.
+
+    A question is of few positions at first; what they leave open is asked again with four times as
+    many, and so on. What stands between two open positions is not asked before that: the solver
+    fails most where the game is decided.
 
     Args:
         positions: of one game, first to last.
-        seconds: for one answer, at most; what is open after that is asked again with four times as
-            many, and so on.
-        in_all: seconds for all answers, at most, by one answer's.
+        seconds: for all answers, at most.
+        in_all: positions that the solver looks at for all answers, at most; without a limit of
+            seconds the verdicts are the same on every machine.
     """
-    statuses: list[str | None] = [None] * len(positions)
     end = positions[-1]
     if end.is_won:
         return Verdicts([WON] * len(positions))
-    if end.is_over:
-        statuses[-1] = LOST
     solve(positions[0], max_positions=1)  # loads the compiled solver before the clock runs
-    deadline = time.perf_counter() + in_all
-    at = 0
-    while None in statuses and time.perf_counter() < deadline:
-        status = solve(positions[at], seconds=seconds).status
-        if status == WON:
-            statuses[: at + 1] = [WON] * (at + 1)
-        elif status == LOST:
-            statuses[at:] = [LOST] * (len(positions) - at)
-        else:
-            statuses[at] = UNKNOWN
-        if None not in statuses:
-            statuses = [None if status == UNKNOWN else status for status in statuses]
-            seconds *= 4
-        at = _widest_middle(statuses)
-    return Verdicts([status or UNKNOWN for status in statuses])
+    edges = _Edges(-1, len(positions) - end.is_over)
+    budget = _Budget(time.perf_counter() + seconds, in_all)
+    limit = _FIRST
+    while edges.lost - edges.won > 1 and budget.is_left:
+        edges.narrow(positions, limit, budget)
+        limit *= 4
+    open_ones = edges.lost - edges.won - 1
+    return Verdicts(
+        [WON] * (edges.won + 1) + [UNKNOWN] * open_ones + [LOST] * (len(positions) - edges.lost)
+    )
 
 
-def _widest_middle(statuses: Sequence[str | None]) -> int:
-    """The middle of the longest stretch of None; 0 where there is none."""
-    best, at = (0, 0), 0
-    while at < len(statuses):
-        end = at
-        while end < len(statuses) and statuses[end] is None:
-            end += 1
-        best = max(best, (end - at, at))
-        at = end + 1
-    return best[1] + best[0] // 2
+@dataclass
+class _Budget:
+    """What is left for the answers on a game."""
+
+    deadline: float
+    positions: float
+
+    @property
+    def is_left(self) -> bool:
+        return self.positions > 0 and time.perf_counter() < self.deadline
+
+    def ask(self, position: Game, limit: int) -> str:
+        """The solver's answer, from no more positions than the limit."""
+        solution = solve(
+            position,
+            max_positions=int(min(limit, self.positions)),
+            seconds=max(self.deadline - time.perf_counter(), 0.001),
+        )
+        self.positions -= solution.positions
+        return solution.status
+
+
+@dataclass
+class _Edges:
+    """The last position known to be winnable (-1: none), and the first known to be lost."""
+
+    won: int
+    lost: int
+
+    def narrow(self, positions: Sequence[Game], limit: int, budget: _Budget) -> None:
+        """Move the edges towards each other until a position beside each stays open.
+
+        Args:
+            positions: of the game.
+            limit: positions that the solver looks at for one answer.
+            budget: for all answers.
+        """
+        first, last = self.lost, self.won  # open positions with this limit
+        while budget.is_left:
+            below, above = first - self.won - 1, self.lost - last - 1
+            if self.won < 0 and first > 0:
+                at = 0
+            elif below > 0 and below >= above:
+                at = (self.won + first) // 2
+            elif above > 0:
+                at = (last + self.lost) // 2
+            else:
+                break
+            status = budget.ask(positions[at], limit)
+            if status == WON:
+                self.won = at
+            elif status == LOST:
+                self.lost = at
+            else:
+                first, last = min(first, at), max(last, at)
+            if last <= self.won or first >= self.lost:
+                first, last = self.lost, self.won
 
 
 def useful_moves(positions: Sequence[Game]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from experiments.out_folder import check_out
 from experiments.parallel.blocks import Block, collect_blocks, run_blocks, split_deals
 from experiments.parallel.workers import Workers
 from experiments.training.run_folder import provenance, write_json
+from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
 
 PLAY = ("deterministic",)
@@ -36,20 +38,34 @@ class Task(Block):
     """A block of deals, played by one player and looked over."""
 
     player: Player
-    limits: tuple[float, float]
+    in_all: int
     seed: int
 
     @property
     def folder(self) -> str:
         """Folder of the player's result files."""
-        limits = "-".join(f"{limit:g}s" for limit in self.limits)
-        return f"{self.player.folder}-{limits}"
+        return f"{self.player.folder}-{self.in_all}"
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """The player, the seed and the solver's limits."""
+        """The player, the seed and the solver's limit."""
         made_by = super().made_by | self.player.made_by
-        return made_by | {"limits": list(self.limits), "seed": self.seed}
+        return made_by | {"in_all": self.in_all, "seed": self.seed}
+
+
+def beside_deals(positions: Sequence[Game]) -> list[Game]:
+    """The first and the last position of a game with each number of cards in the stock.
+
+    Their verdicts tell with how many cards left the game was thrown away.
+    """
+    stocks = [-1, *(position.stock_size for position in positions), -1]
+    return [
+        position
+        for position, before, now, after in zip(
+            positions, stocks, stocks[1:], stocks[2:], strict=False
+        )
+        if not before == now == after
+    ]
 
 
 def review_block(task: Task) -> None:
@@ -58,8 +74,8 @@ def review_block(task: Task) -> None:
     games = record_games(task.player, get_rules(task.rules), task.deals, task.seed)
     for deal, record in games.items():
         positions = record.positions()
-        positions = positions[: useful_moves(positions) + 1]
-        verdicts = judge(positions, *task.limits)
+        positions = beside_deals(positions[: useful_moves(positions) + 1])
+        verdicts = judge(positions, seconds=math.inf, in_all=task.in_all)
         last, first = verdicts.last_won, verdicts.first_lost
         rows.append(
             {
@@ -115,7 +131,7 @@ def review_deals(
     agents: Sequence[str],
     rules: str,
     deals: str,
-    limits: tuple[float, float],
+    in_all: int,
     seed: int,
     workers: Workers,
 ) -> pd.DataFrame:
@@ -126,7 +142,7 @@ def review_deals(
         agents: their names.
         rules: name of the rule set.
         deals: a range of deals such as "10000-10199".
-        limits: seconds for one answer of the solver at first, and for all on one game.
+        in_all: positions that the solver looks at for its verdicts on one game, at most.
         seed: of the agents' chance.
         workers: where the tasks run.
 
@@ -144,10 +160,10 @@ def review_deals(
     blocks = split_deals(deals, BLOCK)
     players = find_players(agents, rule_set, PLAY)
     tasks = [
-        Task(out, rule_set.name, block, player, limits, seed)
+        Task(out, rule_set.name, block, player, in_all, seed)
         for player in players
         for block in blocks
     ]
     write_json(out / "review.json", provenance())
-    run_blocks(review_block, tasks, "reviewing", workers)
+    run_blocks(review_block, sorted(tasks, key=lambda task: task.deals[0]), "reviewing", workers)
     return collect_blocks(tasks, out / "results.csv")

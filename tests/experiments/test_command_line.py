@@ -99,6 +99,7 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("endings", ["--seed", "-1"], "--seed is 0 or more"),
         ("endings", ["--seconds", "0"], "--seconds is more than 0 seconds"),
         ("review", ["--seconds", "0"], "--seconds is more than 0 seconds"),
+        ("review", ["--positions", "0"], "--positions is 1 or more, not 0"),
         ("review", ["--deals", "9-1"], "run backwards"),
         ("train", ["--rules", "a", "--rules=b"], "--rules is given twice"),
         ("train", ["--minutes", "inf"], "--minutes is a number of minutes above 0"),

@@ -11,7 +11,12 @@ from experiments.evaluation import review
 from experiments.evaluation.play import play_deals
 from experiments.evaluation.players import find_players
 from experiments.evaluation.review import LOST, UNKNOWN, WON, Verdicts, judge, kept_alive
-from experiments.evaluation.thrown_away import alive_at, thrown_away, winnable_deals
+from experiments.evaluation.thrown_away import (
+    alive_at,
+    beside_deals,
+    thrown_away,
+    winnable_deals,
+)
 from experiments.pages import PLAY, with_thrown_away
 from experiments.reporting.review_page import review_page
 from four_seasons_env.game import Game
@@ -53,41 +58,70 @@ def test_verdicts_are_those_of_the_solver_everywhere():
 
 
 class Oracle:
-    """A solver that knows the first lost position, and leaves some open unless given time."""
+    """A solver that knows the first lost position, and leaves some open unless it may look far."""
 
-    def __init__(self, positions: list[Game], lost: int, hard: range, needs: float) -> None:
+    def __init__(self, positions: list[Game], lost: int, hard: range = range(0)) -> None:
         self.at = {id(each): i for i, each in enumerate(positions)}
-        self.lost, self.hard, self.needs, self.asked = lost, hard, needs, 0
+        self.lost, self.hard = lost, hard
+        self.asked: list[tuple[int, int]] = []
 
-    def __call__(
-        self, game: Game, seconds: float = 0.0, max_positions: int | None = None
-    ) -> Solution:
-        self.asked += max_positions is None
+    def __call__(self, game: Game, max_positions: int, seconds: float | None = None) -> Solution:
+        if seconds is None:  # loads the solver
+            return Solution(UNKNOWN, [], 0, 0.0)
         at = self.at[id(game)]
+        self.asked.append((at, max_positions))
         status = LOST if at >= self.lost else WON
-        if at in self.hard and seconds < self.needs:
+        if at in self.hard and max_positions < 16 * review._FIRST:
             status = UNKNOWN
-        return Solution(status, [], 0, 0.0)
+        return Solution(status, [], max_positions, 0.0)
 
 
 def test_few_answers_tell_of_all_positions(monkeypatch):
     positions = [Game(deal=17) for _ in range(200)]
     for lost in (0, 1, 77, 199):
-        oracle = Oracle(positions, lost, range(0), 0)
+        oracle = Oracle(positions, lost)
         monkeypatch.setattr(review, "solve", oracle)
-        statuses = judge(positions, 1.0, 60.0).statuses
-        assert statuses == [WON] * lost + [LOST] * (200 - lost)
-        assert oracle.asked <= 9
+        assert judge(positions).statuses == [WON] * lost + [LOST] * (200 - lost)
+        assert len(oracle.asked) <= 9
 
 
-def test_what_stays_open_is_asked_again_with_more_time(monkeypatch):
+def test_what_stays_open_is_asked_again_with_more_positions(monkeypatch):
     positions = [Game(deal=17) for _ in range(40)]
-    monkeypatch.setattr(review, "solve", Oracle(positions, 20, range(15, 25), needs=4.0))
-    assert judge(positions, 1.0, 60.0).losing_move == 19
-    monkeypatch.setattr(review, "solve", Oracle(positions, 20, range(15, 25), needs=4.0))
-    in_no_time = judge(positions, 1.0, 0.0)
-    assert in_no_time.statuses == [UNKNOWN] * 40
-    assert in_no_time.losing_move is in_no_time.last_won is in_no_time.first_lost is None
+    for hard in (range(15, 25), range(0, 40), range(0, 21), range(19, 40)):
+        oracle = Oracle(positions, 20, hard)
+        monkeypatch.setattr(review, "solve", oracle)
+        assert judge(positions).losing_move == 19
+        assert len(oracle.asked) == len(set(oracle.asked)) <= 24
+
+
+def test_what_stands_between_open_positions_is_asked_last(monkeypatch):
+    positions = [Game(deal=17) for _ in range(40)]
+    oracle = Oracle(positions, 20, range(5, 35))
+    monkeypatch.setattr(review, "solve", oracle)
+    statuses = judge(positions, in_all=20 * review._FIRST).statuses
+    assert statuses == [WON] * 5 + [UNKNOWN] * 30 + [LOST] * 5
+    assert len([at for at, limit in oracle.asked if limit == review._FIRST and 5 <= at < 35]) <= 8
+
+
+def test_limits_hold(monkeypatch):
+    positions = [Game(deal=17) for _ in range(40)]
+    monkeypatch.setattr(review, "solve", Oracle(positions, 20))
+    for none in (judge(positions, seconds=0.0), judge(positions, in_all=0)):
+        assert none.statuses == [UNKNOWN] * 40
+        assert none.losing_move is none.last_won is none.first_lost is None
+
+
+def test_the_first_and_last_positions_of_each_stock_tell_as_much_as_all():
+    record = lost_game()
+    positions = record.positions()
+    few = beside_deals(positions)
+    assert len(few) < len(positions)
+    for pick in (0, -1):
+        assert few[pick] is positions[pick]
+    for left in {each.stock_size for each in positions}:
+        alike = [each for each in positions if each.stock_size == left]
+        kept = [each for each in few if each.stock_size == left]
+        assert (kept[0], kept[-1], len(kept)) == (alike[0], alike[-1], min(len(alike), 2))
 
 
 def test_where_the_place_is_open_no_move_is_blamed():
@@ -128,7 +162,7 @@ def lost_game() -> Record:
 
 @pytest.fixture(scope="module")
 def reviewed() -> command.Reviewed:
-    return command.review_game(lost_game(), ["heuristic", "no such agent"], in_all=3.0)
+    return command.review_game(lost_game(), ["heuristic", "no such agent"], seconds=3.0)
 
 
 def page_data(page: str) -> dict:
@@ -190,7 +224,7 @@ def test_a_recorded_game_is_reviewed(tmp_path, monkeypatch, capsys):
     games, page = tmp_path / "games.jsonl", tmp_path / "pages" / "page.html"
     append_record(games, Record("czarina", (), deal=3))
     append_record(games, Record("simplicity", ("deal",), deal=17, player="Ada"))
-    flags = ["--record", str(games), "--in-all", "1", "--out", str(page)]
+    flags = ["--record", str(games), "--seconds", "1", "--out", str(page)]
     run(monkeypatch, *flags, "--line", "2")
     assert "Ada: simplicity, deal 17" in page.read_text()
     assert "no network that judges" in page.read_text()
@@ -204,7 +238,7 @@ def test_a_recorded_game_is_reviewed(tmp_path, monkeypatch, capsys):
 
 
 def test_many_games_are_reviewed_and_kept(tmp_path, monkeypatch, capsys):
-    flags = ["--agents", "heuristic", "random", "--deals", "10000-10002", "--in-all", "0.5"]
+    flags = ["--agents", "heuristic", "random", "--deals", "10000-10002", "--positions", "50000"]
     flags += ["--n-jobs", "1", "--out", str(tmp_path)]
     run(monkeypatch, *flags)
     results = pd.read_csv(tmp_path / "results.csv")
