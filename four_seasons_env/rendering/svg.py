@@ -133,7 +133,8 @@ class _Drawing:
             self.spread("stock", corner, [position.face_up], 0)
             count = str(position.stock_size)
             x = corner[0] + (CARD[0] - 0.75 * text_width(count)) / 2
-            self.parts.append(write(count, x, corner[1] - 21, 15, self.theme.line, "stroke line"))
+            y = corner[1] + CARD[1] + 12  # below the card: the waste has no count then
+            self.parts.append(write(count, x, y, 15, line, "stroke line"))
 
     def waste(self) -> None:
         position, corner = self.position, self.table.waste

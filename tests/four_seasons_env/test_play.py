@@ -519,6 +519,57 @@ def test_a_whole_game_is_won_by_dragging(page):
     assert page.errors == []
 
 
+def by_keys(page, source: str, target: str) -> None:
+    for place in (source, target):
+        keys = {"stock": "d", "W": "w", "F": "f"}
+        page.keyboard.press(keys.get(place.partition(":")[0]) or str(int(place[1:]) + 1))
+
+
+def by_clicks(page, source: str, target: str) -> None:
+    for place in (source, target):
+        page.mouse.click(*middle(page, place))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rules", "deal", "special"),
+    [
+        ("corner-patience", 20_002, {"W to space", "W to T", "W to F"}),
+        ("florentine", 20_055, {"W to space", "T2 to space", "W to stock"}),
+        ("czarina-1898", 20_026, {"W to stock", "stock to T", "stock to F"}),
+        ("corners-hoffmann", 20_048, {"W to stock"}),
+    ],
+)
+def test_what_is_special_to_a_game_is_dragged_clicked_and_typed(page, rules, deal, special):
+    from four_seasons_env.play import advice
+    from four_seasons_env.rendering.places import cards_at, ends
+
+    def kind(move) -> str:
+        source, target = ends(game, move)
+        if not target.startswith("T"):
+            return f"{source} to {target.partition(':')[0]}"
+        return f"{source} to {'T' if cards_at(game, target) else 'space'}"
+
+    game = Game(rules, deal)
+    open_deal(page, rules, deal)
+    ways = (drag, by_keys, by_clicks)
+    while special and game.moves_played < 100:
+        found = [move for move in game.legal_moves(distinct=True) if kind(move) in special]
+        move = found[0] if found else advice.choose("heuristic", game)
+        special = special - {kind(move)}
+        source, target = ends(game, move)
+        if not move.turns:
+            ways[game.moves_played % len(ways)](page, source, target)
+        elif game.moves_played % 2:
+            page.keyboard.press("d")
+        else:
+            page.mouse.click(*middle(page, "stock"))
+        game.play(move)
+        wait_for(page, game.moves_played)
+    assert not special
+    assert page.errors == []
+
+
 @pytest.mark.slow
 def test_clicks_keys_undo_and_a_reload(page):
     open_deal(page, "four-seasons", 17)
@@ -585,7 +636,7 @@ def test_a_hint_the_chance_and_the_spoiler(page):
 @pytest.mark.slow
 def test_a_phone_has_no_sideways_scroll_and_all_can_be_reached_by_keys(page):
     page.set_viewport_size({"width": 390, "height": 844})
-    for rules in ("four-seasons", "simplicity"):
+    for rules in RULES:
         open_deal(page, rules, 17)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     open_deal(page, "four-seasons", 17)
