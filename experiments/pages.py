@@ -5,6 +5,7 @@
     python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md,
                                                         # docs/rules
     python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
+    python -m experiments.pages --searches runs/f       # players without weights -> docs/family.md
     python -m experiments.pages --speed runs/speed      # throughput -> docs/benchmark.md
     python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
     python -m experiments.pages --ladder runs/l         # experiments.ladder -> docs/agents.md
@@ -37,6 +38,7 @@ from experiments.endings import endings_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census, with_present_ceiling
 from experiments.evaluation.thrown_away import thrown_away
 from experiments.parallel.parts import read_part
+from experiments.reporting.answer_page import answer_page, answers
 from experiments.reporting.architecture_page import record_part
 from experiments.reporting.benchmark_page import (
     headline_part,
@@ -46,8 +48,10 @@ from experiments.reporting.benchmark_page import (
 )
 from experiments.reporting.family_page import family_page
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
+from experiments.reporting.odds import kept_results
 from experiments.reporting.plots import (
     plot_alive,
+    plot_answer,
     plot_census,
     plot_speed_strength,
     plot_throughput,
@@ -76,6 +80,7 @@ BENCHMARK = ROOT / "docs" / "benchmark.md"
 SPACES = ROOT / "docs" / "spaces.md"
 PLAY = ROOT / "docs" / "play.md"
 SMALL_GAMES = ROOT / "docs" / "small-games.md"
+ANSWER = ROOT / "docs" / "answer.md"
 
 _DEFAULT = "four-seasons"
 
@@ -104,6 +109,8 @@ class Pages:
     """Folder of `experiments.review --deals`."""
     recipes: Path | None = None
     """Folder of a comparison of heuristic and planner on other rule sets."""
+    searches: list[Path] = field(default_factory=list)
+    """Folders of comparisons of players that need no weights, on rule sets without."""
     learning: list[Path] = field(default_factory=list)
     """Folders of comparisons of the policies of the learning study, on test deals."""
     curves: list[Path] = field(default_factory=list)
@@ -234,9 +241,7 @@ def store_census(folder: Path) -> None:
 
 def rules_pages() -> dict[Path, str]:
     """The text of each rule set's page, with the stored odds of all kinds of players."""
-    results = ("family", "recipes", "four-seasons", "ladder")
-    played = pd.concat([read_table(RESULTS / f"{name}.csv") for name in results])
-    solved = read_census(CENSUS)
+    played, solved = kept_results(), read_census(CENSUS)
 
     def path(rules: Rules) -> Path:
         return RULES_PAGES / f"{file_name(rules.name)}.md"
@@ -259,6 +264,17 @@ def with_thrown_away(page: str) -> str:
         "![winnable deals not yet thrown away](results/thrown_away.png)\n\n"
     )
     return with_part(page, "thrown-away", told)
+
+
+def answer() -> str:
+    """The text of docs/answer.md as the kept results have it."""
+    return answer_page(_answered(), read_table(RESULTS / "thrown_away.csv"))
+
+
+def _answered() -> pd.DataFrame:
+    """The kept results of players, with the ceiling as it is known now."""
+    played = kept_results()
+    return pd.concat([played[played["agent"] != CEILING], _summary()], ignore_index=True)
 
 
 def write_pages(run: Pages) -> None:
@@ -297,6 +313,9 @@ def write_pages(run: Pages) -> None:
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")
     if run.recipes:
         write_csv(RESULTS / "recipes.csv", read_summary(run.recipes))
+    if run.searches:
+        found = pd.concat([read_summary(folder) for folder in run.searches])
+        write_csv(RESULTS / "searches.csv", found[found["agent"] != CEILING])
     if run.learning or run.curves:
         store_learning(run.learning, run.curves)
     if run.disagreements:
@@ -317,6 +336,8 @@ def write_pages(run: Pages) -> None:
             page = with_part(page, name, part)
         write_atomically(PAGE, page.encode())
     write_atomically(SMALL_GAMES, with_small_games(SMALL_GAMES.read_text()).encode())
+    plot_answer(answers(_answered()), RESULTS / "answer.png")
+    write_atomically(ANSWER, answer().encode())
     write_atomically(PLAY, with_thrown_away(PLAY.read_text()).encode())
     write_atomically(AGENTS, with_agents(AGENTS.read_text()).encode())
     solved = read_census(CENSUS)
@@ -331,7 +352,7 @@ def write_pages(run: Pages) -> None:
     write_atomically(SPACES, spaces.encode())
     house = with_part(ARCHITECTURE.read_text(), "record", record_part())
     write_atomically(ARCHITECTURE, house.encode())
-    write_atomically(FAMILY, family_page(read_table(RESULTS / "family.csv")).encode())
+    write_atomically(FAMILY, family_page(kept_results(), solved).encode())
     for path, page in rules_pages().items():
         path.parent.mkdir(exist_ok=True)
         write_atomically(path, page.encode())

@@ -49,7 +49,7 @@ def read_census(path: Path) -> pd.DataFrame | None:
     return census
 
 
-def _ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
+def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
     """The ceiling of a rule set, from its deals in a census."""
     share = (solved["status"] == "won").mean()
     return {
@@ -72,7 +72,7 @@ def with_present_ceiling(summary: pd.DataFrame, census: pd.DataFrame | None) -> 
         return summary
     (kept,) = summary[is_ceiling].to_dict("records")
     solved = census[(census["rules"] == kept["rules"]) & (census["deal"] < kept["deals"])]
-    now = _ceiling_row(kept["rules"], solved)
+    now = ceiling_row(kept["rules"], solved)
     if all(kept[name] == value for name, value in now.items()):
         return summary
     agents = summary[~is_ceiling].drop(columns="of_winnable", errors="ignore")
@@ -106,6 +106,6 @@ def with_ceiling(
         winnable = solved["deal"][solved["status"] == "won"]
         on_winnable = played[played["deal"].isin(winnable)].groupby(["agent", "play"])["won"].mean()
         agents = rows.join(on_winnable.rename("of_winnable"), on=["agent", "play"])
-        ceiling = _ceiling_row(str(rules), solved)
+        ceiling = ceiling_row(str(rules), solved)
         parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
     return pd.concat(parts, ignore_index=True)

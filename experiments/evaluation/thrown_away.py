@@ -12,19 +12,23 @@ import pandas as pd
 
 from experiments.command_line import check_seed
 from experiments.evaluation.players import Player, find_players
-from experiments.evaluation.review import WON, judge, record_games, useful_moves
+from experiments.evaluation.review import UNKNOWN, WON, judge, record_games, useful_moves
 from experiments.out_folder import check_out
 from experiments.parallel.blocks import Block, collect_blocks, run_blocks, split_deals
+from experiments.parallel.parts import digest_of, write_part
 from experiments.parallel.workers import Workers
 from experiments.training.run_folder import provenance, write_json
 from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
+from four_seasons_env.solver import solve
 
 PLAY = ("deterministic",)
 """How trained networks play here."""
 
 BLOCK = 50
 """Deals in one task and file."""
+_OPENINGS = 10
+"""How many times as many positions as for a game are looked at for a deal that is open."""
 COLUMNS = ("agent", "rules", "deal", "won", "start", "alive", "dead", "moves")
 """Of a results file: `start` is the solver's verdict on the deal, `alive` the cards in the stock at
 the last position known to be winnable (-1: there is none), `dead` those at the first known to be
@@ -92,6 +96,53 @@ def review_block(task: Task) -> None:
     task.write(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
+@dataclass(frozen=True)
+class Openings(Block):
+    """Deals of which no game has shown whether they can be won."""
+
+    in_all: int
+
+    @property
+    def folder(self) -> str:
+        """Folder of the result files."""
+        return f"openings-{self.in_all}"
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """The solver's limit."""
+        return super().made_by | {"in_all": self.in_all}
+
+
+def solve_openings(task: Openings) -> None:
+    """Ask the solver about deals, and write its answers."""
+    rules = get_rules(task.rules)
+    answers = [solve(Game(rules, deal), max_positions=task.in_all).status for deal in task.deals]
+    task.write(pd.DataFrame({"rules": task.rules, "deal": list(task.deals), "start": answers}))
+
+
+def with_openings(results: pd.DataFrame, out: Path, in_all: int, workers: Workers) -> pd.DataFrame:
+    """Results in which the deals that no game has shown to be winnable or lost are looked at anew.
+
+    They are not like the others: without them players would look better than they are.
+
+    Args:
+        results: a row for each agent and deal of one rule set; see `COLUMNS`.
+        out: folder of the results.
+        in_all: positions that the solver looks at for a deal, at most.
+        workers: where the deals are solved.
+    """
+    known = results.loc[results["start"] != UNKNOWN, "deal"]
+    left = sorted(set(results["deal"]) - set(known))
+    name = str(results["rules"].iloc[0])
+    tasks = [Openings(out, name, deals, in_all) for deals in split_deals(tuple(left), BLOCK)]
+    run_blocks(solve_openings, tasks, "solving deals", workers)
+    if not tasks:
+        return results
+    answers = pd.concat([task.read() for task in tasks]).set_index("deal")["start"]
+    told = results["deal"].map(answers)
+    return results.assign(start=results["start"].where(told.isna(), told))
+
+
 def winnable_deals(results: pd.DataFrame) -> pd.DataFrame:
     """The results of the deals that are known to be winnable, whoever's game has shown it."""
     known = results.loc[results["start"] == WON, ["rules", "deal"]].drop_duplicates()
@@ -115,9 +166,9 @@ def thrown_away(results: pd.DataFrame) -> pd.DataFrame:
     many were not yet thrown away when so many cards were left: at least - at most.
     """
     rows = []
-    deals = results["deal"].nunique()
+    deals = results["agent"].value_counts()
     for agent, winnable in winnable_deals(results).groupby("agent", sort=False):
-        row = {"agent": str(agent), "deals": f"{deals:,}", "winnable": f"{len(winnable):,}"}
+        row = {"agent": str(agent), "deals": f"{deals[agent]:,}", "winnable": f"{len(winnable):,}"}
         for left in _LEFT:
             low, high = alive_at(winnable, left)
             row[f"alive with {left} left %"] = f"{100 * low:.1f}-{100 * high:.1f}"
@@ -166,4 +217,7 @@ def review_deals(
     ]
     write_json(out / "review.json", provenance())
     run_blocks(review_block, sorted(tasks, key=lambda task: task.deals[0]), "reviewing", workers)
-    return collect_blocks(tasks, out / "results.csv")
+    results = collect_blocks(tasks, out / "results.csv")
+    results = with_openings(results, out, _OPENINGS * in_all, workers)
+    write_part(out / "results.csv", results, digest_of([task.origin for task in tasks]))
+    return results

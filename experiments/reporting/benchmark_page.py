@@ -27,7 +27,8 @@ def headline_part(summary: pd.DataFrame) -> str:
     kept = cells[["agent", "what it is", "made of", "won % [95%]", "ms/game"]]
     return (
         f"{as_markdown(kept)}\n{int(summary['deals'].max()):,} test deals, the same for all. "
-        "All agents, with their statistics: [docs/benchmark.md](docs/benchmark.md).\n\n"
+        "In plain words: [docs/answer.md](docs/answer.md). All agents, with their statistics: "
+        "[docs/benchmark.md](docs/benchmark.md).\n\n"
     )
 
 

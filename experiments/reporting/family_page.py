@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.evaluation.ceiling import CEILING
+from experiments.reporting.odds import BEST, OPEN, SIMPLE, odds
 from experiments.reporting.tables import as_markdown
-from experiments.statistics.summary import labels, win_rates
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import observation_length
 from four_seasons_env.registration import ENVS, FORMER_ENVS
@@ -27,10 +26,6 @@ _FIELDS = (
     "first_waste",
     "worrying_back",
 )
-_CEILING = (
-    " What can be won by a player who sees every card is told in [solver.md](solver.md); where "
-    "deals are open, the bounds."
-)
 
 
 def _row(rules: Rules) -> list[str]:
@@ -49,28 +44,28 @@ def _row(rules: Rules) -> list[str]:
     ]
 
 
-def _fewer(summary: pd.DataFrame) -> str:
-    """Which rule sets have been played on fewer deals than the others, if any."""
-    deals = summary.groupby("rules", sort=False)["deals"].max()
-    fewer = deals[deals < deals.max()]
-    names = ", ".join(f"`{name}`" for name in fewer.index)
-    return f" Those of {names} are on the first {int(fewer.max()):,}." if len(fewer) else ""
+def _odds(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) -> list[str]:
+    """What the players of each kind win, with the number of deals."""
+    told = odds(rules, played, solved).set_index("kind")
+    cells = []
+    for kind in (*SIMPLE, BEST, OPEN):
+        if kind not in told.index:
+            cells.append("-")
+            continue
+        agent, wins, deals = told.loc[kind, ["agent", "wins", "deals"]]
+        cells.append(f"{f'`{agent}` ' if kind == BEST else ''}{wins} ({deals})")
+    return cells
 
 
-def family_page(summary: pd.DataFrame) -> str:
-    """The page on the family, from the table of rule sets and a summary over all of them."""
-    played = summary.assign(who=labels(summary), won=win_rates(summary))
-    rates = played.pivot(index="rules", columns="who", values="won").reindex(list(RULES))
-    who = list(dict.fromkeys(played["who"]))
-    agents = [name for name in who if name != CEILING]
-    header = ["rules", "differs from the default in", "actions", "`tops` / `cards`"]
-    header += [f"{name} wins %" for name in agents]
-    if CEILING in who:
-        header.append("can be won %")
-        agents.append(CEILING)
+def family_page(played: pd.DataFrame, solved: pd.DataFrame | None) -> str:
+    """The page on the family: the table of rule sets with their odds; see `odds.odds`."""
     cells = pd.DataFrame(
-        [[*_row(rules), *rates.fillna("-").loc[name, agents]] for name, rules in RULES.items()],
-        columns=header,
+        [[*_row(rules), *_odds(rules, played, solved)] for rules in RULES.values()],
+        columns=[
+            *("rules", "differs from the default in", "actions", "`tops` / `cards`"),
+            *(f"{kind}, wins %" for kind in (*SIMPLE, BEST)),
+            "can be won %",
+        ],
     )
     ids = {rules: env_id for env_id, rules in ENVS.items()}
     defaults = ", ".join(f"{name} `{getattr(_DEFAULTS, name)}`" for name in _FIELDS)
@@ -82,9 +77,11 @@ def family_page(summary: pd.DataFrame) -> str:
         "learn the game from. "
         f"The default, `four-seasons`, has {defaults}.",
         "",
-        f"Win rates are on {int(summary['deals'].max()):,} test deals, with 95% Wilson intervals."
-        + _fewer(summary)
-        + (_CEILING if CEILING in who else ""),
+        "Win rates are on test deals, with 95% Wilson intervals and the number of deals. The best "
+        "fair player is the one of those in [agents.md](agents.md) that has won most and does not "
+        "see the stock; weights of its own the planner has for few rule sets. What can be won is "
+        "told of a player who sees every card ([solver.md](solver.md)); where deals are open, the "
+        "bounds.",
         "",
         as_markdown(cells),
         "## Sources",

@@ -5,6 +5,7 @@ They are drawn as wide as a phone is, so that the writing on them stays readable
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -431,4 +432,36 @@ def plot_regret(summary: pd.DataFrame, path: Path) -> None:
         for i, agent in enumerate(agents)
     ]
     _legend(axes, agents, handles)
+    figure.savefig(path)
+
+
+def plot_answer(ladder: pd.DataFrame, path: Path) -> None:
+    """A ladder of players, who wins least below, from the textbook's odds to the ceiling.
+
+    Args:
+        ladder: of `experiments.reporting.answer_page.answers`.
+        path: of the picture.
+    """
+    figure, axes = _axes(1.2 + 0.45 * len(ladder))
+    for y, row in enumerate(ladder.to_dict("records")):
+        is_open = row["agent"] == CEILING
+        colour = "dimgrey" if is_open else _COLOURS[0]
+        ends = [row["win_low"], row["win_high"]]
+        axes.barh(y, row["win_low"] if is_open else row["win_rate"], color=colour, height=0.62)
+        if is_open:
+            axes.barh(y, ends[1] - ends[0], left=ends[0], color="lightgrey", height=0.62)
+        else:
+            axes.plot(ends, [y, y], color="black", lw=1.5)
+        text = f"{ends[0]:.1%} to {ends[1]:.1%}" if is_open else f"{row['win_rate']:.1%}"
+        beside = BOOK_ODDS if 0 < BOOK_ODDS - ends[1] < 0.2 else ends[1]
+        axes.text(beside + 0.015, y, text, va="center", fontsize=8)
+    axes.axvline(BOOK_ODDS, color="black", ls="--", lw=1)
+    axes.set_yticks(range(len(ladder)), [textwrap.fill(told, 26) for told in ladder["told"]])
+    axes.tick_params(axis="y", labelsize=8)
+    axes.set_xlim(0, 1.4)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    _percent(axes, x=True)
+    axes.set_xlabel(f"games won (dashed: the textbook, 1 in {1 / BOOK_ODDS:.0f})")
+    axes.grid(visible=False, axis="y")
+    figure.suptitle("Four Seasons: who wins how often", fontsize=10)
     figure.savefig(path)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.census import summarise_census
-from experiments.evaluation.ceiling import CEILING
+from experiments.reporting.odds import BEST, OPEN, SIMPLE, odds
 from experiments.reporting.tables import as_markdown
-from experiments.statistics.summary import bounds_as_text, win_rates
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import ALIASES, Rules, file_name
 
@@ -31,6 +29,11 @@ _BUILDS = {
     "any_suit": "Piles are built down, whatever the suit",
     "alternate_colour": "Piles are built down in alternate colours",
     "none": "Nothing is built on a pile: each is a cell for one card",
+}
+_PLAYERS = {
+    "random": "one who plays at random",
+    "heuristic": "the heuristic",
+    OPEN: "one who sees every card",
 }
 _WRAPS = {
     "always": "a King goes on an Ace",
@@ -128,40 +131,19 @@ def _end(rules: Rules) -> str:
     return f"The game is won when all {rules.cards} cards are up, and lost when {lost}."
 
 
-def odds(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) -> pd.DataFrame:
-    """The odds of a rule set as cells of text: simple players, the best fair one, and open cards.
-
-    Args:
-        rules: the rule set.
-        played: rows as of `experiments.statistics.summary.summarise`, of any rule sets.
-        solved: a census of any rule sets, None for none.
-    """
-    own = played[(played["rules"] == rules.name) & (played["agent"] != CEILING)]
-    simple = own[own["agent"].isin(["random", "heuristic"])]
-    simple = simple.sort_values("deals", ascending=False, kind="stable")
-    simple = simple.drop_duplicates("agent").sort_values("win_rate")
-    fair = own[~own["agent"].isin(["random", "heuristic"])]
-    best = fair.sort_values("win_rate", ascending=False).head(1)
-    both = pd.concat([simple, best])
-    rows = [
-        [_who(agent), rate, f"{deals:,.0f}"]
-        for agent, rate, deals in zip(both["agent"], win_rates(both), both["deals"], strict=True)
+def _odds_cells(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) -> pd.DataFrame:
+    told = odds(rules, played, solved)
+    players = [
+        _PLAYERS.get(kind, f"the best fair one so far, `{agent}`")
+        for kind, agent in zip(told["kind"], told["agent"], strict=True)
     ]
-    known = None if solved is None else solved[solved["rules"] == rules.name]
-    if known is not None and len(known):
-        census = summarise_census(known).iloc[0]
-        won = bounds_as_text(census["low"], census["high"])
-        rows.append(["one who sees every card", won, f"{census['deals']:,.0f}"])
-    return pd.DataFrame(rows, columns=["player", "wins %", "test deals"])
-
-
-def _who(agent: str) -> str:
-    simple = {"random": "one who plays at random", "heuristic": "the heuristic"}
-    return simple.get(agent, f"the best fair one so far, `{agent}`")
+    is_twice = (told["kind"] == BEST) & told["agent"].isin(SIMPLE)
+    cells = pd.DataFrame({"player": players, "wins %": told["wins"], "test deals": told["deals"]})
+    return cells[~is_twice]
 
 
 def rules_page(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) -> str:
-    """The page of a rule set; see `odds` for its arguments."""
+    """The page of a rule set; see `experiments.reporting.odds.odds` for its arguments."""
     ids = [env_id for env_id, name in ENVS.items() if name == rules.name]
     aliases = [alias for alias, name in ALIASES.items() if name == rules.name]
     made = f"{ids[0]!r}" if ids else f"'FourSeasons-v0', rules={rules.name!r}"
@@ -194,6 +176,6 @@ def rules_page(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) 
         "95% Wilson intervals; with cards open, bounds where deals are undecided. The players are "
         "told in [agents.md](../agents.md), the last line in [solver.md](../solver.md).",
         "",
-        as_markdown(odds(rules, played, solved)),
+        as_markdown(_odds_cells(rules, played, solved)),
     ]
     return "\n".join(lines)

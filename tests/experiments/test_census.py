@@ -114,8 +114,9 @@ def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
     assert row in page
     assert "The ceiling is what a player who sees every card" in page
     assert "`ceiling`: what a player who sees every card" in results_part(summary)
-    line = next(line for line in family_page(summary).splitlines() if "`four-seasons` |" in line)
-    assert line.endswith("| 50.00 to 75.00 |")
+    page = family_page(summary, known)
+    line = next(line for line in page.splitlines() if "`four-seasons` |" in line)
+    assert line.endswith("| 50.00 to 75.00 (4) |")
 
 
 def test_solve_prints_a_game(capsys: pytest.CaptureFixture[str]) -> None:

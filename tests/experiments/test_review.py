@@ -16,8 +16,10 @@ from experiments.evaluation.thrown_away import (
     beside_deals,
     thrown_away,
     winnable_deals,
+    with_openings,
 )
 from experiments.pages import PLAY, with_thrown_away
+from experiments.parallel.workers import Workers
 from experiments.reporting.review_page import review_page
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
@@ -248,6 +250,24 @@ def test_many_games_are_reviewed_and_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("experiments.evaluation.thrown_away.judge", None)  # nothing is done again
     run(monkeypatch, *flags)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), results)
+
+
+def test_deals_that_no_game_tells_of_are_solved_once(tmp_path, monkeypatch):
+    results = pd.DataFrame(
+        [("a", 1, UNKNOWN), ("b", 1, WON), ("a", 2, UNKNOWN), ("b", 2, UNKNOWN), ("a", 3, UNKNOWN)],
+        columns=["agent", "deal", "start"],
+    ).assign(rules="four-seasons")
+    solved = []
+
+    def answer(game, max_positions):
+        solved.append((game.deal, max_positions))
+        return Solution(WON if game.deal == 2 else UNKNOWN, [], 0, 0.0)
+
+    monkeypatch.setattr("experiments.evaluation.thrown_away.solve", answer)
+    for _ in range(2):  # the second time from the kept results
+        told = with_openings(results, tmp_path, 1000, Workers(n_jobs=1))
+        assert list(told["start"]) == [UNKNOWN, WON, WON, WON, UNKNOWN]
+        assert solved == [(2, 1000), (3, 1000)]
 
 
 def test_bounds_tell_what_is_known():
