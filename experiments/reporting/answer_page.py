@@ -118,11 +118,11 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
     """
     ladder = answers(played)
     rungs = ladder.set_index("agent")
-    won, ceiling = rungs["win_rate"], rungs.loc[CEILING]
+    won = rungs["win_rate"]
     fair = ladder[ladder["agent"] != CEILING]
     best = fair[fair["deals"] == fair["deals"].max()].iloc[-1]
     deals = f"{results['deal'].min():,} to {results['deal'].max():,}"
-    low, high = (float(ceiling[end]) for end in ("win_low", "win_high"))
+    low, high = (rungs[end][CEILING] for end in ("win_low", "win_high"))
     gap = [100 * (end - best["win_rate"]) for end in (low, high)]
     lines = [
         "# How often can Four Seasons be won?",
