@@ -51,7 +51,7 @@ def answers(played: pd.DataFrame) -> pd.DataFrame:
     best = fair.sort_values("win_rate").tail(1)
     if not set(best["agent"]) <= set(named["agent"]):
         of = PLAYERS.get(best["agent"].iloc[0].partition("@")[0])
-        told = "the same, with more time for a move" if of else "the best fair player so far"
+        told = f"{of}, and more time" if of else "the best fair player so far"
         named = pd.concat([named, best.assign(told=told)])
     is_ceiling = named["agent"] == CEILING
     order = pd.concat([named[~is_ceiling].sort_values("win_rate"), named[is_ceiling]])
@@ -133,9 +133,10 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         f"at the table wins {_of_100(best['win_rate'])}. One who saw every card could win "
         f"{math.floor(100 * low)} or more.",
         "",
-        "So the odds in the book are those of a beginner. Nearly every deal can be won; most games "
-        "are lost because nobody knows what card comes next, and many because of how they are "
-        "played.",
+        "So the odds in the book are those of a beginner. Nearly every deal can be won; but nobody "
+        "at the table knows which card comes next, and much is in how a deal is played: from good "
+        f"advice to good planning it is {_of_100(best['win_rate'] - won['heuristic'])} games of "
+        "100.",
         "",
         _table(ladder),
         "![games won by each kind of player](results/answer.png)",
@@ -159,7 +160,7 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         "",
         "## What nobody knows",
         "",
-        f"From that player to the one who sees every card it is {gap[0]:.0f} to {gap[1]:.0f} "
+        f"From `{best['agent']}` to the one who sees every card it is {gap[0]:.0f} to {gap[1]:.0f} "
         "points. Part of that can be won by better play, and part by nobody who does not see the "
         "stock. How much is which nobody knows.",
         "",

@@ -55,7 +55,7 @@ def test_the_ladder_has_each_player_once_from_its_most_deals() -> None:
         *("greedy", "maskable_ppo", "heuristic", "planner", "planner@lookahead=1", CEILING)
     ]
     assert ladder.set_index("agent").loc["heuristic", "win_rate"] == 0.33
-    assert ladder["told"].iloc[-2] == "the same, with more time for a move"
+    assert ladder["told"].iloc[-2] == "plans ahead with a network of its own, and more time"
     stronger = answers(played(*LADDER, ("rollout", 0.8, 1000)))
     assert stronger["told"].iloc[-2] == "the best fair player so far"
     weaker = answers(played(*(row for row in LADDER if "@" not in row[0])))
@@ -66,9 +66,10 @@ def test_the_answer_tells_what_the_results_say() -> None:
     page = answer_page(played(*LADDER), THROWN)
     quoted = next(line for line in page.splitlines() if line.startswith("> "))
     assert re.findall(r"\d+", quoted) == ["10", "10", "100", "33", "73", "97"]
-    assert "| the same, with more time for a move | `planner@lookahead=1` | 76.00 |" in page
+    assert ", and more time | `planner@lookahead=1` | 76.00 |" in page
     assert "| sees every card | `ceiling` | 97.00 to 99.00 | - | 9.7 in 10 at least |" in page
     assert "it is 24 to 26 points" in page
+    assert "it is 40 games of 100" in page
     (line,) = (line for line in page.splitlines() if "(`heuristic`), 4 winnable deals" in line)
     assert "50 to 75 of 100 can still be won with 20 cards left" in line
     assert "50 of 100 when the stock is out, and 25 are won" in line
