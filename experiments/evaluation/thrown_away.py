@@ -144,9 +144,13 @@ def with_openings(results: pd.DataFrame, out: Path, in_all: int, workers: Worker
 
 
 def winnable_deals(results: pd.DataFrame) -> pd.DataFrame:
-    """The results of the deals that are known to be winnable, whoever's game has shown it."""
+    """The results of the deals that are known to be winnable, whoever's game has shown it.
+
+    So each of their games was alive with the most cards in the stock, if not later.
+    """
     known = results.loc[results["start"] == WON, ["rules", "deal"]].drop_duplicates()
-    return results.merge(known, on=["rules", "deal"])
+    games = results.merge(known, on=["rules", "deal"])
+    return games.assign(alive=games["alive"].where(games["alive"] >= 0, results["alive"].max()))
 
 
 def alive_at(games: pd.DataFrame, left: int) -> tuple[float, float]:

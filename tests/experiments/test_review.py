@@ -283,7 +283,8 @@ def test_bounds_tell_what_is_known():
         columns=["agent", "deal", "won", "start", "alive", "dead"],
     ).assign(rules="four-seasons")
     winnable = winnable_deals(games)
-    assert list(winnable[winnable["agent"] == "b"]["deal"]) == [4]
+    of_b = winnable[winnable["agent"] == "b"]
+    assert (of_b["deal"].to_list(), of_b["alive"].to_list()) == ([4], [46])
     winnable = winnable[winnable["agent"] == "a"]
     assert alive_at(winnable, 40) == (0.75, 1.0)
     assert alive_at(winnable, 30) == (0.5, 0.75)
