@@ -439,7 +439,7 @@ def server():
     assert found
     yield found.group(0)
     process.terminate()
-    process.wait(timeout=10)
+    process.wait(timeout=60)  # it may be compiling
 
 
 @pytest.fixture(scope="module")
