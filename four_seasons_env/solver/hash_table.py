@@ -12,14 +12,21 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @jit
+def find(keys, key):
+    """Where in a table with room a key that is not 0 is, or is to be."""
+    last = np.uint64(len(keys) - 1)
+    at = mix(key) & last
+    while keys[at] != _ZERO and keys[at] != key:
+        at = (at + _ONE) & last
+    return at
+
+
+@jit
 def is_new(table, key):
     """Enter a key that is not 0; False if it was there. The table: a power of two, with room."""
-    last = np.uint64(len(table) - 1)
-    at = mix(key) & last
-    while table[at] != _ZERO:
-        if table[at] == key:
-            return False
-        at = (at + _ONE) & last
+    at = find(table, key)
+    if table[at] == key:
+        return False
     table[at] = key
     return True
 

@@ -9,7 +9,7 @@ full. A plan keeps only so many nodes a layer, so a value of 0 proves nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,12 @@ from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.frame import cards_at
 from four_seasons_env.solver.relaxation import (
     FOUR,
+    KEY_POSITIONS,
     ONE,
     SUIT,
     ZERO,
@@ -67,6 +71,31 @@ class Puzzle(NamedTuple):
     discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
 
 
+def make_puzzle(
+    record: Any,
+    rules: Rules,
+    frames: NDArray[np.void],
+    weights: NDArray[np.float64] = WEIGHTS,
+    discounts: tuple[float, ...] = (0.3, 0.7, 1.0),
+) -> Puzzle | None:
+    """The puzzle of a GAME record; None if cards can come back, or there are too many of them.
+
+    Args:
+        frames: its FRAME array.
+        weights: of the features of `evaluate`.
+        discounts: of lines, for each node on them, by the piles left over; the last for more.
+    """
+    deck = record["deck"][: record["deck_size"]]
+    where = np.zeros(53, np.uint8)
+    where[deck] = np.arange(len(deck))
+    waste = [int(where[card]) for card in cards_at(record, WASTE)]
+    first = min([int(record["dealt"]), *waste])
+    if not frames[0]["one_way"] or len(deck) - first > KEY_POSITIONS:
+        return None
+    bits = frames[0]["place"][deck].astype(np.uint64)
+    return Puzzle(bits, where, len(deck), first, rules.piles, weights, np.array(discounts))
+
+
 class Nodes(NamedTuple):
     """Nodes, found by their keys."""
 
@@ -86,7 +115,7 @@ def _slot(nodes, key):
 
 
 @jit
-def _assess(waste, tableau, stock, up, puzzle, frame):
+def assess(waste, tableau, stock, up, puzzle, frame):
     """The score of a node, and the piles that it needs at the worst moment of its waste.
 
     A card that is up hosts nothing; else both are as in `evaluate`.
@@ -160,7 +189,7 @@ def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     node.order = np.int64(popcount(tableau)) + 2 * np.int64(popcount(up))
     node.kept = 0
     node.children[:] = NONE
-    score, worst = _assess(waste, tableau, stock, up, puzzle, frame)
+    score, worst = assess(waste, tableau, stock, up, puzzle, frame)
     node.score = score
     node.value = DEAD if worst > puzzle.piles else 0.0
     return count

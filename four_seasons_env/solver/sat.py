@@ -62,61 +62,38 @@ class Clauses:
         self.blocks.append(block[(block != TRUE).all(axis=1)].astype(np.int32))
 
 
-class RelaxedGame:
-    """The formula of a position.
+class EventClauses:
+    """What holds whenever a card leaves the waste: the part that formulas have in common.
 
     Args:
-        record: a GAME record from which no card can come back.
-        frames: its FRAME array.
+        passing: cards (4 * place + suit) that may leave the waste, in the order of the deck.
     """
 
-    def __init__(self, record: Any, rules: Rules, frames: NDArray[np.void]) -> None:
-        frame = frames[0]
-        place = frame["place"].astype(int)
-        waste = cards_at(record, WASTE)[::-1]
-        stock = [int(card) for card in record["deck"][record["dealt"] : record["deck_size"]]]
-        self.passing = np.array([place[card] for card in waste + stock], np.int64)
-        """Cards (4 * place + suit) that are to leave the waste, in the order of the deck."""
-        tableau = [place[card] for pile in range(rules.piles) for card in cards_at(record, pile)]
-        self._ranks, self._piles = rules.ranks, rules.piles
+    def __init__(self, rules: Rules, passing: NDArray[np.int64]) -> None:
+        count = len(passing)
+        self.passing = passing
         self.clauses = Clauses()
-        self._order(len(waste))
-        self._foundations(set(tableau))
+        self.before = np.full((count, count), -TRUE, np.int32)
+        """[i, k]: card i leaves the waste before card k does."""
+        self.up: Literals
+        """[x, i]: card x is up just before i leaves the waste; shape (cards, passing)."""
+        self.direct: Literals
+        """[i]: it goes straight up."""
+        self._ranks, self._piles = rules.ranks, rules.piles
+        self._overflow: Literals | int = -TRUE  # whether the piles may be too few at an event
+
+    def _set_before(self, stays: Literals) -> None:
+        """Set `before` from whether i is in the waste when j is dealt, i < j."""
+        i, j = np.triu_indices(len(self.passing), 1)
+        self.before[i, j] = -stays[i, j]
+        self.before[j, i] = stays[i, j]
+
+    def _limit_tableau(self, frame: Any) -> None:
+        """At every event the tableau fits into the piles."""
         left = np.full(self.up.shape, TRUE, np.int32)  # [card, event]
         left[self.passing] = self.before
         lies = self._both(left, -self.up)
         self._fits(lies, -self.direct, frame)
-
-    def _order(self, in_waste: int) -> None:
-        """Who leaves the waste before whom: `before` of shape (passing, passing)."""
-        count = len(self.passing)
-        clauses = self.clauses
-        stays = clauses.new(count, count)  # [i, j], i < j: i is in the waste when j is dealt
-        stays[:in_waste, :in_waste] = TRUE
-        i, j = np.triu_indices(count, 1)
-        self.before = np.full((count, count), -TRUE, np.int32)
-        self.before[i, j] = -stays[i, j]
-        self.before[j, i] = stays[i, j]
-        i, j, k = _rising_triples(count)
-        clauses.add(-stays[i, k], stays[i, j])
-        clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
-
-    def _foundations(self, tableau: set[int]) -> None:
-        """Which cards are up when: `up` of shape (cards, passing), `direct` of shape (passing,)."""
-        clauses, passing = self.clauses, self.passing
-        cards, count = 4 * self._ranks, len(passing)
-        self.up = clauses.new(cards, count)
-        self.direct = clauses.new(count)
-        is_up = np.ones(cards, bool)
-        is_up[[*tableau, *passing]] = False
-        self.up[is_up] = TRUE
-        up, before = self.up, self.before
-        clauses.add(-up[4:], up[:-4])
-        clauses.add(-before, -up[:, :, None], up[:, None, :])
-        clauses.add(-up[passing], before)
-        ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(count)])
-        clauses.add(-self.direct, ready)
-        clauses.add(-self.direct[:, None], -before, up[passing])
 
     def _both(self, one: Literals, other: Literals) -> Literals:
         """Literals that hold where both of these do."""
@@ -182,12 +159,71 @@ class RelaxedGame:
         most = len(total) - 1
         after = np.full_like(total, TRUE)
         after[1:most] = clauses.new(*total[1:most].shape)
-        after[most] = -TRUE
+        after[most] = self._overflow
         for n in range(most):
             clauses.add(-total[n], after[n])
             for k in range(len(excess)):
                 clauses.add(-total[n], -excess[k], after[min(n + k + 1, most)])
         return after
+
+
+class RelaxedGame(EventClauses):
+    """The formula of a position.
+
+    Args:
+        record: a GAME record from which no card can come back.
+        frames: its FRAME array.
+    """
+
+    def __init__(self, record: Any, rules: Rules, frames: NDArray[np.void]) -> None:
+        frame = frames[0]
+        place = frame["place"].astype(int)
+        waste = cards_at(record, WASTE)[::-1]
+        stock = [int(card) for card in record["deck"][record["dealt"] : record["deck_size"]]]
+        super().__init__(rules, np.array([place[card] for card in waste + stock], np.int64))
+        tableau = [place[card] for pile in range(rules.piles) for card in cards_at(record, pile)]
+        self._order(len(waste))
+        self._foundations(set(tableau))
+        self._limit_tableau(frame)
+
+    def _order(self, in_waste: int) -> None:
+        """Who leaves the waste before whom."""
+        count = len(self.passing)
+        clauses = self.clauses
+        stays = clauses.new(count, count)  # [i, j], i < j: i is in the waste when j is dealt
+        stays[:in_waste, :in_waste] = TRUE
+        self._set_before(stays)
+        i, j, k = rising_triples(count)
+        clauses.add(-stays[i, k], stays[i, j])
+        clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
+
+    def _foundations(self, tableau: set[int]) -> None:
+        """Which cards are up when."""
+        clauses, passing = self.clauses, self.passing
+        cards, count = 4 * self._ranks, len(passing)
+        self.up = clauses.new(cards, count)
+        self.direct = clauses.new(count)
+        is_up = np.ones(cards, bool)
+        is_up[[*tableau, *passing]] = False
+        self.up[is_up] = TRUE
+        up, before = self.up, self.before
+        clauses.add(-up[4:], up[:-4])
+        clauses.add(-before, -up[:, :, None], up[:, None, :])
+        clauses.add(-up[passing], before)
+        ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(count)])
+        clauses.add(-self.direct, ready)
+        clauses.add(-self.direct[:, None], -before, up[passing])
+
+
+def load(clauses: Clauses, with_proof: bool = False) -> Any:
+    """Glucose, with these clauses."""
+    from pysat.solvers import Glucose4
+
+    solver = Glucose4(with_proof=with_proof)
+    for block in clauses.blocks:
+        for start in range(0, len(block), _CHUNK):
+            solver.append_formula(block[start : start + _CHUNK].tolist())
+    return solver
 
 
 class FormulaProof:
@@ -205,13 +241,8 @@ class FormulaProof:
         self.status = SEARCHING if is_available() and frames[0]["one_way"] else SATISFIABLE
         self.conflicts = 0
         if self.status == SEARCHING:
-            from pysat.solvers import Glucose4
-
             self.clauses = RelaxedGame(record, rules, frames).clauses
-            self._solver = Glucose4(with_proof=with_proof)
-            for block in self.clauses.blocks:
-                for start in range(0, len(block), _CHUNK):
-                    self._solver.append_formula(block[start : start + _CHUNK].tolist())
+            self._solver = load(self.clauses, with_proof)
 
     def go_on(self, conflicts: int) -> None:
         """Search until there is an answer, or for so many conflicts, about, and no more."""
@@ -227,7 +258,8 @@ class FormulaProof:
         return lines
 
 
-def _rising_triples(count: int) -> tuple[NDArray[np.int64], ...]:
+def rising_triples(count: int) -> tuple[NDArray[np.int64], ...]:
+    """All i < j < k below a count."""
     i, j, k = np.indices((count, count, count)).reshape(3, -1)
     rising = (i < j) & (j < k)
     return i[rising], j[rising], k[rising]

@@ -1,0 +1,312 @@
+"""What a search by nodes does with the positions of a node (`nodes`), compiled.
+
+A node's positions fall into *components*: arrangements of the tableau that can be reached from one
+another by moves within it. A component is gone through once, from the first of its positions that
+is met, and all that follows from it waits at its own node, or in the next layer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import lowest
+from four_seasons_env.engine.hashing import position_keys
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver.beam import LINE, WON, safe_move
+from four_seasons_env.solver.hash_table import find
+from four_seasons_env.solver.planning import DEAD, NODE, NONE, ORDERS, Nodes, node_of
+from four_seasons_env.solver.relaxation import ONE, ZERO
+
+_NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**19, 2**17, 2**24, 2**23
+_COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
+_MOST_MOVES, _MOST_SAFE = 224, 52  # from a position; safe cards that go up after one
+_UNWRITTEN = -2
+_3 = np.uint64(3)
+
+STATE = np.dtype(
+    [
+        ("waiting", "i8"),  # positions of this layer that have been met, in all
+        ("free", "i8"),  # the first place of one that has been played on since, or NONE
+        ("later", "i8"),  # positions of the next layer
+        ("lines", "i8"),  # moves on record
+        ("keys", "i8"),  # positions in the table
+        ("positions", "i8"),  # positions made by a move, in all
+        ("last", "i8"),  # positions made, in all, at which it breaks off
+        ("arrangements", "i8"),  # of a node that are kept, those reached within the tableau aside
+        ("status", "i8"),
+        ("left_out", "b1"),  # something was left out: not winning proves nothing
+    ],
+    align=True,
+)
+
+
+class Positions(NamedTuple):
+    """Positions with what is known of them."""
+
+    games: NDArray[np.void]  # GAME (n,)
+    ends: NDArray[np.int64]  # (n,) the lines that lead to them
+    nodes: NDArray[np.int64]  # (n,)
+    links: NDArray[np.int64]  # (n,) the next that waits at the same node
+    may_deal: NDArray[np.bool_]  # (n,)
+
+
+class Component(NamedTuple):
+    """Positions that can be reached from one by moves within the tableau."""
+
+    games: NDArray[np.void]  # GAME (n,)
+    parents: NDArray[np.int64]  # (n,)
+    moves: NDArray[np.uint8]  # (n,)
+    ends: NDArray[np.int64]  # (n,) the lines that lead to them, or _UNWRITTEN
+
+
+class Arrays(NamedTuple):
+    """What a search writes."""
+
+    state: NDArray[np.void]  # STATE (1,)
+    waiting: Positions  # of this layer
+    later: Positions  # of the next layer
+    component: Component
+    heads: NDArray[np.int64]  # (nodes,) the first position that waits at a node
+    orders: NDArray[np.int64]  # (ORDERS,) the first node of each order at which one waits
+    chain: NDArray[np.int64]  # (nodes,) the next node of the same order
+    lines: NDArray[np.void]  # LINE (n,)
+    keys: NDArray[np.uint64]  # (a power of two,) of positions
+    places: NDArray[np.int32]  # (as many,) where each waits; NONE once it is played on
+    words: NDArray[np.uint64]  # a row of mask words
+    safe: NDArray[np.uint8]  # (_MOST_SAFE,) moves
+
+
+@jit
+def _note(arrays, parent, move):
+    """Note a move and the line that it goes on; the number of the line that it ends."""
+    state = arrays.state[0]
+    arrays.lines[state.lines].parent = parent
+    arrays.lines[state.lines].move = move
+    state.lines += 1
+    return state.lines - 1
+
+
+@jit
+def _line_to(arrays, at):
+    """The line that leads to a position of the component; written once it is asked for."""
+    parents, moves, ends = arrays.component.parents, arrays.component.moves, arrays.component.ends
+    while ends[at] == _UNWRITTEN:
+        above = at
+        while ends[parents[above]] == _UNWRITTEN:
+            above = parents[above]
+        ends[above] = _note(arrays, ends[parents[above]], moves[above])
+    return ends[at]
+
+
+@jit
+def _line(arrays, at, move, safe):
+    """The line of a move from a position of the component, and of so many safe ones after it."""
+    end = _note(arrays, _line_to(arrays, at), move)
+    for i in range(safe):
+        end = _note(arrays, end, arrays.safe[i])
+    return end
+
+
+@jit
+def _key(g, rule):
+    return max(position_keys(g, rule)[0], ONE)
+
+
+@jit
+def _meet(arrays, nodes, key, number):
+    """Where a position of this layer waits: a place, or NONE, and whether it is new there."""
+    state, waiting = arrays.state[0], arrays.waiting
+    at = find(arrays.keys, key)
+    if arrays.keys[at] == key:
+        return np.int64(arrays.places[at]), False
+    if state.free != NONE:
+        place = state.free
+        state.free = waiting.links[place]
+    elif state.waiting < len(waiting.games):
+        place = state.waiting
+        state.waiting += 1
+    else:
+        state.left_out = True
+        return np.int64(NONE), False
+    arrays.keys[at] = key
+    arrays.places[at] = place
+    state.keys += 1
+    if arrays.heads[number] == NONE:
+        order = nodes.all[number].order
+        arrays.chain[number] = arrays.orders[order]
+        arrays.orders[order] = number
+    waiting.nodes[place] = number
+    waiting.links[place] = arrays.heads[number]
+    arrays.heads[number] = place
+    return place, True
+
+
+@jit
+def _has_room(arrays, size):
+    """Whether what follows from one position of a component of this size can be noted."""
+    state = arrays.state[0]
+    return (
+        size + _MOST_MOVES < len(arrays.component.games)
+        and state.later + _MOST_MOVES < len(arrays.later.games)
+        and state.lines + size + (_MOST_SAFE + 1) * _MOST_MOVES < len(arrays.lines)
+        and 2 * (state.keys + _MOST_MOVES) < len(arrays.keys)
+        and state.positions + _MOST_MOVES < state.last
+    )
+
+
+@jit
+def _play_component(start, arrays, nodes, rules, frames, puzzle):
+    """Play on from a position, and from all that can be reached from it within the tableau."""
+    state, waiting, later = arrays.state[0], arrays.waiting, arrays.later
+    games, rule, frame = arrays.component.games, rules[0], frames[0]
+    home = waiting.nodes[start]
+    games[0] = waiting.games[start]
+    arrays.component.ends[0] = waiting.ends[start]
+    dealt, top = games[0].dealt, games[0].top[WASTE]
+    size, here = 1, 0
+    while here < size:
+        if not _has_room(arrays, size):
+            state.left_out = True
+            return
+        kernel.legal(games[here], rule, True, arrays.words)
+        for w in range(len(arrays.words)):
+            flags = arrays.words[w]
+            while flags:
+                move = 8 * w + np.int64(lowest(flags) >> _3)
+                flags &= flags - ONE
+                g = games[size]
+                games[size] = games[here]
+                kernel.play(g, rule, move)
+                is_later = g.dealt > dealt
+                if is_later and frame.safe and (here > 0 or not waiting.may_deal[start]):
+                    continue
+                state.positions += 1
+                safe = 0
+                while frame.safe:
+                    going = safe_move(g, rule, frame)
+                    if going < 0:
+                        break
+                    kernel.play(g, rule, going)
+                    arrays.safe[safe] = going
+                    safe += 1
+                if kernel.is_won(g, rule):
+                    _line(arrays, here, move, safe)
+                    state.status = WON
+                    return
+                number = node_of(g, nodes, rule, puzzle, frame)
+                if number == NONE:
+                    state.left_out = True
+                    continue
+                node = nodes.all[number]
+                if node.value == DEAD:
+                    continue
+                key = _key(g, rule)
+                if node.kept >= state.arrangements and number != home:
+                    state.left_out = True
+                elif is_later:
+                    node.kept += 1
+                    later.games[state.later] = g
+                    later.ends[state.later] = _line(arrays, here, move, safe)
+                    later.nodes[state.later] = number
+                    state.later += 1
+                elif number == home:
+                    at = find(arrays.keys, key)
+                    if arrays.keys[at] == key and arrays.places[at] == NONE:
+                        continue
+                    state.keys += arrays.keys[at] == ZERO
+                    arrays.keys[at] = key
+                    arrays.places[at] = NONE
+                    arrays.component.parents[size] = here
+                    arrays.component.moves[size] = move
+                    arrays.component.ends[size] = _UNWRITTEN
+                    size += 1
+                else:
+                    place, is_new = _meet(arrays, nodes, key, number)
+                    if is_new:
+                        node.kept += 1
+                        waiting.games[place] = g
+                        waiting.ends[place] = _line(arrays, here, move, safe)
+                        waiting.may_deal[place] = g.top[WASTE] != top
+                    elif place != NONE:
+                        waiting.may_deal[place] |= g.top[WASTE] != top
+        here += 1
+
+
+@jit
+def play_on(numbers, arrays, nodes, rules, frames, puzzle):
+    """Play on from all positions that wait at some nodes; those that may deal come first."""
+    state, waiting = arrays.state[0], arrays.waiting
+    for number in numbers:
+        for may_deal in (True, False):
+            place = arrays.heads[number]
+            while place != NONE and nodes.all[number].value != DEAD:
+                if waiting.may_deal[place] == may_deal:
+                    at = find(arrays.keys, _key(waiting.games[place], rules[0]))
+                    if arrays.places[at] != NONE:
+                        arrays.places[at] = NONE
+                        _play_component(place, arrays, nodes, rules, frames, puzzle)
+                        if state.status == WON:
+                            return
+                place = waiting.links[place]
+        while arrays.heads[number] != NONE:
+            place = arrays.heads[number]
+            arrays.heads[number] = waiting.links[place]
+            waiting.links[place] = state.free
+            state.free = place
+
+
+@jit
+def enter(positions, arrays, nodes, rules, frames, puzzle):
+    """Let the positions that a layer starts with wait at their nodes; all of them may deal."""
+    for i in range(len(positions.games)):
+        g = positions.games[i]
+        number = node_of(g, nodes, rules[0], puzzle, frames[0])
+        key = _key(g, rules[0])
+        place, is_new = _meet(arrays, nodes, key, number)
+        if is_new:
+            arrays.waiting.games[place] = g
+            arrays.waiting.ends[place] = positions.ends[i]
+            arrays.waiting.may_deal[place] = True
+
+
+@jit
+def take_order(order, arrays, numbers):
+    """The nodes of an order at which positions wait; how many there are."""
+    count, number = 0, arrays.orders[order]
+    while number != NONE:
+        numbers[count] = number
+        count += 1
+        number = arrays.chain[number]
+    return count
+
+
+def new_arrays(record: Any, rules: Rules) -> Arrays:
+    """Arrays of a search whose next layer starts with a GAME record."""
+    arrays = Arrays(
+        np.zeros(1, STATE), _new_positions(_WAITING), _new_positions(_LATER),
+        Component(
+            np.empty(_COMPONENT, kernel.GAME), np.empty(_COMPONENT, np.int64),
+            np.empty(_COMPONENT, np.uint8), np.empty(_COMPONENT, np.int64),
+        ),
+        np.empty(_NODES, np.int64), np.empty(ORDERS, np.int64), np.empty(_NODES, np.int64),
+        np.empty(_LINES, LINE), np.empty(_KEYS, np.uint64), np.empty(_KEYS, np.int32),
+        kernel.new_masks(1, rules)[0][0], np.empty(_MOST_SAFE, np.uint8),
+    )  # fmt: skip
+    arrays.later.games[0], arrays.later.ends[0] = record, NONE
+    return arrays
+
+
+def new_nodes() -> Nodes:
+    """Room for the nodes of a search."""
+    return Nodes(np.zeros(1, np.int64), np.empty(_NODES, NODE), np.empty(4 * _NODES, np.int32))
+
+
+def _new_positions(room: int) -> Positions:
+    numbers = (np.empty(room, np.int64) for _ in range(3))
+    return Positions(np.empty(room, kernel.GAME), *numbers, np.empty(room, np.bool_))

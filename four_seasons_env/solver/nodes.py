@@ -1,0 +1,167 @@
+"""Search node by node: each with all arrangements of its tableau, and only those that may yet win.
+
+A *node* is a position without the arrangement of its tableau (`planning`). Nodes with equally many
+cards dealt make a layer. Within it they are played on in the order of their cards up and in the
+tableau, so a node is met complete, with all arrangements in which it can be reached, and is played
+on from once. Nodes from which not even the relaxed game can be won are dropped (`oracle`).
+
+Where spaces are the player's, a card is dealt only right after another card was dealt or left the
+waste: any other move may as well be made after it. And as moves within the tableau may be, too, one
+arrangement of all that can be reached from it by such moves is enough for the next layer.
+
+With a `width` only so many nodes are taken to the next layer: those on the most lines that win the
+relaxed game (`planning.plan`), then those with the best scores. A search that has left nothing out
+and has not won proves the loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.moves import Move, all_moves
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver.beam import OVER, SEARCHING, WON
+from four_seasons_env.solver.components import (
+    Positions,
+    enter,
+    new_arrays,
+    new_nodes,
+    play_on,
+    take_order,
+)
+from four_seasons_env.solver.oracle import Oracle
+from four_seasons_env.solver.planning import DEAD, NONE, ORDERS, Puzzle, plan
+
+MEMORY = 2**29
+"""Bytes that a search takes."""
+_EVERY = 3  # layers between plans
+_PLAN_WIDTH = 3_000
+_ARRANGEMENTS, _ANY = 200, 2**40  # of a node, in a search of some width and in one of any
+_STEP = 20  # nodes that are played on between two looks at the clock
+
+
+class NodeSearch:
+    """One such search, to be gone on with step by step.
+
+    Args:
+        record: a GAME record.
+        frames: its FRAME array.
+        oracle: of the game that the record is a position of.
+        puzzle: of the position; its weights and discounts make the order of nodes.
+        width: nodes that a layer starts with at most. None: all.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        rules: Rules,
+        frames: NDArray[np.void],
+        puzzle: Puzzle,
+        oracle: Oracle,
+        width: int | None,
+    ) -> None:
+        self._all_moves = all_moves(rules)
+        self._puzzle, self._oracle, self._width = puzzle, oracle, width
+        self._arrays, self._nodes = new_arrays(record, rules), new_nodes()
+        self._arrays.state["arrangements"] = _ANY if width is None else _ARRANGEMENTS
+        self._frozen = kernel.compile_rules(rules), frames, puzzle  # what the search looks up
+        self._numbers = np.empty(len(self._nodes.all), np.int64)
+        self._wastes = np.empty(0, np.uint64)
+        self._chosen = np.zeros(1, np.int64)  # of the later positions, those to start with
+        self._steps = self._search()
+
+    @property
+    def positions(self) -> int:
+        """Positions made by a move so far."""
+        return int(self._arrays.state["positions"][0])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing has been left out."""
+        return not self._arrays.state["left_out"][0]
+
+    def go_on(self, positions: int) -> int:
+        """Continue the search a little, and make so many positions at most.
+
+        Returns:
+            WON, OVER at the end of a search that has not won, or SEARCHING.
+        """
+        self._arrays.state["last"] = self.positions + positions
+        return next(self._steps, int(self._arrays.state["status"][0]))
+
+    def _search(self) -> Iterator[int]:
+        """Yield SEARCHING every now and then; the state says how it ended."""
+        state = self._arrays.state[0]
+        state["status"] = SEARCHING
+        layer = 0
+        while len(self._chosen):
+            self._start_layer(layer)
+            yield SEARCHING
+            for order in range(ORDERS):
+                count = take_order(order, self._arrays, self._numbers)
+                numbers = self._numbers[:count].copy()
+                for start in range(0, count, _STEP):
+                    some = numbers[start : start + _STEP]
+                    for number in some:
+                        self._is_alive(number)
+                    play_on(some, self._arrays, self._nodes, *self._frozen)
+                    if state["status"] == WON:
+                        return
+                    yield SEARCHING
+            yield from self._choose()
+            layer += 1
+        state["status"] = OVER
+
+    def _start_layer(self, layer: int) -> None:
+        arrays, nodes, state = self._arrays, self._nodes, self._arrays.state[0]
+        if self._width is None or layer % _EVERY == 0:
+            nodes.used[0] = 0
+            nodes.table.fill(NONE)
+        state["waiting"] = state["keys"] = state["later"] = 0
+        state["free"] = NONE
+        for array in (arrays.heads, arrays.orders):
+            array.fill(NONE)
+        arrays.keys.fill(0)
+        positions = Positions(*(array[self._chosen] for array in arrays.later))
+        enter(positions, arrays, nodes, *self._frozen)
+        self._wastes = nodes.all["waste"][np.unique(arrays.waiting.nodes[: state["waiting"]])]
+        if self._width is not None and layer % _EVERY == 0:
+            plan(nodes, self._puzzle, self._frozen[1][0], _PLAN_WIDTH)
+
+    def _is_alive(self, number: int) -> bool:
+        """Whether a node may yet win; it is marked if not."""
+        node = self._nodes.all[number]
+        if node["value"] == 0 and not self._oracle.is_alive(node, self._wastes):
+            node["value"] = DEAD
+        return bool(node["value"] != DEAD)
+
+    def _choose(self) -> Iterator[int]:
+        """Choose the positions that the next layer starts with: all those of the best nodes."""
+        state = self._arrays.state[0]
+        of = self._arrays.later.nodes[: state["later"]]
+        numbers = np.unique(of)
+        value, score = (self._nodes.all[field][numbers] for field in ("value", "score"))
+        kept: list[int] = []
+        for i, number in enumerate(numbers[np.lexsort((-score, -value))].tolist()):
+            if len(kept) == self._width:
+                state["left_out"] = True
+                break
+            if self._is_alive(number):
+                kept.append(number)
+            if i % _STEP == 0:
+                yield SEARCHING
+        self._chosen = np.flatnonzero(np.isin(of, kept))
+
+    def moves(self) -> list[Move]:
+        """The moves that win, once it is won."""
+        moves = []
+        end = int(self._arrays.state["lines"][0]) - 1
+        while end >= 0:
+            moves.append(self._all_moves[self._arrays.lines[end]["move"]])
+            end = int(self._arrays.lines[end]["parent"])
+        return moves[::-1]
