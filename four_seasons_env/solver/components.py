@@ -23,7 +23,7 @@ from four_seasons_env.solver.hash_table import find
 from four_seasons_env.solver.planning import DEAD, NODE, NONE, ORDERS, Nodes, node_of
 from four_seasons_env.solver.relaxation import ONE, ZERO
 
-_NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**19, 2**17, 2**24, 2**23
+_NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**20, 2**18, 2**24, 2**23
 _COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
 _MOST_MOVES, _MOST_SAFE = 224, 52  # from a position; safe cards that go up after one
 _UNWRITTEN = -2
@@ -38,7 +38,8 @@ STATE = np.dtype(
         ("keys", "i8"),  # positions in the table
         ("positions", "i8"),  # positions made by a move, in all
         ("last", "i8"),  # positions made, in all, at which it breaks off
-        ("arrangements", "i8"),  # of a node that are kept, those reached within the tableau aside
+        ("arrangements", "i8"),  # of a node that are kept, those reached within the tableau aside,
+        ("crowd", "i8"),  # once so many positions wait
         ("status", "i8"),
         ("left_out", "b1"),  # something was left out: not winning proves nothing
     ],
@@ -207,7 +208,8 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
                 if node.value == DEAD:
                     continue
                 key = _key(g, rule)
-                if node.kept >= state.arrangements and number != home:
+                is_crowded = state.waiting > state.crowd and node.kept >= state.arrangements
+                if is_crowded and number != home:
                     state.left_out = True
                 elif is_later:
                     node.kept += 1

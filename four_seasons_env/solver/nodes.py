@@ -41,7 +41,9 @@ MEMORY = 2**29
 """Bytes that a search takes."""
 _EVERY = 3  # layers between plans
 _PLAN_WIDTH = 3_000
-_ARRANGEMENTS, _ANY = 200, 2**40  # of a node, in a search of some width and in one of any
+_PLAN_FROM = 50  # nodes of a layer: fewer are not worth a plan
+_ARRANGEMENTS = 50  # of a node, once a layer of a search of some width is crowded:
+_CROWD = 1_000  # with so many positions for each node of the width; later with any
 _STEP = 20  # nodes that are played on between two looks at the clock
 
 
@@ -68,11 +70,13 @@ class NodeSearch:
         self._all_moves = all_moves(rules)
         self._puzzle, self._oracle, self._width = puzzle, oracle, width
         self._arrays, self._nodes = new_arrays(record, rules), new_nodes()
-        self._arrays.state["arrangements"] = _ANY if width is None else _ARRANGEMENTS
         self._frozen = kernel.compile_rules(rules), frames, puzzle  # what the search looks up
+        self._arrays.state["arrangements"] = _ARRANGEMENTS
+        self._arrays.state["crowd"] = 2**40 if width is None else _CROWD * width
         self._numbers = np.empty(len(self._nodes.all), np.int64)
         self._wastes = np.empty(0, np.uint64)
         self._chosen = np.zeros(1, np.int64)  # of the later positions, those to start with
+        self._is_planned = False  # the nodes have values
         self._steps = self._search()
 
     @property
@@ -119,19 +123,27 @@ class NodeSearch:
 
     def _start_layer(self, layer: int) -> None:
         arrays, nodes, state = self._arrays, self._nodes, self._arrays.state[0]
-        if self._width is None or layer % _EVERY == 0:
+        is_due = layer % _EVERY == 0
+        if is_due or not self._is_planned or self._width is None:
             nodes.used[0] = 0
             nodes.table.fill(NONE)
-        state["waiting"] = state["keys"] = state["later"] = 0
+        state["waiting"] = state["later"] = 0
         state["free"] = NONE
+        if state["left_out"]:
+            state["crowd"] = 0
+        if layer == 0 or 4 * state["keys"] > len(arrays.keys):  # no position comes again
+            arrays.keys.fill(0)
+            state["keys"] = 0
         for array in (arrays.heads, arrays.orders):
             array.fill(NONE)
-        arrays.keys.fill(0)
         positions = Positions(*(array[self._chosen] for array in arrays.later))
         enter(positions, arrays, nodes, *self._frozen)
         self._wastes = nodes.all["waste"][np.unique(arrays.waiting.nodes[: state["waiting"]])]
-        if self._width is not None and layer % _EVERY == 0:
-            plan(nodes, self._puzzle, self._frozen[1][0], _PLAN_WIDTH)
+        if is_due:
+            self._is_planned = len(self._wastes) >= _PLAN_FROM
+            if self._is_planned:
+                plan(nodes, self._puzzle, self._frozen[1][0], _PLAN_WIDTH)
+                self._oracle.learn_wins(nodes.all[: nodes.used[0]])
 
     def _is_alive(self, number: int) -> bool:
         """Whether a node may yet win; it is marked if not."""

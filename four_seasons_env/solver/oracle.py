@@ -182,6 +182,16 @@ def probe(start, steps, stack, seen, table, puzzle, frame):
     return UNKNOWN, new
 
 
+@jit
+def _learn_wins(nodes, keys, states):
+    """Note which of some NODE records have lines that win; how many are new to the table."""
+    new = 0
+    for node in nodes:
+        if node.value > 0:
+            new += learn(keys, states, node.key, ALIVE)
+    return new
+
+
 class Oracle:
     """What is known of the nodes of one game.
 
@@ -215,7 +225,7 @@ class Oracle:
         if state == UNKNOWN and is_ruled_out(self._nogoods, self._count, waste, up, dealt):
             state = self._learn(node["key"], DEAD)
         if state == UNKNOWN:
-            self._make_room()
+            self._make_room(len(self._steps))
             start = waste, node["tableau"], up, dealt
             state, new = probe(
                 start, self._steps, self._stack, self._seen, self.table, self._puzzle, self._frame
@@ -229,13 +239,18 @@ class Oracle:
         self._known += bool(learn(*self.table, np.uint64(key), state))
         return state
 
-    def _make_room(self) -> None:
-        """Keep the table at most half full, for all that the next answer adds."""
+    def learn_wins(self, nodes: NDArray[np.void]) -> None:
+        """Note which NODE records have lines that win (`planning.plan`)."""
+        self._make_room(len(nodes))
+        self._known += _learn_wins(nodes, *self.table)
+
+    def _make_room(self, count: int) -> None:
+        """Keep the table at most half full when so many nodes are added."""
         keys, states = self.table
-        if 2 * (self._known + len(self._steps)) > len(keys):
+        while 2 * (self._known + count) > len(keys):
             larger = np.zeros(2 * len(keys), np.uint64), np.zeros(2 * len(keys), np.uint8)
             _rehash(keys, states, *larger)
-            self.table = larger
+            keys, states = self.table = larger
 
     def _ask_formula(self, node: Any, wastes: NDArray[np.uint64]) -> int:
         waste, up, dealt = (int(node[name]) for name in ("waste", "up", "dealt"))
