@@ -310,5 +310,5 @@ def new_nodes() -> Nodes:
 
 
 def _new_positions(room: int) -> Positions:
-    numbers = (np.empty(room, np.int64) for _ in range(3))
-    return Positions(np.empty(room, kernel.GAME), *numbers, np.empty(room, np.bool_))
+    kinds: tuple[Any, ...] = kernel.GAME, np.int64, np.int64, np.int64, np.bool_
+    return Positions._make(np.empty(room, kind) for kind in kinds)

@@ -136,7 +136,7 @@ class NodeSearch:
             state["keys"] = 0
         for array in (arrays.heads, arrays.orders):
             array.fill(NONE)
-        positions = Positions(*(array[self._chosen] for array in arrays.later))
+        positions = Positions._make(array[self._chosen] for array in arrays.later)
         enter(positions, arrays, nodes, *self._frozen)
         self._wastes = nodes.all["waste"][np.unique(arrays.waiting.nodes[: state["waiting"]])]
         if is_due:
@@ -146,9 +146,10 @@ class NodeSearch:
                 self._oracle.learn_wins(nodes.all[: nodes.used[0]])
 
     def _is_alive(self, number: int) -> bool:
-        """Whether a node may yet win; it is marked if not."""
+        """Whether a node may yet win; it is marked if not. The dear way is for proofs."""
         node = self._nodes.all[number]
-        if node["value"] == 0 and not self._oracle.is_alive(node, self._wastes):
+        wastes = self._wastes if self.is_complete else None
+        if node["value"] == 0 and not self._oracle.is_alive(node, wastes):
             node["value"] = DEAD
         return bool(node["value"] != DEAD)
 

@@ -213,12 +213,12 @@ class Oracle:
         self._seen = np.zeros(_SEEN, np.uint64)
         self._formula: NodeFormula | None = None
 
-    def is_alive(self, node: Any, wastes: NDArray[np.uint64]) -> bool:
+    def is_alive(self, node: Any, wastes: NDArray[np.uint64] | None = None) -> bool:
         """Whether the relaxed game can be won from a NODE record; also where that is not known.
 
         Args:
             wastes: bit sets of positions: the wastes of nodes with as many cards dealt that may be
-                asked about as well.
+                asked about as well. None: do without the formula.
         """
         waste, up, dealt = node["waste"], node["up"], int(node["dealt"])
         state = known(*self.table, node["key"])
@@ -231,7 +231,7 @@ class Oracle:
                 start, self._steps, self._stack, self._seen, self.table, self._puzzle, self._frame
             )
             self._known += new
-        if state == UNKNOWN and sat.is_available():
+        if state == UNKNOWN and wastes is not None and sat.is_available():
             state = self._ask_formula(node, wastes)
         return bool(state != DEAD)
 
