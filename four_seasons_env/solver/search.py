@@ -18,7 +18,7 @@ from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import beam as beams
-from four_seasons_env.solver import exhaust, nodes, sat
+from four_seasons_env.solver import exhaust, nodes, planned, sat
 from four_seasons_env.solver import proof as proofs
 from four_seasons_env.solver.evaluation import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
@@ -36,10 +36,11 @@ _BYTES = 20_000  # that a beam may take for each position of its width, while ar
 _CONFLICTS = 1_000  # of the formula in one call: some tenths of a second
 _MOST_CONFLICTS = 30_000  # of the formula; deals that it proves lost take 6,000 at most
 _FORMULA_MEMORY = 2**26  # bytes that a formula takes
-_NODES_EVERY = 4  # beams for each search by nodes
-_NODES_WIDTH = 400  # of most of them; every second is 4 times as wide, every fourth 16 times ...
-_DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0))
-_NODES_FROM = 1_000_000  # positions that must be left: such searches are for hard deals
+_PLANNED_EVERY = 4  # beams for each beam that plans
+_PLANNED_WIDTHS = (15_000, 5_000, 40_000)
+_PLANNED_DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0))
+_LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
+_NODES_WIDTH = 100  # times 4 of the first search by nodes, 16 of the second, 64 ...
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 _EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
 _EXHAUST_SHARE = 4  # positions of beams for each position of that search
@@ -78,7 +79,7 @@ class _Solver:
         self._max_positions = max_positions
         self._deadline = time.perf_counter() + seconds
         self._rng = np.random.default_rng(seed)
-        self._nodes_rng = np.random.default_rng((seed, 1))
+        self._planned_rng = np.random.default_rng((seed, 1))
         self._oracle: Oracle | None = None
         self._memory = memory
         self.positions = 0
@@ -127,31 +128,52 @@ class _Solver:
                 if answer == sat.LOST:
                     return "lost", [], "formula"
                 is_relaxed_win = answer == sat.SATISFIABLE
-            if (number - len(_FIRST) + 1) % _NODES_EVERY == 0:
-                status, moves = self._search_nodes(number // _NODES_EVERY)
-                if status != "unknown":
-                    return status, moves, "moves" if moves else "nodes"
+            if (number - len(_FIRST) + 1) % _PLANNED_EVERY == 0:
+                turn = number // _PLANNED_EVERY
+                moves = self._run_planned(turn)
+                if moves:
+                    return "won", moves, "moves"
+                if (turn + 2) & (turn + 1) == 0:  # ever rarer: each takes longer than all before
+                    status, moves = self._search_nodes(_NODES_WIDTH * (turn + 2) ** 2)
+                    if status != "unknown":
+                        return status, moves, "moves" if moves else "nodes"
             if number >= _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", [], "whole game"
             number += 1
 
-    def _search_nodes(self, number: int) -> tuple[str, list[Move]]:
-        """The status, and the moves if it is won, that a search by nodes finds."""
-        if self._memory < nodes.MEMORY or self._left() < _NODES_FROM:
-            return "unknown", []
-        record, rules = self._game.record[0], self._game.rules
+    def _run_planned(self, number: int) -> list[Move]:
+        """The moves that win, if a beam that plans finds them."""
+        if self._memory < planned.MEMORY or self._left() < _LONG:
+            return []
         spread = _SPREADS[number % len(_SPREADS)] if number else 0.0
-        weights = WEIGHTS * (1 + spread * self._nodes_rng.standard_normal(len(WEIGHTS)))
-        discounts = _DISCOUNTS[int(self._nodes_rng.integers(len(_DISCOUNTS)))]
-        puzzle = make_puzzle(record, rules, self._frames, weights, discounts)
-        if puzzle is None:
+        beam = planned.PlannedBeam(
+            self._game.record[0],
+            self._game.rules,
+            self._frames,
+            _PLANNED_WIDTHS[number % len(_PLANNED_WIDTHS)],
+            WEIGHTS * (1 + spread * self._planned_rng.standard_normal(len(WEIGHTS))),
+            _PLANNED_DISCOUNTS[int(self._planned_rng.integers(len(_PLANNED_DISCOUNTS)))],
+        )
+        status = beams.SEARCHING if beam.is_possible else beams.OVER
+        while status == beams.SEARCHING:
+            before = beam.positions
+            status = beam.go_on(self._left())
+            self.positions += beam.positions - before
+        return beam.moves() if status == beams.WON else []
+
+    def _search_nodes(self, width: int) -> tuple[str, list[Move]]:
+        """The status, and the moves if it is won, that a search by nodes finds.
+
+        It is given up where a layer has more nodes than the width: then it proves nothing.
+        """
+        record, rules = self._game.record[0], self._game.rules
+        puzzle = make_puzzle(record, rules, self._frames)
+        if self._memory < nodes.MEMORY or self._left() < _LONG or puzzle is None:
             return "unknown", []
         self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
-        turn = number + 1
-        width = _NODES_WIDTH * (turn & -turn) ** 2
         search = nodes.NodeSearch(record, rules, self._frames, puzzle, self._oracle, width)
         status = beams.SEARCHING
-        while status == beams.SEARCHING:
+        while status == beams.SEARCHING and search.is_complete:
             before = search.positions
             status = search.go_on(self._left())
             self.positions += search.positions - before
@@ -225,6 +247,7 @@ def _warm_up() -> None:
     whole.grow()
     small = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)  # soon decided
     frames = make_frame(small.record[0], small.rules)
+    planned.PlannedBeam(small.record[0], small.rules, frames, 1).go_on(1)
     puzzle = make_puzzle(small.record[0], small.rules, frames)
     assert puzzle is not None  # no card comes back
     oracle = Oracle(puzzle, small.rules, frames)

@@ -1,4 +1,4 @@
-"""The formula of the relaxed game, and its certificates."""
+"""The formula of the relaxed game, its certificates, and the beams that plan by relaxed wins."""
 
 import random
 from pathlib import Path
@@ -10,9 +10,11 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
 from four_seasons_env.solver import sat, solve
+from four_seasons_env.solver.beam import SEARCHING, WON
 from four_seasons_env.solver.certificates import certify, is_proof
 from four_seasons_env.solver.frame import make_frame
-from tests.helpers import ROWS, numbered_deck, small, winning_moves
+from four_seasons_env.solver.planned import PlannedBeam
+from tests.helpers import ROWS, biased_choice, numbered_deck, small, winning_moves
 from tests.reference.formula_differential import calls_lost, compare, satisfies
 
 LOST = 157
@@ -140,3 +142,55 @@ def test_without_python_sat_nothing_is_certified(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(RuntimeError, match="python-sat"):
         certify(Game("four-seasons", LOST))
     assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"
+
+
+def run_planned(game: Game, width: int) -> PlannedBeam | None:
+    """A beam that has won, or None."""
+    record = game.record[0]
+    beam = PlannedBeam(record, game.rules, make_frame(record, game.rules), width)
+    assert beam.is_possible
+    status = SEARCHING
+    while status == SEARCHING:
+        status = beam.go_on(10**7)
+    return beam if status == WON else None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ["four-seasons", "simplicity", "kings-in-the-corner"])
+def test_beams_that_plan_win(row: str) -> None:
+    wins = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
+        game = Game(row, deal)
+        beam = run_planned(game, 2_000)
+        if beam:
+            for move in beam.moves():
+                game.play(move)
+            assert game.is_won
+            wins += 1
+    assert wins
+
+
+def test_beams_that_plan_win_from_late_positions() -> None:
+    game = Game("four-seasons", TRAIN_FROM)
+    moves = solve(game, max_positions=300_000).moves
+    for move in moves[: 2 * len(moves) // 3]:
+        game.play(move)
+    beam = run_planned(game, 500)
+    assert beam
+    for move in beam.moves():
+        game.play(move)
+    assert game.is_won
+
+
+def test_small_lost_games_are_not_won_by_plans() -> None:
+    rules = small("four-seasons", ranks=4, piles=1).replace(wrap="never")
+    lost = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 20):
+        game = Game(rules, deck=numbered_deck(deal, 4))
+        for _ in range(deal % 4):
+            if not game.is_over:
+                game.play(biased_choice(game.legal_moves(), random.Random(deal)))
+        if solve(game, seconds=60).status == "lost":
+            assert run_planned(game, 500) is None
+            lost += 1
+    assert lost
