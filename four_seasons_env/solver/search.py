@@ -162,10 +162,7 @@ class _Solver:
         return beam.moves() if status == beams.WON else []
 
     def _search_nodes(self, width: int) -> tuple[str, list[Move]]:
-        """The status, and the moves if it is won, that a search by nodes finds.
-
-        It is given up where a layer has more nodes than the width: then it proves nothing.
-        """
+        """The status, and the moves if it is won, that a search by nodes finds."""
         record, rules = self._game.record[0], self._game.rules
         puzzle = make_puzzle(record, rules, self._frames)
         if self._memory < nodes.MEMORY or self._left() < _LONG or puzzle is None:
@@ -173,7 +170,7 @@ class _Solver:
         self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
         search = nodes.NodeSearch(record, rules, self._frames, puzzle, self._oracle, width)
         status = beams.SEARCHING
-        while status == beams.SEARCHING and search.is_complete:
+        while status == beams.SEARCHING:
             before = search.positions
             status = search.go_on(self._left())
             self.positions += search.positions - before
