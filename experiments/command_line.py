@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 import tyro
@@ -32,6 +33,23 @@ EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit statuses; the second is that of a shell's Ctrl-C."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C.
+
+    Python's own exception, once it has passed through the `exec` of a string (as those of which
+    Numba compiles), has the process end as if nobody had caught it.
+    """
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """What SIGINT does while a command runs.
+
+    Raises:
+        Stopped: always.
+    """
+    raise Stopped
 
 
 def run_command(
@@ -71,7 +89,7 @@ def run_command(
 
     try:
         if callable(signal.getsignal(signal.SIGINT)):
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, _stop)
         result = function(run)
         sys.stdout.flush()
         return result

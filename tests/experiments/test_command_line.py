@@ -1,6 +1,7 @@
 """What all commands share: the listing, errors in one line, Ctrl-C, names from before."""
 
 import dataclasses
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -249,6 +250,28 @@ def test_ctrl_c_says_what_is_kept_and_how_to_resume(monkeypatch, capsys) -> None
     assert status.value.code == 130
     expected = "stopped: deals are kept in a b; resume: python -m experiments.census --out 'a b'\n"
     assert capsys.readouterr().err == expected
+
+
+_COMPILES_FROM_A_STRING = """
+import signal
+from tests.experiments.test_command_line import Flags
+from experiments.command_line import run_command
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run_command(lambda _: exec("signal.raise_signal(signal.SIGINT)"), Flags, None)
+"""
+
+
+def test_ctrl_c_within_code_made_from_a_string(tmp_path: Path) -> None:
+    """Python then ends by the signal, though it was caught, when it runs a module."""
+    (tmp_path / "compiles.py").write_text(_COMPILES_FROM_A_STRING)
+    ended = subprocess.run(
+        [sys.executable, "-m", "compiles"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "stopped: nothing is saved\n")
 
 
 def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:
