@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 from rich.progress import track
 
@@ -117,11 +116,8 @@ def tune(run: Tune) -> None:
         for generation in track(range(run.generations), "tuning"):
             drawn = mean + spread * rng.normal(size=(run.population, *mean.shape))
             drawn[0] = mean
-            calls = (
-                delayed(_score)(weights, run.rules, first, run.deals_per_generation)
-                for weights in drawn
-            )
-            scores = list(call_in_workers(calls))
+            calls = ((weights, run.rules, first, run.deals_per_generation) for weights in drawn)
+            scores = list(call_in_workers(_score, calls))
             first += run.deals_per_generation
             order = np.argsort(scores)[::-1]
             elite = drawn[order[: run.elite]]

@@ -46,24 +46,26 @@ def register_envs() -> None:
     what it checks, our tests check. The limit of an episode: see `episodes.limit`.
     """
     for env_id, rules in (ENVS | FORMER_ENVS | SMALL_ENVS).items():
-        if env_id not in gym.registry:
-            gym.register(
-                id=env_id,
-                entry_point="four_seasons_env.env:FourSeasonsEnv",
-                vector_entry_point="four_seasons_env.vector:FourSeasonsVectorEnv",
-                disable_env_checker=True,
-                kwargs={"rules": rules},
-            )
-    for env_id, kwargs in _next_deal_kwargs().items():
-        if env_id not in gym.registry:
-            gym.register(
-                id=env_id,
-                entry_point="four_seasons_env.next_deal:FourSeasonsNextDealEnv",
-                vector_entry_point="four_seasons_env.next_deal:FourSeasonsNextDealVectorEnv",
-                disable_env_checker=True,
-                kwargs=kwargs,
-            )
+        _register(env_id, _MOVES, rules=rules)
+    _register(NEXT_DEAL, _NEXT_DEAL)
+    for env_id, rules in SMALL_NEXT_DEAL.items():
+        _register(env_id, _NEXT_DEAL, rules=rules)
 
 
-def _next_deal_kwargs() -> dict[str, dict[str, str]]:
-    return {NEXT_DEAL: {}} | {env_id: {"rules": name} for env_id, name in SMALL_NEXT_DEAL.items()}
+_MOVES = "four_seasons_env.env:FourSeasonsEnv", "four_seasons_env.vector:FourSeasonsVectorEnv"
+_NEXT_DEAL = (
+    "four_seasons_env.next_deal:FourSeasonsNextDealEnv",
+    "four_seasons_env.next_deal:FourSeasonsNextDealVectorEnv",
+)
+
+
+def _register(env_id: str, entry_points: tuple[str, str], **kwargs: str) -> None:
+    """Register an id, unless it is, with its entry points: single and vector environment."""
+    if env_id not in gym.registry:
+        gym.register(
+            id=env_id,
+            entry_point=entry_points[0],
+            vector_entry_point=entry_points[1],
+            disable_env_checker=True,
+            kwargs=kwargs,
+        )

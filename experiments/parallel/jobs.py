@@ -55,17 +55,18 @@ def run_tasks(
     if not tasks:
         return
     with workers.started():
-        calls = (
-            delayed(_attempt)(function, task, name) for task, name in zip(tasks, names, strict=True)
-        )
-        yield from call_in_workers(calls, "generator_unordered")
+        calls = ((function, task, name) for task, name in zip(tasks, names, strict=True))
+        yield from call_in_workers(_attempt, calls, "generator_unordered")
 
 
-def call_in_workers(calls: Iterable[Any], return_as: str = "generator") -> Iterable[Any]:
-    """Have joblib's present workers make calls; Ctrl-C is for the command alone, not for them.
+def call_in_workers(
+    function: Callable[..., Any], calls: Iterable[Sequence[Any]], return_as: str = "generator"
+) -> Iterable[Any]:
+    """Have joblib's present workers call a function; Ctrl-C is for the command alone, not for them.
 
     Args:
-        calls: each of joblib's `delayed`.
+        function: of a module, so that workers can import it.
+        calls: the arguments of each call.
         return_as: of `Parallel`: "generator" for results in the order of the calls,
             "generator_unordered" for as they come (with Ray: all at the end, in order).
 
@@ -76,13 +77,18 @@ def call_in_workers(calls: Iterable[Any], return_as: str = "generator") -> Itera
     parallel = Parallel(return_as=return_as if as_they_end else "list")
     results: Iterable[Any]
     with deaf_to(signal.SIGINT) if as_they_end else nullcontext():
-        results = parallel(calls)
+        results = parallel(delayed(_followed)(function, *each) for each in calls)
     return results
+
+
+def _followed(function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function in a worker, which ends with its command."""
+    end_with_the_command()
+    return function(*arguments)
 
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
     """Run a task, and return its error in a form that can be sent from a worker."""
-    end_with_the_command()
     try:
         function(task)
     except Exception as error:

@@ -8,6 +8,7 @@ ever left out the search was complete, and a game not won by it is lost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -357,13 +358,23 @@ class Beam:
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
-        moves = []
-        lines = self._arrays.lines
-        end = int(self._state["lines"]) - 1
-        while end >= 0:
-            moves.append(self._all_moves[lines[end]["move"]])
-            end = int(lines[end]["parent"])
-        return moves[::-1]
+        lines = self._arrays.lines[: int(self._state["lines"])]
+        return moves_to_last(lines, self._all_moves)
+
+
+def moves_to_last(lines: NDArray[np.void], all_moves: Sequence[Move]) -> list[Move]:
+    """The moves that lead to the last of the lines, in the order of play.
+
+    Args:
+        lines: LINE (n,), those in use.
+        all_moves: of the rules.
+    """
+    moves = []
+    end = len(lines) - 1
+    while end >= 0:
+        moves.append(all_moves[lines[end]["move"]])
+        end = int(lines[end]["parent"])
+    return moves[::-1]
 
 
 def _new_positions(room: int) -> Positions:

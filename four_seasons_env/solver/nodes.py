@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import OVER, SEARCHING, WON
+from four_seasons_env.solver.beam import OVER, SEARCHING, WON, moves_to_last
 from four_seasons_env.solver.components import (
     Positions,
     enter,
@@ -172,9 +172,5 @@ class NodeSearch:
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
-        moves = []
-        end = int(self._arrays.state["lines"][0]) - 1
-        while end >= 0:
-            moves.append(self._all_moves[self._arrays.lines[end]["move"]])
-            end = int(self._arrays.lines[end]["parent"])
-        return moves[::-1]
+        lines = self._arrays.lines[: int(self._arrays.state["lines"][0])]
+        return moves_to_last(lines, self._all_moves)

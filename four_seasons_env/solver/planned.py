@@ -19,7 +19,14 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import LINE, OVER, SEARCHING, WON, safe_move
+from four_seasons_env.solver.beam import (
+    LINE,
+    OVER,
+    SEARCHING,
+    WON,
+    moves_to_last,
+    safe_move,
+)
 from four_seasons_env.solver.evaluation import WEIGHTS
 from four_seasons_env.solver.hash_table import is_new
 from four_seasons_env.solver.planning import (
@@ -250,12 +257,8 @@ class PlannedBeam:
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
-        moves = []
-        end = int(self._arrays.state["lines"][0]) - 1
-        while end >= 0:
-            moves.append(self._all_moves[self._arrays.lines[end]["move"]])
-            end = int(self._arrays.lines[end]["parent"])
-        return moves[::-1]
+        lines = self._arrays.lines[: int(self._arrays.state["lines"][0])]
+        return moves_to_last(lines, self._all_moves)
 
 
 def _positions() -> Positions:

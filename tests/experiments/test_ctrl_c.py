@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from joblib import delayed
 
 from experiments.command_line import ROOT
 from experiments.parallel.jobs import call_in_workers
@@ -32,7 +31,7 @@ COMMANDS = {
 def test_a_worker_never_hears_it() -> None:
     """Not even while it starts, when Python has no handler yet."""
     with Workers("loky", 2).started():
-        for masks in call_in_workers(delayed(_blocked)() for _ in range(3)):
+        for masks in call_in_workers(_blocked, [()] * 3):
             assert signal.SIGINT in masks
 
 

@@ -7,7 +7,6 @@ as by expectimax in plain Python, or the run ends with the game.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import Known, fair_value
 from tests.helpers import numbered_deck, small_rules
 from tests.reference.brute_force import position_of
+from tests.reference.comparison_table import print_comparison
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
 
 MOST = 3_000
@@ -92,17 +92,14 @@ def small_games() -> Iterable[Rules]:
 
 def main(run: FairDifferential) -> None:
     """Compare rule set after rule set."""
-    print("| rules | ranks | piles | positions | won | lost | between | differences | seconds |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     first = TRAIN_FROM + run.first
-    for rules in small_games():
-        started = time.monotonic()
+
+    def count(rules: Rules) -> list[int]:
         values = compare(rules, range(first, first + run.deals), run.hidden, run.most)
         won, lost = values.count(1.0), values.count(0.0)
-        cells = [rules.name, rules.ranks, rules.piles, len(values), won, lost]
-        seconds = time.monotonic() - started
-        print("|", " | ".join(str(cell) for cell in cells), end=" | ")
-        print(len(values) - won - lost, f"| 0 | {seconds:.1f} |", flush=True)
+        return [len(values), won, lost, len(values) - won - lost, 0]
+
+    print_comparison(("positions", "won", "lost", "between", "differences"), small_games(), count)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ the play that wins it must satisfy every clause. The first game that does not en
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from four_seasons_env.solver import sat, solve
 from four_seasons_env.solver.frame import make_frame
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
-from tests.reference.solver_differential import UNHURRIED, small_games
+from tests.reference.comparison_table import print_comparison
+from tests.reference.solver_differential import UNHURRIED, one_way_games
 
 
 @dataclass
@@ -129,22 +129,13 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
 
 def main(run: FormulaDifferential) -> None:
     """Compare rule set after rule set."""
-    print("| rules | ranks | piles | won | lost, proved | lost, not proved | seconds |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
     first = TRAIN_FROM + run.first
-    for rules in small_games():
-        if rules.redeals or rules.worrying_back:
-            continue
-        started = time.monotonic()
+
+    def count(rules: Rules) -> list[int]:
         found = compare(rules, range(first, first + run.deals))
-        cells = [
-            rules.name,
-            rules.ranks,
-            rules.piles,
-            *(found[k] for k in ("won", "lost", "missed")),
-        ]
-        seconds = time.monotonic() - started
-        print("|", " | ".join(str(cell) for cell in cells), f"| {seconds:.0f} |", flush=True)
+        return [found["won"], found["lost"], found["missed"]]
+
+    print_comparison(("won", "lost, proved", "lost, not proved"), one_way_games(), count)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ plain Python that cuts nothing off. The first difference ends the run with the g
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +22,8 @@ from four_seasons_env.solver.oracle import Oracle
 from four_seasons_env.solver.planning import make_puzzle
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
-from tests.reference.solver_differential import small_games
+from tests.reference.comparison_table import print_comparison
+from tests.reference.solver_differential import one_way_games
 
 
 @dataclass
@@ -76,17 +76,13 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
 
 def main(run: NodesDifferential) -> None:
     """Compare rule set after rule set."""
-    print("| rules | ranks | piles | won | lost | open | differences | seconds |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     first = TRAIN_FROM + run.first
-    for rules in small_games():
-        if rules.redeals or rules.worrying_back:
-            continue
-        started = time.monotonic()
+
+    def count(rules: Rules) -> list[int]:
         found = compare(rules, range(first, first + run.deals))
-        cells = [rules.name, rules.ranks, rules.piles, *(found[k] for k in ("won", "lost", "open"))]
-        seconds = time.monotonic() - started
-        print("|", " | ".join(str(cell) for cell in cells), f"| 0 | {seconds:.0f} |", flush=True)
+        return [found["won"], found["lost"], found["open"], 0]
+
+    print_comparison(("won", "lost", "open", "differences"), one_way_games(), count)
 
 
 if __name__ == "__main__":

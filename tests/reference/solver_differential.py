@@ -6,9 +6,8 @@ The first difference ends the run with the game.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import tyro
@@ -19,6 +18,7 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 from tests.helpers import numbered_deck, small_rules
 from tests.reference.brute_force import BruteForce
+from tests.reference.comparison_table import print_comparison
 
 UNHURRIED = 60.0  # seconds, for games that take milliseconds
 
@@ -58,17 +58,22 @@ def small_games() -> Iterable[Rules]:
     return small_rules(wraps=((4, 1), (5, 2), (6, 2)), rows=((4, 1), (5, 2)))
 
 
+def one_way_games() -> Iterator[Rules]:
+    """Those of them in which no card comes back: no redeals, no worrying back."""
+    for rules in small_games():
+        if not (rules.redeals or rules.worrying_back):
+            yield rules
+
+
 def main(run: SolverDifferential) -> None:
     """Compare rule set after rule set."""
-    print("| rules | ranks | piles | won | lost | differences | seconds |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
     first = TRAIN_FROM + run.first
-    for rules in small_games():
-        started = time.monotonic()
+
+    def count(rules: Rules) -> list[int]:
         found = compare(rules, range(first, first + run.deals))
-        cells = [rules.name, rules.ranks, rules.piles, found["won"], found["lost"], 0]
-        seconds = time.monotonic() - started
-        print("|", " | ".join(str(cell) for cell in cells), f"| {seconds:.0f} |", flush=True)
+        return [found["won"], found["lost"], 0]
+
+    print_comparison(("won", "lost", "differences"), small_games(), count)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,19 @@ def _renamed(card, frame, names):
 
 
 @jit
+def _hash_chain(g, card, table, frame, names):
+    """A hash of a card and all below it, by a table of [card, the card below it]."""
+    total = np.uint64(0)
+    at = _renamed(card, frame, names)
+    while card != NO_CARD:
+        card = g.below[card]
+        host = _renamed(card, frame, names)
+        total += table[at, host]
+        at = host
+    return total
+
+
+@jit
 def _hash_named(g, rule, frame, is_ordered, names):
     """A hash of what is seen, with the suits under new names."""
     total = _STOCK[g.redeals, kernel.stock_size(g)]
@@ -97,20 +110,8 @@ def _hash_named(g, rule, frame, is_ordered, names):
     if rule.reserve != NO_PILE:
         total += _RESERVE[_renamed(g.top[rule.reserve], frame, names)]
     for pile in range(rule.piles):
-        card = g.top[pile]
-        at = _renamed(card, frame, names)
-        while card != NO_CARD:
-            card = g.below[card]
-            host = _renamed(card, frame, names)
-            total += _ON[at, host]
-            at = host
-    card = g.top[WASTE]
-    at = _renamed(card, frame, names)
-    while card != NO_CARD:
-        card = g.below[card]
-        host = _renamed(card, frame, names)
-        total += _UNDER[at, host]
-        at = host
+        total += _hash_chain(g, g.top[pile], _ON, frame, names)
+    total += _hash_chain(g, g.top[WASTE], _UNDER, frame, names)
     if is_ordered:
         before = _NOTHING
         for i in range(g.dealt, g.deck_size):
