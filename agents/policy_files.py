@@ -78,9 +78,15 @@ def save_policy(folder: Path, card: PolicyCard, weights: dict[str, torch.Tensor]
 
 
 def load_policy(
-    folder: Path, agent: str, rules: Rules
+    folder: Path, agent: str, rules: Rules, any_rules: bool = False
 ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
     """Read a policy and check that it is undamaged, and for this agent and these rules.
+
+    Args:
+        folder: of the policy.
+        agent: that is to play with it.
+        rules: the rule set to play.
+        any_rules: take one that was trained on other rules, too.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -103,6 +109,12 @@ def load_policy(
             )
     if card.agent != agent:
         raise PolicyFileError(f"{folder} holds weights of {card.agent!r}, not of {agent!r}")
+    if not any_rules:
+        _check_rules(folder, card, rules)
+    return card, weights
+
+
+def _check_rules(folder: Path, card: PolicyCard, rules: Rules) -> None:
     plain = Rules()
     later = {name: getattr(plain, name) for name in _LATER_FIELDS}
     trained = dict.fromkeys(rules_fields(rules)) | later | card.rules
@@ -115,7 +127,6 @@ def load_policy(
         raise PolicyFileError(
             f"{folder} was trained on other rules than {rules.name!r}: {', '.join(differing)}"
         )
-    return card, weights
 
 
 def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:

@@ -43,14 +43,16 @@ def network_of(weights: dict[str, torch.Tensor]) -> Network:
     return Network(*(weights[name].numpy().copy() for name in Network._fields))
 
 
-def load_network(folder: Path, rules: Rules) -> tuple[PolicyCard, Network]:
-    """Read a network and its card.
+def load_network(
+    folder: Path, rules: Rules, any_rules: bool = False
+) -> tuple[PolicyCard, Network]:
+    """Read a network and its card; see `load_policy` for the arguments.
 
     Raises:
         FileNotFoundError: if a file is missing.
         PolicyFileError: if a file is damaged, or made for another agent or rule set.
     """
-    card, weights = load_policy(folder, AGENT, rules)
+    card, weights = load_policy(folder, AGENT, rules, any_rules)
     expected = new_network(0)
     for name in Network._fields:
         shape = getattr(expected, name).shape

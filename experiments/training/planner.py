@@ -71,8 +71,8 @@ class PlannerTrainer(Trainer):
         return make_settings(planner.Hyperparameters, values, planner.AGENT)
 
     def check_warm_start(self, teacher: str, rules: Rules) -> str:
-        """It goes on from a planner's weights: `planner`, or `planner:FOLDER`."""
-        card, _ = load_network(_weights(teacher, rules), rules)
+        """It goes on from a planner's weights, of any rules: `planner`, or `planner:FOLDER`."""
+        card, _ = load_network(_weights(teacher, rules), rules, any_rules=True)
         return f"{teacher}{_DIGEST}{card.sha256}"
 
     def compile(self, settings: planner.Hyperparameters, rules: Rules, pool: Pool) -> None:
@@ -125,7 +125,7 @@ class PlannerLearner(Learner):
     def warm_start(self, teacher: str) -> None:
         """Start from a planner's weights."""
         name, _, digest = teacher.partition(_DIGEST)
-        card, network = load_network(_weights(name, self._rules), self._rules)
+        card, network = load_network(_weights(name, self._rules), self._rules, any_rules=True)
         if card.sha256 != digest:
             raise ValueError(f"the weights of {name} have changed since the run was begun")
         self._learner.start_from(network)

@@ -232,11 +232,14 @@ def test_a_run_of_an_earlier_version_is_named(finished: Path, tmp_path: Path) ->
         report(Report([tmp_path]))
 
 
-def test_a_warm_start_goes_on_from_a_planners_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rules", ["four-seasons", "corner-patience"])
+def test_a_warm_start_goes_on_from_a_planners_weights(tmp_path: Path, rules: str) -> None:
+    """Whatever the rules that they were trained on."""
     first, second = tmp_path / "first", tmp_path / "second"
     train(run(first))
     frozen = ["learning_rate=1e-12", "final_learning_rate=1e-12"]
-    train(run(second, warm_start=f"planner:{first / 'last'}", set=[*TINY, *frozen]))
+    teacher = f"planner:{first / 'last'}"
+    train(run(second, rules=rules, warm_start=teacher, set=[*TINY, *frozen]))
     before, after = (load_file(each / "last" / "model.safetensors") for each in (first, second))
     assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
     cards = [json.loads((each / "last" / "model.json").read_text()) for each in (first, second)]
