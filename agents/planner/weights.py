@@ -43,9 +43,7 @@ def network_of(weights: dict[str, torch.Tensor]) -> Network:
     return Network(*(weights[name].numpy().copy() for name in Network._fields))
 
 
-def load_network(
-    folder: Path, rules: Rules, any_rules: bool = False
-) -> tuple[PolicyCard, Network]:
+def load_network(folder: Path, rules: Rules, any_rules: bool = False) -> tuple[PolicyCard, Network]:
     """Read a network and its card; see `load_policy` for the arguments.
 
     Raises:

@@ -129,11 +129,11 @@ def test_expectations_come_from_the_kept_results() -> None:
 
 
 def test_an_animation_shows_each_position_of_a_game(tmp_path: Path) -> None:
-    positions = play_out("heuristic", "czarina", TRAIN_FROM)
+    positions = play_out("heuristic", "corners", TRAIN_FROM)
     assert positions[0].moves_played == 0
     assert positions[-1].is_over or positions[-1].moves_played == 500
     moves = [each.moves_played for each in positions]
     np.testing.assert_array_equal(moves, np.arange(len(positions)))
-    path = save_game("heuristic", "czarina", TRAIN_FROM, tmp_path / "x" / "game.gif")
+    path = save_game("heuristic", "corners", TRAIN_FROM, tmp_path / "x" / "game.gif")
     with Image.open(path) as animation:
         assert 1 < animation.n_frames <= len(positions)
