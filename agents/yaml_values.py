@@ -8,7 +8,6 @@ from typing import Any
 
 import yaml
 
-
 _DEEPEST = 50
 """Lists and mappings within each other."""
 
