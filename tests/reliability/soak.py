@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import resource
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,8 @@ import numpy as np
 import pandas as pd
 import tyro
 
+from experiments.parallel.jobs import call_in_workers
+from experiments.parallel.workers import Workers
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env import FourSeasonsNextDealVectorEnv, FourSeasonsVectorEnv, Game
 from four_seasons_env.rules import RULES
@@ -134,8 +134,8 @@ def work(run: Soak, worker: int) -> dict[str, Any]:
 
 def soak(run: Soak) -> pd.DataFrame:
     """Let all workers play; a row for each."""
-    with ProcessPoolExecutor(run.workers, mp_context=get_context("spawn")) as pool:
-        rows = list(pool.map(work, [run] * run.workers, range(run.workers)))
+    with Workers("loky", run.workers).started():
+        rows = list(call_in_workers(work, [(run, each) for each in range(run.workers)]))
     table = pd.DataFrame(rows)
     run.out.mkdir(parents=True, exist_ok=True)
     write_csv(run.out / "soak.csv", table)
