@@ -11,7 +11,7 @@ from typing import Any
 
 from agents import brought
 from agents.best import MEASURED
-from agents.bundled import BUNDLED, bundled_weights
+from agents.bundled import all_bundled_weights, bundled_weights
 from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
 from agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
 from experiments.evaluation.ceiling import CEILING
@@ -196,7 +196,7 @@ def _named_weights(parts: Name, rules: Rules) -> Iterator[Path]:
     """Files, beside its own weights, that an agent plays by."""
     if parts.registered == "best":
         yield MEASURED
-        yield from sorted(BUNDLED.glob(f"*/{rules.name}/{WEIGHTS_FILE}"))
+        yield from (folder / WEIGHTS_FILE for folder in all_bundled_weights(rules.name))
     for value in parts.options.values():
         base = value if isinstance(value, str) else ""
         if base.partition(":")[0] in AGENTS:

@@ -79,9 +79,8 @@ def family_page(played: pd.DataFrame, solved: pd.DataFrame | None) -> str:
         "",
         "Win rates are on test deals, with 95% Wilson intervals and the number of deals. The best "
         "fair player is the one of those in [agents.md](agents.md) that has won most and does not "
-        "see the stock; weights of its own the planner has for few rule sets. What can be won is "
-        "told of a player who sees every card ([solver.md](solver.md)); where deals are open, the "
-        "bounds.",
+        "see the stock. What can be won is told of a player who sees every card "
+        "([solver.md](solver.md)); where deals are open, the bounds.",
         "",
         as_markdown(cells),
         "## Sources",

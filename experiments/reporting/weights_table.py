@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from agents.bundled import BUNDLED
+from agents.bundled import all_bundled_weights
 from agents.policy_files import CARD_FILE, load_policy_card
 from experiments.statistics.summary import as_text
+from four_seasons_env.rules import RULES
 
 _UNITS = ("games", "steps")
 
@@ -24,13 +25,15 @@ def weights_table(summary: pd.DataFrame) -> pd.DataFrame:
     told = as_text(played).assign(agent=played["agent"], rules=played["rules"])
     won = told.set_index(["agent", "rules"])["won % [95%]"].to_dict()
     rows = []
-    for folder in sorted(path.parent for path in BUNDLED.rglob(CARD_FILE)):
-        agent, rules = folder.relative_to(BUNDLED).parts
+    kept = [(each.parent.name, name, each) for name in RULES for each in all_bundled_weights(name)]
+    for agent, rules, folder in sorted(kept):
+        where = f"../agents/weights/{agent}/{folder.name}/{CARD_FILE}"
         card = load_policy_card(folder, agent, rules).training
         rows.append(
             {
-                "weights": f"[{agent}/{rules}](../agents/weights/{agent}/{rules}/{CARD_FILE})",
+                "weights": f"[{agent}/{rules}]({where})",
                 "trained on": _amount(card),
+                "begun from": _begun_from(card),
                 "minutes": f"{card.get('core_seconds', card['seconds']) / 60:.0f}",
                 "seed": str(card["seed"]),
                 "validation deals won %": f"{100 * _validation(card):.1f}",
@@ -43,6 +46,12 @@ def weights_table(summary: pd.DataFrame) -> pd.DataFrame:
 def _amount(card: dict[str, Any]) -> str:
     """How much was played, in the unit that the card counts."""
     return next(f"{card[unit]:,} {unit}" for unit in _UNITS if unit in card)
+
+
+def _begun_from(card: dict[str, Any]) -> str:
+    """The weights of a warm start, whose own training is not counted."""
+    teacher = (card.get("warm_start") or "nothing").partition(" ")[0]
+    return teacher.rpartition("weights/")[2]
 
 
 def _validation(card: dict[str, Any]) -> float:
