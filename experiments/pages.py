@@ -4,7 +4,7 @@
                                                         # and docs/benchmark.md
     python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md,
                                                         # docs/rules
-    python -m experiments.pages --recipes runs/r        # other rule sets -> docs/agents.md
+    python -m experiments.pages --recipes runs/r/*      # other rule sets -> docs/agents.md
     python -m experiments.pages --searches runs/f       # players without weights -> docs/family.md
     python -m experiments.pages --speed runs/speed      # throughput -> docs/benchmark.md
     python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
@@ -107,8 +107,8 @@ class Pages:
     """Folder of `experiments.optimum` on all small games."""
     thrown_away: Path | None = None
     """Folder of `experiments.review --deals`."""
-    recipes: Path | None = None
-    """Folder of a comparison of heuristic and planner on other rule sets."""
+    recipes: list[Path] = field(default_factory=list)
+    """Folders of comparisons of heuristic and planner on other rule sets."""
     searches: list[Path] = field(default_factory=list)
     """Folders of comparisons of players that need no weights, on rule sets without."""
     learning: list[Path] = field(default_factory=list)
@@ -312,7 +312,8 @@ def write_pages(run: Pages) -> None:
         title = f"Four Seasons, {int(ladder['deals'].max()):,} test deals"
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")
     if run.recipes:
-        write_csv(RESULTS / "recipes.csv", read_summary(run.recipes))
+        found = pd.concat([read_summary(folder) for folder in run.recipes])
+        write_csv(RESULTS / "recipes.csv", found)
     if run.searches:
         found = pd.concat([read_summary(folder) for folder in run.searches])
         write_csv(RESULTS / "searches.csv", found[found["agent"] != CEILING])
