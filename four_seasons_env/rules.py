@@ -398,9 +398,10 @@ def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
 
 
 _SIZES = ("4x3", "4x4")
+_CELLS = ("4x1", "4x2", "4x3", "4x4")
 _SMALL_TABLE = (
     *(_small(size) for size in _SIZES),
-    *(_small(size, "none", "-cells") for size in _SIZES),
+    *(_small(size, "none", "-cells") for size in _CELLS),
 )
 
 SMALL: dict[str, Rules] = {rules.name: rules for rules in _SMALL_TABLE}

@@ -9,8 +9,8 @@ and the other suits without names. All sets of cards are equally likely for a ta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from itertools import combinations, permutations
+from collections.abc import Iterable, Sequence
+from itertools import combinations, islice, permutations
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,15 @@ def opening_of(record: Any, rules: Rules) -> Opening:
         ),
         rules,
     )
+
+
+def deals_with(
+    wanted: Iterable[Opening], rules: Rules, deals: Sequence[int], most: int
+) -> tuple[int, ...]:
+    """The first deals, ``most`` of them or fewer, that have one of these openings."""
+    chosen = set(wanted)
+    has = (deal for deal in deals if opening_of(Game(rules, deal).record[0], rules) in chosen)
+    return tuple(islice(has, most))
 
 
 def game_of(opening: Opening, rules: Rules) -> Game:

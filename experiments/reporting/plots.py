@@ -23,6 +23,7 @@ from experiments.evaluation.thrown_away import alive_at, winnable_deals
 from experiments.statistics.regret import BEST
 from experiments.statistics.summary import BASELINE, bounds_as_text, labels, wins_by_label
 from experiments.training.run_folder import STEPS
+from four_seasons_env.rules import get_rules
 
 BOOK_ODDS = 0.1
 """Morehead and Mott-Smith's odds of winning Four Seasons."""
@@ -412,26 +413,41 @@ def plot_alive(results: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_regret(summary: pd.DataFrame, path: Path) -> None:
-    """Each agent's regret in small games, with its 95% interval: a colour an agent."""
-    agents = [name for name in summary["agent"].unique() if name not in (BEST, CEILING)]
-    games = list(summary["rules"].unique())
+    """Each agent's regret in small games, smallest first, with its 95% interval.
+
+    A plot for the games in which cards are packed and one for those in which they are not; how
+    large a game is tell the positions of a search from an opening.
+    """
+    own = summary[~summary["agent"].isin([BEST, CEILING])]
+    agents = list(own["agent"].unique())
     colours = _colours(agents)
-    figure, axes = _axes(1.2 + 0.5 * len(games))
-    for i, agent in enumerate(agents):
-        rows = summary[summary["agent"] == agent]
-        at = [games.index(name) + 0.12 * (i - (len(agents) - 1) / 2) for name in rows["rules"]]
-        axes.hlines(at, rows["regret_low"], rows["regret_high"], color=colours[agent], lw=1)
-        axes.plot(rows["regret"], at, _MARKERS[i % len(_MARKERS)], color=colours[agent], ms=4)
-    axes.axvline(0, color="grey", lw=1)
-    axes.set_yticks(range(len(games)), games)
-    axes.invert_yaxis()
-    _percent(axes, x=True)
-    axes.set_xlabel("regret: games lost that the best fair play wins")
+    nothing_packs = own["rules"].map(lambda name: get_rules(name).build == "none")
+    kinds = [part for part in (own[~nothing_packs], own[nothing_packs]) if len(part)]
+    figure, panels = _panels(0.6 + 2.6 * len(kinds), len(kinds))
+    for axes, part in zip(panels, kinds, strict=True):
+        games = part.drop_duplicates("rules").sort_values("positions")
+        where = {name: at for at, name in enumerate(games["rules"])}
+        for i, agent in enumerate(agents):
+            rows = part[part["agent"] == agent]
+            at = [where[name] + 0.1 * (i - (len(agents) - 1) / 2) for name in rows["rules"]]
+            axes.vlines(at, rows["regret_low"], rows["regret_high"], color=colours[agent], lw=1)
+            axes.plot(at, rows["regret"], _MARKERS[i % len(_MARKERS)], color=colours[agent], ms=4)
+        texts = [
+            f"{name.removeprefix('small-')}\n{size / 1e6:.1f}M positions"
+            for name, size in zip(games["rules"], games["positions"], strict=True)
+        ]
+        axes.set_xticks(range(len(games)), texts, fontsize=7)
+        axes.set_yscale("symlog", linthresh=0.01)
+        axes.set_yticks([0, 0.01, 0.1, 1])
+        axes.set_ylim(-0.001, 1)
+        _percent(axes, y=True)
+        axes.set_ylabel("regret")
+        axes.grid(visible=False, axis="x")
     handles = [
         Line2D([], [], color=colours[agent], marker=_MARKERS[i % len(_MARKERS)], ms=4, lw=1)
         for i, agent in enumerate(agents)
     ]
-    _legend(axes, agents, handles)
+    _legend(panels[-1], agents, handles)
     figure.savefig(path)
 
 

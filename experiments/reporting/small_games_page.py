@@ -56,11 +56,13 @@ def small_games_part() -> str:
                 "valued": f"{row['valued']:,}",
                 "optimum %": optimum_as_text(row),
                 "won for certain %": f"{100 * sure:.1f}",
-                "positions": f"{valued['nodes'].sum():,}",
+                "positions": f"{row['positions']:,.0f}",
+                "core-seconds": f"{row['seconds']:.1f}",
             }
         )
+    won, regret = regret_as_text(summary)
     return (
-        f"{as_markdown(pd.DataFrame(rows))}\nTest deals whose openings are valued, games won in "
-        "percent; regret in points, with its 95% interval:\n\n"
-        f"{as_markdown(regret_as_text(summary))}\n![regret](results/small-games.png)\n\n"
+        f"{as_markdown(pd.DataFrame(rows))}\nGames won in percent, of test deals whose openings "
+        f"are valued:\n\n{as_markdown(won)}\nRegret in points, with its 95% interval:\n\n"
+        f"{as_markdown(regret)}\n![regret](results/small-games.png)\n\n"
     )

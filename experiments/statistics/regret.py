@@ -1,8 +1,6 @@
 """Regret: how much less often agents win small games than the best fair play would.
 
-An opening's value is a mean over all orders of the unseen cards, and an agent plays one order. So
-value less win, of one deal, says little; but its mean over deals is an unbiased estimate of the
-regret, and taking the values of the very openings that were played leaves out the luck of those.
+What an agent's decisions cost in a game (`experiments.evaluation.regrets`), on average over games.
 """
 
 from __future__ import annotations
@@ -43,18 +41,25 @@ def summarise_optimum(rules: Rules, valued: pd.DataFrame) -> dict[str, float | i
 
 
 def summarise_regret(
-    values: pd.DataFrame, played: pd.DataFrame, solved: pd.DataFrame
+    values: pd.DataFrame,
+    played: pd.DataFrame,
+    weighed: pd.DataFrame,
+    solved: pd.DataFrame,
+    kinds: dict[str, str],
 ) -> pd.DataFrame:
     """A row for each agent under each rule set, and one for the optimum and one for the ceiling.
 
-    Only deals count whose openings are valued. Columns: rules, cards, those of
-    `summarise_optimum`, agent, deals, win_rate (of the optimum: the mean value of the openings of
-    these deals), regret on these deals with its 95% interval (regret_low, regret_high).
+    Columns: rules, cards, those of `summarise_optimum`, positions and seconds that an opening took
+    on average (the first take more than the later, which share what they find), agent, kind, deals,
+    win_rate (of the optimum: the mean value of the openings of these deals), regret with its 95%
+    interval (regret_low, regret_high; of the ceiling, which sees all: optimum less win rate).
 
     Args:
         values: of `experiments.optimum`, a row an opening.
-        played: of `experiments.compare`, a row a game.
+        played: a row a game with agent, deal and won, of deals whose openings are valued.
+        weighed: a row a game with agent, deal and regret.
         solved: of `experiments.census`, a row a deal.
+        kinds: what each agent's play consists of.
     """
     rows = []
     for name, valued in values.groupby("rules", sort=False):
@@ -64,32 +69,35 @@ def summarise_regret(
             for cards, value in zip(valued["cards"], valued["value"], strict=True)
         }
         about = {"rules": name, "cards": rules.cards, **summarise_optimum(rules, valued)}
-        own = played[played["rules"] == name]
-        offered = {
-            deal: worth.get(opening_of(Game(rules, int(deal)).record[0], rules))
-            for deal in own["deal"].unique()
-        }
-        best = pd.Series(offered, dtype=float).dropna()
-        for agent, games in own.groupby("agent", sort=False):
-            won = games.set_index("deal")["won"].reindex(best.index)
-            rows.append(about | _row(str(agent), best, won.astype(float)))
-        rows.append(about | _row(BEST, best, best))
-        status = solved[solved["rules"] == name].set_index("deal")["status"]
-        rows.append(
-            about | _row(CEILING, best, (status == "won").reindex(best.index).astype(float))
+        about |= {"positions": valued["nodes"].mean(), "seconds": valued["seconds"].mean()}
+        own, regrets = played[played["rules"] == name], weighed[weighed["rules"] == name]
+        best = pd.Series(
+            {
+                deal: worth[opening_of(Game(rules, int(deal)).record[0], rules)]
+                for deal in own["deal"].unique()
+            }
         )
+        for agent, games in own.groupby("agent", sort=False):
+            told = about | {"agent": agent, "kind": kinds[str(agent)], "deals": len(games)}
+            regret = regrets["regret"][regrets["agent"] == agent]
+            rows.append(told | {"win_rate": games["won"].mean(), **_mean("regret", regret)})
+        told = about | {"kind": "-", "deals": len(best)}
+        rows.append(told | {"agent": BEST, "win_rate": best.mean(), **_exactly("regret", 0.0)})
+        won = (solved["status"] == "won")[solved["rules"] == name]
+        ahead = best.mean() - won.mean()
+        rows.append(told | {"agent": CEILING, "win_rate": won.mean(), **_exactly("regret", ahead)})
     return pd.DataFrame(rows)
 
 
-def _row(agent: str, best: pd.Series, won: pd.Series) -> dict[str, object]:
-    """What an agent wins, and its regret, of deals with the values of their openings."""
-    regret = best - won
-    low, high = (0.0, 0.0) if agent == BEST else _interval(regret)
-    if agent != BEST and won.nunique() == 1:  # the luck of the stock has not shown
-        seen = stats.binomtest(int(won.sum()), len(won)).proportion_ci()
-        low, high = best.mean() - seen.high, best.mean() - seen.low
-    row = {"agent": agent, "deals": len(best), "win_rate": won.mean(), "regret": regret.mean()}
-    return row | {"regret_low": low, "regret_high": high}
+def _mean(name: str, values: pd.Series) -> dict[str, float]:
+    """A mean with its 95% interval, as columns."""
+    low, high = _interval(values)
+    return {name: float(values.mean()), f"{name}_low": max(0.0, low), f"{name}_high": high}
+
+
+def _exactly(name: str, value: float) -> dict[str, float]:
+    """A number without an interval, in the same columns."""
+    return {name: value, f"{name}_low": value, f"{name}_high": value}
 
 
 def _interval(values: pd.Series) -> tuple[float, float]:
@@ -110,16 +118,18 @@ def optimum_as_text(row: pd.Series) -> str:
     return text
 
 
-def regret_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary as cells of text: a row a game, a column an agent."""
-    rows = []
-    for name, found in summary.groupby("rules", sort=False):
-        cells = {"rules": name, "deals": f"{found['deals'].iloc[0]:,}"}
-        for _, row in found.iterrows():
-            text = f"{100 * row['win_rate']:.2f}"
-            if row["agent"] not in (BEST, CEILING):
-                low, high = 100 * row["regret_low"], 100 * row["regret_high"]
-                text += f", regret {100 * row['regret']:.2f} [{low:.2f}, {high:.2f}]"
-            cells[str(row["agent"])] = text
-        rows.append(cells)
-    return pd.DataFrame(rows)
+def regret_as_text(summary: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The summary as cells of text: games won, and regret; a row an agent, a column a game."""
+    won, regret = [], []
+    for agent, found in summary.groupby("agent", sort=False):
+        told = {"agent": str(agent), "made of": str(found["kind"].iloc[0])}
+        games = found.set_index("rules")
+        won.append(told | {name: f"{100 * row['win_rate']:.1f}" for name, row in games.iterrows()})
+        if agent not in (BEST, CEILING):
+            regret.append(told | {name: _regret_cell(row) for name, row in games.iterrows()})
+    return pd.DataFrame(won), pd.DataFrame(regret)
+
+
+def _regret_cell(row: pd.Series) -> str:
+    low, high = 100 * row["regret_low"], 100 * row["regret_high"]
+    return f"{100 * row['regret']:.2f} [{low:.2f}, {high:.2f}]"

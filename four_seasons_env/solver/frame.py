@@ -21,6 +21,7 @@ FRAME = np.dtype(
         ("one_way", "b1"),  # no redeal is left and no card comes back: what is passed is passed
         ("safe", "b1"),  # cards may go up before all else where `is_safe` says so
         ("base_hosts", "b1"),  # a card of the last place goes on a base card
+        ("chains", "b1"),  # no card is of use but to those that follow it in its suit
     ],
     align=True,
 )
@@ -53,6 +54,7 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     refills = bool(kernel.compile_rules(rules)[0]["refills"])
     frame["safe"] = rules.spaces == "optional" and not (rules.worrying_back or refills)
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
+    frame["chains"] = packs == 0 and bool(frame["safe"]) and bool(frame["one_way"])
     return frames
 
 

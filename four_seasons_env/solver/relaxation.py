@@ -108,11 +108,13 @@ def is_safe(bit, up, frame):
     foundations have all reached place p - 2, any such card can go up itself instead of on x, and
     what would have been put on it is up already. The base cards (p = 0) may host the last place,
     if King goes on Ace there; and so for p = 1 the cards of place 0 must be up, as such a host is
-    of use itself.
+    of use itself. Where no card of place p - 1 goes on x, x is of no use at all.
     """
     p = np.int64(highest(bit)) >> 2
     if p == 0:
         return not frame.base_hosts
+    if (frame.packs >> np.uint64(4 * (p - 1))) & _15 == ZERO:
+        return True
     level = max(p - 1, np.int64(frame.base_hosts))  # that all must have reached
     below = (ONE << np.uint64(4 * level)) - ONE
     return up & below == below

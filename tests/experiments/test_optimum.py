@@ -1,6 +1,7 @@
 """Small games: their openings, the regret of agents, and what the command refuses."""
 
 from collections import Counter
+from itertools import permutations
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,22 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from agents.registry import make_agent
 from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.openings import check_rules, game_of, opening_of, openings
+from experiments.evaluation.openings import (
+    check_rules,
+    deals_with,
+    game_of,
+    opening_of,
+    openings,
+)
+from experiments.evaluation.regrets import regret_of
 from experiments.optimum import Optimum, optimum
 from experiments.parallel.workers import Workers
 from experiments.statistics.regret import BEST, regret_as_text, summarise_optimum, summarise_regret
 from four_seasons_env.engine.cards import deck_text
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.solver import Known, fair_value
@@ -77,7 +87,56 @@ def test_rules_whose_openings_cannot_be_listed_are_refused() -> None:
         check_rules(SMALL["small-4x3"].replace(spaces="auto_stock"))
 
 
-def test_regret_is_value_less_win() -> None:
+def _played_on(game: Game, agent: str) -> tuple[list[str], bool]:
+    """The moves of a scripted agent from a position to its end, and whether it has won."""
+    player, moves, game = make_agent(agent, game.rules), [], game.copy()
+    while not game.is_over:
+        mask = game.action_mask(distinct=True)
+        number = int(player.act(game.record.copy(), mask[None], np.random.default_rng(0))[0])
+        moves.append(all_moves(game.rules)[number].text)
+        game.play(moves[-1])
+    return moves, game.is_won
+
+
+@pytest.mark.parametrize("name", ["small-4x1-cells", "small-4x3"])
+def test_over_all_orders_regret_is_value_less_wins(name: str) -> None:
+    """Of one who does not look at the stock; what luck there was adds up to nothing."""
+    known, costs = Known(), []
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
+        game = Game(SMALL[name], deal)
+        while game.stock_size > 4:
+            game.play("deal")
+        value = fair_value(game, known=known).value
+        assert value is not None
+        record = game.record[0].copy()
+        at = slice(int(record["dealt"]), int(record["deck_size"]))
+        regrets, wins = [], []
+        for order in permutations(record["deck"][at].tolist()):
+            record["deck"][at] = order
+            start = Game.from_record(record, game.rules)
+            moves, is_won = _played_on(start, "greedy")
+            regret, costly = regret_of(start, moves, known=known, gigabytes=1)
+            assert regret >= 0
+            assert (regret > 0) == (costly > 0)
+            regrets.append(regret)
+            wins.append(is_won)
+        assert np.mean(regrets) == pytest.approx(value - np.mean(wins))
+        costs += regrets
+    assert max(costs) > 0 or name == "small-4x3"
+
+
+def test_giving_up_costs_what_could_be_won() -> None:
+    game, known = Game(SMALL["small-4x3"], TRAIN_FROM), Known()
+    while game.stock_size > 3:
+        game.play("deal")
+    value = fair_value(game, known=known).value
+    assert value
+    assert regret_of(game, (), known=known, gigabytes=1) == (value, 1)
+    with pytest.raises(MemoryError, match=r"allow more \(--gigabytes\)"):
+        regret_of(Game(SMALL["small-4x3"], TRAIN_FROM), (), known=Known(), gigabytes=1e-3)
+
+
+def test_the_summary_has_regret_optimum_and_ceiling() -> None:
     name = "small-4x3"
     rules, deals = SMALL[name], list(range(TRAIN_FROM, TRAIN_FROM + 50))
     every = openings(rules)
@@ -88,25 +147,42 @@ def test_regret_is_value_less_win() -> None:
             "cards": [" ".join(map(str, opening)) for opening in every],
             "alike": list(every.values()),
             "value": list(worth.values()),
+            "nodes": 10,
+            "seconds": 0.5,
         }
     )
     won = [deal % 2 == 0 for deal in deals]
     played = pd.DataFrame({"rules": name, "agent": "a", "deal": deals, "won": won})
     played = pd.concat([played, played.assign(agent="b", won=True)])
+    weighed = played.assign(regret=[0.1, 0.3] * 25 + [0.0] * 50)
     solved = pd.DataFrame({"rules": name, "deal": deals, "status": "won"})
-    found = summarise_regret(values, played, solved).set_index("agent")
+    found = summarise_regret(values, played, weighed, solved, {"a": "chance", "b": "search"})
+    text = [table.set_index("agent") for table in regret_as_text(found)]
+    found = found.set_index("agent")
     offered = [worth[opening_of(Game(rules, deal).record[0], rules)] for deal in deals]
     assert list(found.index) == ["a", "b", BEST, CEILING]
-    assert found["win_rate"][BEST] == pytest.approx(np.mean(offered))
-    assert found["regret"]["a"] == pytest.approx(np.mean(offered) - 0.5)
-    assert found["regret"]["b"] == pytest.approx(np.mean(offered) - 1)
-    assert (found["regret_low"] <= found["regret"]).all()
-    assert (found["regret_high"] >= found["regret"]).all()
-    assert found["regret_low"]["a"] < found["regret_high"]["a"]
+    assert found["win_rate"].tolist() == pytest.approx([0.5, 1, np.mean(offered), 1])
+    assert found["regret"].tolist() == pytest.approx([0.2, 0, 0, np.mean(offered) - 1])
+    assert 0 < found["regret_low"]["a"] < 0.2 < found["regret_high"]["a"] < 0.25
+    assert found["regret_low"]["b"] == 0 < found["regret_high"]["b"] < 0.08
+    assert (found["positions"] == 10).all()
     mean = np.average(list(worth.values()), weights=list(every.values()))
     for column in ("optimum", "low", "high"):
         assert found[column][BEST] == pytest.approx(mean)
-    assert regret_as_text(found.reset_index())["rules"].tolist() == [name]
+    assert text[0]["made of"].tolist() == ["chance", "search", "-", "-"]
+    assert text[0][name]["a"] == "50.0"
+    assert text[1][name]["a"].startswith("20.00 [")
+    assert list(text[1].index) == ["a", "b"]
+
+
+def test_deals_are_chosen_by_their_openings() -> None:
+    rules = SMALL["small-4x3"]
+    drawn = openings(rules, 12)
+    deals = deals_with(drawn, rules, range(TRAIN_FROM, TRAIN_FROM + 400), 9)
+    assert len(deals) == 9
+    assert list(deals) == sorted(deals)
+    assert all(opening_of(Game(rules, deal).record[0], rules) in drawn for deal in deals)
+    assert deals_with(drawn, rules, deals[:2], 9) == deals[:2]
 
 
 def test_drawn_openings_give_an_interval() -> None:
@@ -127,7 +203,11 @@ def test_drawn_openings_give_an_interval() -> None:
         ({"rules": []}, "at least one game"),
         ({"openings": 1}, "--openings is 2 or more, not 1"),
         ({"gigabytes": 0.0}, "--gigabytes is more than 0, not 0"),
-        ({"steps": "few"}, "steps are a positive number"),
+        ({"games": 1}, "--games is 2 or more, not 1"),
+        ({"core_minutes": 0.0}, "--core-minutes is a number of minutes above 0, not 0"),
+        ({"agents": ["heuristik"]}, "did you mean 'heuristic'"),
+        ({"agents": ["planner:nowhere"]}, "nowhere"),
+        ({"deals": "0-1", "openings": 2}, "none of the deals 0-1 has a valued opening of small-4x"),
         ({"deals": "9-3"}, "9-3"),
         ({"workers": Workers(n_jobs=0)}, "--n-jobs is 1 or more"),
     ],

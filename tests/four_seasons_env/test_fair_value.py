@@ -13,7 +13,7 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import fair_value, solve
 from tests.helpers import ROWS, small
 from tests.reference.fair_differential import compare, positions, small_games
@@ -25,6 +25,14 @@ from tests.reference.fair_differential import compare, positions, small_games
 def test_values_agree_with_brute_force(row: str) -> None:
     rules = small(row, ranks=4, piles=2 if ROWS[row].get("reserve") else 1)
     assert len(compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4), hidden=3, most=500)) >= 4
+
+
+@pytest.mark.parametrize(("ranks", "piles"), [(4, 1), (4, 2), (5, 2)])
+def test_values_agree_where_suits_are_chains(ranks: int, piles: int) -> None:
+    rules = SMALL["small-4x1-cells"].replace(ranks=ranks, piles=piles)
+    values = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 12), hidden=4, most=500)
+    assert len(values) >= 20
+    assert any(0 < value < 1 for value in values)
 
 
 @pytest.mark.slow

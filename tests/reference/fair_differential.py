@@ -88,6 +88,8 @@ def small_games() -> Iterable[Rules]:
     """Rule sets of all kinds whose endings are decided by brute force in fractions of a second."""
     yield from small_rules(wraps=((4, 1), (4, 2), (5, 2), (5, 3)), rows=((4, 1), (4, 3), (5, 2)))
     yield from SMALL.values()
+    for piles in (2, 3):  # cells in which more lies at the bottom of the waste
+        yield SMALL["small-4x1-cells"].replace(ranks=5, piles=piles)
 
 
 def main(run: FairDifferential) -> None:

@@ -4,6 +4,10 @@ Suits are labels: with them exchanged throughout, all that can happen happens li
 packing does not look at them. Where it looks at colours, only exchanges that keep the colours
 together are free. Ranks are counted from the base, and what King and Ace may do is in the packing
 table, so games of one table (`Rules` and FRAME field ``packs``) share their keys.
+
+Where nothing packs and nothing is turned over (FRAME field ``chains``) a suit is but a chain of the
+cards that are not up, so they are counted from the next one on. And what lies at the bottom of the
+waste and ends all its suits may as well be gone (`_cards_that_matter`).
 """
 
 from __future__ import annotations
@@ -13,12 +17,14 @@ from itertools import permutations
 import numpy as np
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import NO_PILE
 from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.solver.relaxation import SUIT, cards_up
 
-_1, _2, _3 = np.uint64(1), np.uint64(2), np.uint64(3)
+_0, _1 = np.uint64(0), np.uint64(1)
 _NOTHING = 52  # in place of a card's place
 
 _rng = np.random.default_rng(1883)
@@ -29,6 +35,7 @@ def _table(*shape: int) -> np.ndarray:
 
 
 _LEVEL = _table(4, 14)  # [suit, cards on its foundation]
+_LEFT = _table(4, 14)  # [suit, cards of its chain]
 _STOCK = _table(3, 53)  # [redeals left, cards in the stock]
 _RESERVE = _table(53)  # [card of the reserve]
 _ON = _table(53, 53)  # [card in the tableau, the card below it]
@@ -36,6 +43,7 @@ _UNDER = _table(53, 53)  # [card in the waste, the card below it]
 _AFTER = _table(53, 53)  # [card in a known stock, the one before it]
 
 _OWN_LEVEL = _table(14)  # of a suit alone, the same for all: [cards on its foundation]
+_OWN_LEFT = _table(14)  # likewise: [cards of its chain]
 _OWN_ON = _table(14, 14)  # [place of a card in the tableau, that of the card below it]
 _OWN_WASTE = _table(14, 53)  # [place of a card, how deep it lies in the waste]
 _OWN_STOCK = _table(14, 53)  # [place of a card, how deep it lies in a known stock]
@@ -48,29 +56,96 @@ _KEEPING_COLOURS = np.array(
 
 
 @jit
-def _describe_suits(g, rule, frame, is_ordered, own):
+def _rank_of(card, g, frame):
+    """A card's place in its suit's order: from the base card on, or from the next card on."""
+    rank = np.int64(frame.place[card]) >> 2
+    return rank - np.int64(g.level[card & 3]) if frame.chains else rank
+
+
+@jit
+def _piles_for(card, below, g, frame):
+    """The most piles that are needed to play off a card of the waste and those below it, if all
+    others are up, where nothing packs.
+
+    Args:
+        card: the first.
+        below: bit set of it and those below it.
+    """
+    lying, most = _0, np.uint64(0)
+    while card != NO_CARD:
+        bit = _1 << np.uint64(frame.place[card])
+        below ^= bit
+        lying |= bit
+        stuck = np.uint64(0)
+        for suit in range(4):
+            own = below & (SUIT << np.uint64(suit))
+            if own:
+                stuck += popcount(lying & (SUIT << np.uint64(suit)) & ~((own & (~own + _1)) - _1))
+        most = max(most, stuck)
+        card = g.below[card]
+    return most
+
+
+@jit
+def _cards_that_matter(g, rule, frame):
+    """How many cards of the waste matter, from its top, and the set of cards that do at all.
+
+    Take cards from the bottom of the waste up, without which each suit is still a chain from its
+    next card on. No other card waits for one of these, and they cover only each other. So a plan
+    that wins without them wins with them, if they can be played off once all others are up; and
+    whatever wins with them wins without. They count as gone, unless they are all that is left.
+    """
+    rest = frame.cards & ~cards_up(g.level)
+    if not frame.chains:
+        return 99, rest
+    waste = _0
+    card = g.top[WASTE]
+    while card != NO_CARD:
+        waste |= _1 << np.uint64(frame.place[card])
+        card = g.below[card]
+    outside = passed = rest & ~waste
+    first = card = g.top[WASTE]
+    depth = matter = 0
+    while card != NO_CARD:
+        bit = _1 << np.uint64(frame.place[card])
+        passed |= bit
+        depth += 1
+        if outside & (SUIT << np.uint64(card & 3)) & ~(bit - _1):
+            outside, matter, first = passed, depth, g.below[card]
+        card = g.below[card]
+    if outside == _0 or _piles_for(first, rest & ~outside, g, frame) > rule.piles:
+        return 99, rest
+    return matter, outside
+
+
+@jit
+def _describe_suits(g, rule, frame, is_ordered, own, matter):
     """Write a hash of what is seen of each suit's cards, whatever the suit is called."""
+    in_waste, cards = matter
     for suit in range(4):
-        own[suit] = _OWN_LEVEL[g.level[suit]]
+        if frame.chains:
+            own[suit] = _OWN_LEFT[popcount(cards & (SUIT << np.uint64(suit)))]
+        else:
+            own[suit] = _OWN_LEVEL[g.level[suit]]
     for pile in range(rule.piles):
         card = g.top[pile]
         if pile == rule.reserve and card != NO_CARD:
-            own[card & 3] += _OWN_RESERVE[frame.place[card] >> 2]
+            own[card & 3] += _OWN_RESERVE[_rank_of(card, g, frame)]
         while card != NO_CARD:
             host = g.below[card]
-            below = 13 if host == NO_CARD else np.int64(frame.place[host] >> 2)
-            own[card & 3] += _OWN_ON[frame.place[card] >> 2, below]
+            below = 13 if host == NO_CARD else _rank_of(host, g, frame)
+            own[card & 3] += _OWN_ON[_rank_of(card, g, frame), below]
             card = host
     card = g.top[WASTE]
     depth = 0
-    while card != NO_CARD:
-        own[card & 3] += _OWN_WASTE[frame.place[card] >> 2, depth]
+    while card != NO_CARD and depth < in_waste:
+        own[card & 3] += _OWN_WASTE[_rank_of(card, g, frame), depth]
         card = g.below[card]
         depth += 1
     if is_ordered:
         for i in range(g.dealt, g.deck_size):
             card = g.deck[i]
-            own[card & 3] += _OWN_STOCK[frame.place[card] >> 2, i - g.dealt]
+            own[card & 3] += _OWN_STOCK[_rank_of(card, g, frame), i - g.dealt]
 
 
 @jit
@@ -83,39 +158,44 @@ def _is_before(own, one, other):
 
 
 @jit
-def _renamed(card, frame, names):
+def _renamed(card, g, frame, names):
     """A card's place in the foundations' order, with its suit's new name."""
-    return _NOTHING if card == NO_CARD else np.int64(frame.place[card] & 60) | names[card & 3]
+    return _NOTHING if card == NO_CARD else 4 * _rank_of(card, g, frame) + names[card & 3]
 
 
 @jit
-def _hash_chain(g, card, table, frame, names):
-    """A hash of a card and all below it, by a table of [card, the card below it]."""
+def _hash_pile(g, pile, most, table, frame, names):
+    """A hash of so many cards of a pile, from its top, by a table of [card, the card below it]."""
     total = np.uint64(0)
-    at = _renamed(card, frame, names)
-    while card != NO_CARD:
-        card = g.below[card]
-        host = _renamed(card, frame, names)
-        total += table[at, host]
-        at = host
+    card = g.top[pile]
+    while card != NO_CARD and most > 0:
+        most -= 1
+        host = g.below[card]
+        at = _renamed(card, g, frame, names)
+        total += table[at, _renamed(host, g, frame, names) if most else _NOTHING]
+        card = host
     return total
 
 
 @jit
-def _hash_named(g, rule, frame, is_ordered, names):
+def _hash_named(g, rule, frame, is_ordered, names, matter):
     """A hash of what is seen, with the suits under new names."""
+    in_waste, cards = matter
     total = _STOCK[g.redeals, kernel.stock_size(g)]
     for suit in range(4):
-        total += _LEVEL[names[suit], g.level[suit]]
+        if frame.chains:
+            total += _LEFT[names[suit], popcount(cards & (SUIT << np.uint64(suit)))]
+        else:
+            total += _LEVEL[names[suit], g.level[suit]]
     if rule.reserve != NO_PILE:
-        total += _RESERVE[_renamed(g.top[rule.reserve], frame, names)]
+        total += _RESERVE[_renamed(g.top[rule.reserve], g, frame, names)]
     for pile in range(rule.piles):
-        total += _hash_chain(g, g.top[pile], _ON, frame, names)
-    total += _hash_chain(g, g.top[WASTE], _UNDER, frame, names)
+        total += _hash_pile(g, pile, 99, _ON, frame, names)
+    total += _hash_pile(g, WASTE, in_waste, _UNDER, frame, names)
     if is_ordered:
         before = _NOTHING
         for i in range(g.dealt, g.deck_size):
-            at = _renamed(g.deck[i], frame, names)
+            at = _renamed(g.deck[i], g, frame, names)
             total += _AFTER[at, before]
             before = at
     return max(total, _1)
@@ -131,7 +211,8 @@ def shared_key(g, rule, frame, is_ordered, own, names):
         names: scratch, int64 (4,).
     """
     is_ordered = is_ordered or kernel.stock_is_known(g, rule)
-    _describe_suits(g, rule, frame, is_ordered, own)
+    matter = _cards_that_matter(g, rule, frame)
+    _describe_suits(g, rule, frame, is_ordered, own, matter)
     orders = _KEEPING_COLOURS if frame.by_colour else _ORDERS
     first = 0
     for i in range(1, len(orders)):
@@ -142,5 +223,5 @@ def shared_key(g, rule, frame, is_ordered, own, names):
         if _is_before(own, orders[i], orders[first]) == 0:
             for at in range(4):
                 names[orders[i, at]] = at
-            key = max(key, _hash_named(g, rule, frame, is_ordered, names))
+            key = max(key, _hash_named(g, rule, frame, is_ordered, names, matter))
     return key
