@@ -82,7 +82,8 @@ class Optimum:
     core_minutes: float = 1.0
     """Minutes of processor time of a training."""
     openings: int | None = None
-    """Value the openings of so many sets of cards, drawn at random; of all by default."""
+    """Value the openings of so many sets of cards, drawn at random; of all by default, and where
+    there are no more."""
     gigabytes: float = 6.0
     """Memory for the values of positions of a game."""
     seed: int = 0
@@ -199,7 +200,7 @@ def _trained(run: Optimum, agent: str) -> str:
         if (folder / DONE).is_file():
             continue
         if (folder / RUN).is_file():
-            train(Train(folder, resume=True))
+            train(Train(folder, resume=True, workers=Workers(n_jobs=1)))
             continue
         train(
             Train(
@@ -211,6 +212,7 @@ def _trained(run: Optimum, agent: str) -> str:
                 set=SETTINGS.get(parts.registered, []),
                 validations=2,
                 validation_deals=200,
+                workers=Workers(n_jobs=1),
             )
         )
     options = name.partition("@")[2]

@@ -55,13 +55,14 @@ def openings(rules: Rules, draws: int | None = None) -> dict[Opening, int]:
 
     Args:
         rules: the game.
-        draws: of so many sets of cards drawn at random, always the same; None: of all.
+        draws: of so many sets of cards drawn at random, always the same; None: of all, as where no
+            more openings than that are different.
     """
     every = list(combinations(range(1, rules.cards), rules.piles))
-    if draws is not None and draws < len(every):
-        drawn = np.random.default_rng(0).permutation(len(every))[:draws]
-        every = [every[number] for number in drawn]
     counts = Counter(_named(cards, rules) for cards in every)
+    if draws is not None and draws < len(counts):
+        drawn = np.random.default_rng(0).permutation(len(every))[:draws]
+        counts = Counter(_named(every[number], rules) for number in drawn)
     return dict(sorted(counts.items()))
 
 

@@ -42,10 +42,10 @@ def test_openings_are_all_there_are(name: str) -> None:
         assert opening_of(game_of(opening, rules).record[0], rules) == opening
     for deal in range(TRAIN_FROM, TRAIN_FROM + 20):
         assert opening_of(Game(rules, deal).record[0], rules) in every
-    some = openings(rules, 8)
-    assert sum(some.values()) == 8
+    some = openings(rules, 6)
+    assert sum(some.values()) == 6
     assert set(some) <= set(every)
-    assert openings(rules, 10**6) == every
+    assert openings(rules, len(every)) == every
 
 
 def test_openings_come_as_often_as_they_stand_for() -> None:
@@ -87,25 +87,23 @@ def test_rules_whose_openings_cannot_be_listed_are_refused() -> None:
         check_rules(SMALL["small-4x3"].replace(spaces="auto_stock"))
 
 
-def _played_on(game: Game, agent: str) -> tuple[list[str], bool]:
-    """The moves of a scripted agent from a position to its end, and whether it has won."""
+def _played_on(game: Game, agent: str, hidden: int = 0) -> tuple[list[str], Game]:
+    """A scripted agent's moves from a position to its end, or to so few hidden cards; the last."""
     player, moves, game = make_agent(agent, game.rules), [], game.copy()
-    while not game.is_over:
+    while not game.is_over and (game.stock_size > hidden or hidden == 0):
         mask = game.action_mask(distinct=True)
         number = int(player.act(game.record.copy(), mask[None], np.random.default_rng(0))[0])
         moves.append(all_moves(game.rules)[number].text)
         game.play(moves[-1])
-    return moves, game.is_won
+    return moves, game
 
 
-@pytest.mark.parametrize("name", ["small-4x1-cells", "small-4x3"])
+@pytest.mark.parametrize("name", ["small-4x1-cells", "small-4x2-cells"])
 def test_over_all_orders_regret_is_value_less_wins(name: str) -> None:
     """Of one who does not look at the stock; what luck there was adds up to nothing."""
     known, costs = Known(), []
     for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
-        game = Game(SMALL[name], deal)
-        while game.stock_size > 4:
-            game.play("deal")
+        _, game = _played_on(Game(SMALL[name], deal), "greedy", 3)
         value = fair_value(game, known=known).value
         assert value is not None
         record = game.record[0].copy()
@@ -114,15 +112,15 @@ def test_over_all_orders_regret_is_value_less_wins(name: str) -> None:
         for order in permutations(record["deck"][at].tolist()):
             record["deck"][at] = order
             start = Game.from_record(record, game.rules)
-            moves, is_won = _played_on(start, "greedy")
+            moves, end = _played_on(start, "random")  # what it draws is the same each time
             regret, costly = regret_of(start, moves, known=known, gigabytes=1)
             assert regret >= 0
             assert (regret > 0) == (costly > 0)
             regrets.append(regret)
-            wins.append(is_won)
+            wins.append(end.is_won)
         assert np.mean(regrets) == pytest.approx(value - np.mean(wins))
         costs += regrets
-    assert max(costs) > 0 or name == "small-4x3"
+    assert max(costs) > 0
 
 
 def test_giving_up_costs_what_could_be_won() -> None:
