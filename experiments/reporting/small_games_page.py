@@ -23,46 +23,57 @@ _SUMMARY, _VALUES = RESULTS / "small-games.csv", RESULTS / "small-games-openings
 def store_small_games(folder: Path) -> None:
     """Copy the results of `experiments.optimum` into docs/results and into the package.
 
+    Games that it has not valued keep the results that are stored.
+
     Raises:
-        ValueError: if it has not valued all small games.
+        ValueError: if a small game then has no values.
     """
-    values = read_part(folder / "openings.csv")
+    values = _with_stored(read_part(folder / "openings.csv"), _VALUES)
     missing = [name for name in SMALL if name not in set(values["rules"])]
     if missing:
-        raise ValueError(f"{folder} has no values of {', '.join(missing)}: value all small games")
+        raise ValueError(f"{folder} has no values of {', '.join(missing)}: value these as well")
     games = {
         name: summarise_optimum(rules, values[values["rules"] == name])
         for name, rules in SMALL.items()
     }
     about = {"command": "python -m experiments.optimum", "games": games}
-    write_atomically(OPTIMA, (json.dumps(about, indent=2) + "\n").encode())
+    write_atomically(OPTIMA, f"{json.dumps(about, indent=2)}\n".encode())
     write_csv(_VALUES, values)
-    write_csv(_SUMMARY, read_table(folder / "summary.csv"))
+    write_csv(_SUMMARY, _with_stored(read_table(folder / "summary.csv"), _SUMMARY))
     plot_regret(read_table(_SUMMARY), RESULTS / "small-games.png")
+
+
+def _with_stored(found: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Results, and those of other games that are stored; in the order of `SMALL`."""
+    stored = read_table(path)
+    both = pd.concat([found, stored[~stored["rules"].isin(found["rules"])]])
+    return pd.concat([both[both["rules"] == name] for name in SMALL], ignore_index=True)
 
 
 def small_games_part() -> str:
     """The generated part of the page."""
-    values, summary = read_table(_VALUES), read_table(_SUMMARY)
+    values = read_table(_VALUES)
     rows = []
-    for name, row in summary.drop_duplicates("rules").set_index("rules").iterrows():
-        valued = values[values["rules"] == name]
+    for name, valued in values.groupby("rules", sort=False):
+        row = pd.Series(summarise_optimum(SMALL[str(name)], valued))
         sure = valued["alike"][valued["value"] == 1].sum() / valued["alike"].sum()
         rows.append(
             {
                 "rules": name,
-                "cards": str(row["cards"]),
-                "openings": f"{row['openings']:,}",
-                "valued": f"{row['valued']:,}",
+                "cards": str(SMALL[str(name)].cards),
+                "openings": f"{row['openings']:,.0f}",
+                "valued": f"{row['valued']:,.0f}",
                 "optimum %": optimum_as_text(row),
                 "won for certain %": f"{100 * sure:.1f}",
-                "positions": f"{row['positions']:,.0f}",
-                "core-seconds": f"{row['seconds']:.1f}",
+                "positions": f"{valued['nodes'].mean():,.0f}",
+                "core-seconds": f"{valued['seconds'].mean():.1f}",
             }
         )
+    summary = read_table(_SUMMARY)
     won, regret = regret_as_text(summary)
+    deals = " or ".join(f"{count:,}" for count in sorted(summary["deals"].unique()))
     return (
-        f"{as_markdown(pd.DataFrame(rows))}\nGames won in percent, of test deals whose openings "
-        f"are valued:\n\n{as_markdown(won)}\nRegret in points, with its 95% interval:\n\n"
-        f"{as_markdown(regret)}\n![regret](results/small-games.png)\n\n"
+        f"{as_markdown(pd.DataFrame(rows))}\nGames won in percent, of {deals} test deals with "
+        f"openings that are valued:\n\n{as_markdown(won)}\nRegret in points, with its 95% "
+        f"interval:\n\n{as_markdown(regret)}\n![regret](results/small-games.png)\n\n"
     )
