@@ -27,12 +27,13 @@ def test_values_agree_with_brute_force(row: str) -> None:
     assert len(compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4), hidden=3, most=500)) >= 4
 
 
-@pytest.mark.parametrize(("ranks", "piles"), [(4, 1), (4, 2), (5, 2)])
-def test_values_agree_where_suits_are_chains(ranks: int, piles: int) -> None:
-    rules = SMALL["small-4x1-cells"].replace(ranks=ranks, piles=piles)
-    values = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 12), hidden=4, most=500)
-    assert len(values) >= 20
-    assert any(0 < value < 1 for value in values)
+def test_values_agree_where_suits_are_chains() -> None:
+    values = []
+    for ranks, piles in ((4, 1), (4, 2), (5, 2)):
+        rules = SMALL["small-4x1-cells"].replace(ranks=ranks, piles=piles)
+        values += compare(rules, range(TRAIN_FROM, TRAIN_FROM + 12), hidden=4, most=500)
+    assert len(values) >= 60
+    assert len([value for value in values if 0 < value < 1]) >= 2
 
 
 @pytest.mark.slow
