@@ -1,5 +1,6 @@
 """Blocks of deals: which rule sets and deals, what is done already, and what failed."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ def write_even(block: Block) -> None:
     if block.deals[0] % 2:
         raise ValueError("odd")
     write(block)
+
+
+def write_none(block: Block) -> None:
+    raise ValueError(f"case {'0112223333'[block.deals[0]]}")
 
 
 def some(out: Path, count: int) -> list[Block]:
@@ -64,3 +69,12 @@ def test_the_first_that_failed_is_named(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=told):
         run_blocks(write_even, work, "working", ALONE)
     assert [block.stored() is not None for block in work] == [True, False, True, False, True]
+
+
+def test_of_many_reasons_the_three_most_frequent_are_told(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError) as failed:
+        run_blocks(write_none, some(tmp_path, 10), "working", ALONE)
+    told = str(failed.value)
+    assert "10 of 10 blocks failed" in told
+    assert [f"case {number}" in told for number in range(4)] == [False, True, True, True]
+    assert re.findall(r"case (\d)[^;]*\((\d) times\)", told) == [("3", "4"), ("2", "3"), ("1", "2")]

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import ROOT
 
 FORKED = """
@@ -51,3 +52,19 @@ def test_parent_and_child_play_on(kind):
         check=False,
     )
     assert done.stdout == "True 0\n", done.stderr
+
+
+@pytest.mark.parametrize("other", [-1, 1])
+def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, other):
+    """As a forked process has the pool of threads, but no threads."""
+    env = FourSeasonsVectorEnv(4, num_threads=2)
+    env.reset(seed=0)
+    pool = env._batch._pool
+    assert pool is not None
+    env.step(env.action_masks().argmax(axis=1))
+    assert env._batch._pool is pool
+    monkeypatch.setattr(os, "getpid", lambda here=os.getpid(): here + other)
+    env.step(env.action_masks().argmax(axis=1))
+    assert env._batch._pool is not pool
+    env.close()
+    pool.shutdown()

@@ -9,6 +9,7 @@ from scipy import stats
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import count_moves, draw_moves, nth_move
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import RULES
 
 
@@ -30,6 +31,16 @@ def test_moves_are_picked_in_order(rules, data):
     moves = np.full(actions, -1)
     count = _all_moves(words[0], moves)
     assert moves[:count].tolist() == np.flatnonzero(masks[0]).tolist()
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=lambda rules: rules.name)
+def test_a_word_has_eight_moves_and_no_word_is_spare(rules):
+    words, masks = new_masks(3, rules)
+    actions = len(all_moves(rules))
+    assert masks.shape == (3, actions)
+    assert 8 * (words.shape[1] - 1) < actions <= 8 * words.shape[1]
+    masks[1] = 1
+    assert [int(np.count_nonzero(row.view(np.int8))) for row in words] == [0, actions, 0]
 
 
 def test_every_legal_move_is_drawn_as_often():

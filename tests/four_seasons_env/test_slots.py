@@ -8,6 +8,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.observations import CARDS, OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import RULES
 from four_seasons_env.slots import observation_slots
+from tests.helpers import observe
 
 
 def seen(game):
@@ -27,6 +28,16 @@ def test_slots_follow_each_other_to_the_end(name, observation):
     slots = observation_slots(RULES[name], observation)
     assert [s.start for s in slots] == [0, *(s.stop for s in slots[:-1])]
     assert slots[-1].stop == observation_length(RULES[name], observation)
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("observation", OBSERVATIONS)
+def test_every_slot_is_written(name, observation):
+    """Over whatever was there: `observe` begins with NaN."""
+    game = Game(name, deal=3)
+    for _ in range(2):
+        assert not np.isnan(observe(game, observation)).any()
+        game.play(game.legal_moves()[0])
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -331,6 +331,15 @@ def test_wrong_actions_change_nothing(actions, illegal):
     assert_unharmed(env, twin)
 
 
+@pytest.mark.parametrize("action", [32, -1])
+def test_an_action_out_of_range_is_told_which_there_are(action):
+    env = FourSeasonsVectorEnv(3)
+    env.reset(seed=0)
+    told = f"^action {action} in game 1 is out of range: 'four-seasons' has actions 0 to 31$"
+    with pytest.raises(ValueError, match=told):
+        env.step(np.array([0, action, 0]))
+
+
 def test_one_illegal_action_moves_no_game_where_it_raises():
     env, twin = twins(illegal="raise")
     legal = int(env.action_masks()[0].argmax())

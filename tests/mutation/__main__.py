@@ -2,11 +2,11 @@
 
     python -m tests.mutation --count 320 --out runs/mutants
     python -m tests.mutation --targets statistics tables --count 60 --out runs/mutants
-    python -m tests.mutation --again --out runs/mutants          # survivors, after a test was added
+    python -m tests.mutation --again --out runs/mutants          # after a test was added
 
 Each mutant (Cosmic Ray makes them) is tried in a copy of the working tree, in two stages.
 
-1. *Quick*: the default tests of its target that take 0.6 seconds of the processor at most, and
+1. *Quick*: the default tests of its target that take 1.5 seconds of the processor at most, and
    some that are cut shorter for this (`quick_*.py`): the quickest first, until one fails. Where the
    engine is concerned it runs as Python (`plain.py`): after a fault in the kernel the compiler
    would be busy for minutes.
@@ -16,7 +16,9 @@ Each mutant (Cosmic Ray makes them) is tried in a copy of the working tree, in t
 The table says of each mutant what became of it: `killed`, by which test and at which stage,
 `invalid` (it cannot be imported, compiled or run: a TypeError of the engine as Python is taken for
 that), `survived`, or `open` while its second stage is still to come; with its diff. What is in the
-table already is not tried again. The choice of mutants follows from seed and sources.
+table already is not tried again, but with `--again`: then those are that no test has noticed and
+that nobody has judged equivalent (docs/results/reliability/judged.csv). The choice of mutants
+follows from seed and sources.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ import pytest
 from agents.files import write_atomically
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from tests.helpers import ROOT
-from tests.mutation.mutants import Mutant, choose
-from tests.mutation.summary import FULL, QUICK, summary
+from tests.mutation.mutants import Mutant, all_mutants, choose
+from tests.mutation.summary import FULL, LEFT, QUICK, STAGES, summary, with_judgement
 from tests.mutation.targets import TARGETS
 from tests.mutation.trial import Trial, link_tree, quick_tests, run_tests
 
@@ -136,28 +138,36 @@ def _outcome(done: Trial, stage: str, compiled: bool) -> str:
     return "invalid" if any(sign in done.output for sign in signs) else "killed"
 
 
+def chosen(run: argparse.Namespace, done: pd.DataFrame) -> list[Mutant]:
+    """The mutants to try."""
+    if run.again:
+        told = with_judgement(done.reset_index())
+        left = told[told["outcome"].isin(LEFT) & told["target"].isin(run.targets)]
+        names, targets = set(left["name"]), left["target"].unique()
+        mutants = [each for target in targets for each in all_mutants(target)]
+        return list({each.name: each for each in mutants if each.name in names}.values())
+    share = -(-run.count // len(run.targets))
+    mutants = [each for target in run.targets for each in choose(target, share, run.seed)]
+    random.Random(run.seed).shuffle(mutants)  # stopped early, it has seen something of each
+    return mutants[: run.count]
+
+
 def rows(run: argparse.Namespace, bench: Bench, table: Path) -> Iterator[pd.DataFrame]:
     """The table, again and again, as it grows by a mutant or gets to know more of one."""
-    done = read_table(table).set_index("name") if table.is_file() else pd.DataFrame()
-    share = -(-run.count // len(run.targets))
-    chosen = [each for target in run.targets for each in choose(target, share, run.seed)]
-    random.Random(run.seed).shuffle(chosen)  # stopped early, it has seen something of each
-    if run.again:
-        kept = done[done["outcome"] == "survived"].index
-        done = done.drop(kept)
-        chosen = [mutant for mutant in chosen if mutant.name in kept]
-    for again in (False, True)[: 1 if run.quick else 2]:
-        for mutant in chosen[: run.count]:
-            known = done.loc[mutant.name, "outcome"] if mutant.name in done.index else None
-            if known != ("open" if again else None):
+    done = read_table(table) if table.is_file() else pd.DataFrame(columns=["name", "outcome"])
+    done = done.set_index("name")
+    mutants = chosen(run, done)
+    known = {} if run.again else done["outcome"].to_dict()
+    for stage in STAGES[:1] if run.quick else STAGES:
+        for mutant in mutants:
+            if known.get(mutant.name) != ("open" if stage == FULL else None):
                 continue
-            stage = FULL if again else QUICK
-            if again:
-                done = done.drop(mutant.name)
-            if again:
+            if stage == FULL:
                 bench.check(mutant.target)
-            row = pd.DataFrame([bench.try_out(mutant, stage)], index=[mutant.name])
-            done = pd.concat([done, row]).rename_axis("name")
+            row = bench.try_out(mutant, stage)
+            known[mutant.name] = str(row["outcome"])
+            kept = done.drop(index=mutant.name, errors="ignore")
+            done = pd.concat([kept, pd.DataFrame([row], index=[mutant.name])]).rename_axis("name")
             yield done
 
 
@@ -168,7 +178,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=320, help="mutants to try")
     parser.add_argument("--seed", type=int, default=0, help="of the choice")
     parser.add_argument("--quick", action="store_true", help="the first stage only")
-    parser.add_argument("--again", action="store_true", help="try the survivors again")
+    parser.add_argument("--again", action="store_true", help="those that no test has noticed")
     parser.add_argument("--out", type=Path, default=Path("runs/mutants"))
     run = parser.parse_args()
     table = run.out.absolute() / "mutants.csv"
@@ -181,9 +191,9 @@ def main() -> None:
             where = f"{last['source']}:{last['line']}"
             print(f"{len(done):4} {last['stage']:9} {last['outcome']:9} {where}", flush=True)
         os.chdir(ROOT)
-    done = read_table(table)
-    print(as_markdown(summary(done).astype(str)))
-    for diff in done[done["outcome"] == "survived"]["diff"]:
+    told = with_judgement(read_table(table))
+    print(as_markdown(summary(told).astype(str)))
+    for diff in told[told["outcome"].isin(LEFT)]["diff"]:
         print(diff)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import random
 import tempfile
@@ -52,7 +53,7 @@ class Mutant:
     def name(self) -> str:
         """What tells it from others: the place in its line and the lines around it."""
         (first, column), (last, end) = self.spec.start_pos, self.spec.end_pos
-        lines = Path(self.source).read_text().splitlines()
+        lines = _lines(self.source)
         around = lines[max(0, first - 1 - AROUND) : last + AROUND]
         change = _order(self.spec)[:-1]
         return hashlib.sha256(repr((change, around, column, end)).encode()).hexdigest()[:16]
@@ -65,6 +66,11 @@ class Mutant:
         names = f"a/{self.source}", f"b/{self.source}"
         lines = difflib.unified_diff(before.splitlines(), after.splitlines(), *names, lineterm="")
         return after, "\n".join(lines)
+
+
+@functools.cache
+def _lines(source: str) -> list[str]:
+    return Path(source).read_text().splitlines()
 
 
 def _specs(target: str) -> list[MutationSpec]:
@@ -84,8 +90,12 @@ def _order(spec: MutationSpec) -> tuple[str, ...]:
     return str(spec.module_path), spec.operator_name, *arguments, f"{spec.occurrence:9}"
 
 
+def all_mutants(target: str) -> list[Mutant]:
+    """The mutants of a target."""
+    return [Mutant(target, spec) for spec in sorted(_specs(target), key=_order)]
+
+
 def choose(target: str, count: int, seed: int) -> list[Mutant]:
     """Some mutants of a target, each operator and file as likely as it is there."""
-    specs = sorted(_specs(target), key=_order)
-    chosen = random.Random(f"{seed} {target}").sample(specs, min(count, len(specs)))
-    return [Mutant(target, spec) for spec in chosen]
+    mutants = all_mutants(target)
+    return random.Random(f"{seed} {target}").sample(mutants, min(count, len(mutants)))

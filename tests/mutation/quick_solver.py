@@ -1,4 +1,4 @@
-"""The solver against brute force on a few of the smallest games: the first that a mutant meets."""
+"""The solver against brute force on two of the smallest games: the first that a mutant meets."""
 
 import pytest
 
@@ -9,9 +9,6 @@ from tests.reference.solver_differential import compare
 GAMES = [
     ("four-seasons", 1, 0, "won"),
     ("four-seasons", 1, 9, "lost"),
-    ("corners", 1, 3, "lost"),
-    ("czarina-1898", 1, 0, "won"),
-    ("florentine", 2, 0, "won"),
 ]
 """Row, piles, deal, end."""
 

@@ -35,7 +35,12 @@ TARGETS = {
     ),
     "episodes": Target(
         _files("four_seasons_env/episodes", "stepping batch"),
-        _files(LIBRARY, "test_env test_vector test_fork"),
+        (
+            "tests/mutation/quick_episodes.py",
+            *_files(
+                LIBRARY, "test_fork test_env test_vector test_autoreset test_limit test_machine"
+            ),
+        ),
     ),
     "observations": Target(
         _files("four_seasons_env", "observations rewards slots"),
@@ -43,7 +48,10 @@ TARGETS = {
     ),
     "next-deal": Target(
         _files("four_seasons_env/next_deal", "enumeration reach stepping features"),
-        ("tests/mutation/quick_next_deal.py", *_files(LIBRARY, "test_next_deal")),
+        (
+            "tests/mutation/quick_next_deal.py",
+            *_files(LIBRARY, "test_next_deal_parts test_next_deal"),
+        ),
     ),
     "solver": Target(
         _files(
@@ -51,16 +59,21 @@ TARGETS = {
             "solver/beam solver/evaluation solver/exhaust solver/frame solver/hash_table "
             "solver/proof solver/relaxation solver/sat solver/shorten engine/hashing",
         ),
-        ("tests/mutation/quick_solver.py", *_files(LIBRARY, "test_solver test_certificates")),
+        (
+            "tests/mutation/quick_solver.py",
+            *_files(LIBRARY, "test_solver_parts test_certificates test_solver"),
+        ),
     ),
     "search": Target(
-        _files("agents/search", "determinization votes plans"),
-        _files("tests/agents", "test_votes test_agents")
+        _files("agents/search", "determinization votes plans rollout pimc finisher"),
+        _files(
+            "tests/agents", "test_determinization test_plans test_rollout test_votes test_agents"
+        )
         + _files("tests/experiments", "test_fairness"),
     ),
     "statistics": Target(
         _files("experiments/statistics", "summary seeds"),
-        _files("tests/experiments", "test_seeds test_tables test_census test_ladder test_results"),
+        _files("tests/experiments", "test_seeds test_summary test_tables test_census"),
         compiled=False,
     ),
     "tables": Target(

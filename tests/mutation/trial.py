@@ -28,9 +28,9 @@ from hypothesis import is_hypothesis_test
 from tests.mutation import plain
 
 PROJECT = ("four_seasons_env", "agents", "experiments", "tests")
-SLOW = 0.6
+SLOW = 1.5
 """Seconds of the processor after which a test is none for the quick stage."""
-QUICK = 30.0
+QUICK = 20.0
 """Seconds of the processor that are spent on finding the tests of a quick stage."""
 OWN = "tests/mutation/"
 """Tests that are made for the quick stage: they may take longer."""
@@ -71,18 +71,23 @@ class Watch:
         """Leave the chosen tests, in their order."""
         if self.stop_slow:  # Hypothesis would try a slow one again and again
             items[:] = [each for each in items if not is_hypothesis_test(each.obj)]
-            random.Random(0).shuffle(items)
-            items.sort(key=lambda each: not each.nodeid.startswith(OWN))
+            files = list(dict.fromkeys(each.path for each in items))
+            random.Random(0).shuffle(items)  # the budget is for some of each kind in a file
+            items.sort(key=lambda each: files.index(each.path))
         if self.only is not None:
             order = list(self.only)
             items[:] = [each for each in items if each.nodeid in self.only]
             items.sort(key=lambda each: order.index(each.nodeid))
 
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Start the clock."""
-        self.started = _clock()
-        if self.stop_slow and self.started > QUICK:
+    def pytest_runtest_setup(self) -> None:
+        """Skip what is too late."""
+        if self.stop_slow and _clock() > QUICK:
             pytest.skip("the quick stage has enough tests")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        """Start the clock, which stops when the test has been told of."""
+        self.started = _clock()
         if self.stop_slow and not item.nodeid.startswith(OWN):
             signal.signal(signal.SIGVTALRM, _stop)
             signal.setitimer(signal.ITIMER_VIRTUAL, SLOW, SLOW)

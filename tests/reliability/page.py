@@ -16,13 +16,14 @@ from agents.files import write_atomically
 from experiments.pages import RESULTS, with_part
 from experiments.reporting.tables import as_markdown, read_table
 from tests.helpers import ROOT
-from tests.mutation.summary import summary
+from tests.mutation.summary import EQUIVALENT, summary, with_judgement
 
 PAGE = ROOT / "docs" / "reliability.md"
 KEPT = RESULTS / "reliability"
 NOT_KILLED = {
     "survived": "Survivors of both stages",
     "open": "Open, as only the first stage has been tried",
+    EQUIVALENT: "Equivalent: the code does what it did, so no test can notice",
 }
 TABLES = ("records", "files", "commands", "soak")
 
@@ -35,12 +36,12 @@ def _cells(table: pd.DataFrame) -> pd.DataFrame:
     return cells
 
 
-def mutants_part(mutants: pd.DataFrame, judged: pd.DataFrame) -> str:
+def mutants_part(mutants: pd.DataFrame) -> str:
     """The counts, and each mutant that no test has noticed, with its judgement."""
-    told = f"{as_markdown(_cells(summary(mutants)))}\n"
+    judged = with_judgement(mutants)
+    told = f"{as_markdown(_cells(summary(judged)))}\n"
     for outcome, title in NOT_KILLED.items():
-        shown = mutants[mutants["outcome"] == outcome].merge(judged, on="name", how="left")
-        shown = shown.sort_values(["source", "line", "name"])
+        shown = judged[judged["outcome"] == outcome].sort_values(["source", "line", "name"])
         rows = pd.DataFrame(
             {
                 "where": shown["source"] + ":" + shown["line"].astype(str),
@@ -68,8 +69,7 @@ def page(text: str) -> str:
         if path.is_file():
             text = with_part(text, name, f"{as_markdown(_cells(read_table(path)))}\n")
     if (KEPT / "mutants.csv").is_file():
-        judged = read_table(KEPT / "judged.csv")
-        text = with_part(text, "mutants", mutants_part(read_table(KEPT / "mutants.csv"), judged))
+        text = with_part(text, "mutants", mutants_part(read_table(KEPT / "mutants.csv")))
     return text
 
 

@@ -1,0 +1,150 @@
+"""Plans: what is played once nothing is hidden, and what the solver is asked for."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.registry import make_agent
+from agents.scripted.heuristic import HeuristicAgent
+from agents.search import plans as module
+from agents.search.finisher import FinisherAgent
+from agents.search.plans import NONE, UNPLANNED, Plans
+from four_seasons_env.game import Game
+from tests.helpers import numbered_deck, small, winning_moves
+from tests.reference.brute_force import BruteForce
+
+RULES = small("four-seasons", ranks=4, piles=1)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, int]]:
+    """What the solver is asked: positions and limits. It knows all that brute force does."""
+    told: list[tuple[bytes, int]] = []
+
+    def solve(game: Game, max_positions: int) -> Any:
+        told.append((game.to_bytes(), max_positions))
+        try:
+            return SimpleNamespace(moves=_moves(game))
+        except AssertionError:
+            return SimpleNamespace(moves=[])
+
+    monkeypatch.setattr(module, "solve", solve)
+    return told
+
+
+def _moves(game: Game) -> list[int]:
+    replay, moves = game.copy(), []
+    for text in winning_moves(game.copy()):
+        (move,) = [each for each in replay.legal_moves() if str(each) == text]
+        moves.append(move.number)
+        replay.play(move)
+    return moves
+
+
+def openings() -> Iterator[tuple[Game, bool]]:
+    """Games, and whether they can be won."""
+    for number in range(200):
+        deck = numbered_deck(number, 4)
+        yield Game(RULES, deck=deck), BruteForce(RULES, deck).can_be_won()
+
+
+def late(won: bool) -> Game:
+    """A game in which the heuristic has come to the last card, and that can be won, or not."""
+    heuristic = HeuristicAgent(RULES)
+    for number in range(200):
+        game = Game(RULES, deck=numbered_deck(number, 4))
+        while len(game.stock) > 1:
+            game.play(heuristic_move(heuristic, game))
+        try:
+            left = len(winning_moves(game.copy()))
+        except AssertionError:
+            left = 0
+        if bool(left) == won and len(game.legal_moves()) > 1 and not game.is_won:
+            return game
+    raise AssertionError("there is none")
+
+
+def heuristic_move(heuristic: HeuristicAgent, game: Game) -> int:
+    mask = game.action_mask(distinct=True)[None]
+    return int(heuristic.act(game.record.copy(), mask, np.random.default_rng(0))[0])
+
+
+def test_a_plan_names_each_move_on_its_way() -> None:
+    plans = Plans(RULES, nodes=0)
+    game = next(game for game, winnable in openings() if winnable)
+    elsewhere = next(game for game, winnable in openings() if not winnable)
+    assert plans.moves_for(game.record.copy()).tolist() == [UNPLANNED]
+    moves = _moves(game)
+    plans.follow(game.record[0], moves)
+    for move in moves:
+        assert game.record[0] in plans
+        assert plans[game.record[0]] == move
+        both = np.concatenate([game.record, elsewhere.record])
+        assert plans.moves_for(both).tolist() == [move, UNPLANNED]
+        game.play(move)
+    assert game.record[0] not in plans
+    assert elsewhere.record[0] not in plans
+    assert plans[elsewhere.record[0]] == NONE
+    plans.follow(elsewhere.record[0], [])
+    assert elsewhere.record[0] in plans
+    assert plans.moves_for(elsewhere.record.copy()).tolist() == [NONE]
+    plans[elsewhere.record[0]] = 2
+    assert plans[elsewhere.record[0]] == 2
+    plans.clear()
+    assert elsewhere.record[0] not in plans
+
+
+def test_plans_are_removed_once_there_are_more_than_a_million(monkeypatch) -> None:
+    assert module._MOST_PLANS == 10**6
+    monkeypatch.setattr(module, "_MOST_PLANS", 2)
+    plans = Plans(RULES, nodes=0)
+    records = [Game(RULES, deal=deal).record[0].copy() for deal in range(3)]
+    for record in records[:2]:
+        plans[record] = NONE
+    plans.tidy()
+    assert records[0] in plans
+    plans[records[2]] = NONE
+    plans.endings(np.array(records[:1]))
+    assert not any(record in plans for record in records)
+
+
+@pytest.mark.parametrize("won", [True, False])
+def test_an_ending_is_planned_once_and_played_to_its_end(asked, won: bool) -> None:
+    plans, heuristic, game = Plans(RULES, nodes=77), HeuristicAgent(RULES), late(won)
+    start = game.to_bytes()
+    hidden = Game(RULES, deal=0)
+    while not game.is_over:
+        together = np.concatenate([hidden.record, game.record])
+        assert plans.endings(together)[0] == NONE
+        planned = int(plans.endings(together)[1])
+        assert (planned != NONE) == won
+        game.play(planned if won else heuristic_move(heuristic, game))
+    assert game.is_won == won
+    assert asked == [(start, 77)]
+    assert hidden.record[0] not in plans
+
+
+def test_without_nodes_nobody_is_asked(asked) -> None:
+    plans, game = Plans(RULES, nodes=0), late(won=True)
+    assert plans.endings(game.record.copy()).tolist() == [NONE]
+    assert game.record[0] in plans
+    assert asked == []
+
+
+@pytest.mark.parametrize("won", [True, False])
+def test_a_finisher_plays_what_is_planned_and_else_its_base_move(asked, won: bool) -> None:
+    finisher, base = FinisherAgent(RULES, "greedy"), make_agent("greedy", RULES)
+    assert finisher.mask == base.mask
+    game, hidden, rng = late(won), Game(RULES, deal=0), np.random.default_rng(0)
+    games = np.concatenate([game.record, hidden.record])
+    masks = np.stack([each.action_mask(distinct=True) for each in (game, hidden)])
+    meant = base.act(games.copy(), masks, rng)
+    if won:
+        meant[0] = _moves(game)[0]
+    assert finisher.act(games.copy(), masks, rng).tolist() == meant.tolist()
+    assert [most for _, most in asked] == [module.ENDGAME_NODES] == [10**6]
+    with pytest.raises(ValueError, match="is a finisher itself"):
+        FinisherAgent(RULES, "finisher@base=greedy")

@@ -1,0 +1,270 @@
+"""The search agents on small games: what they decide, by a slow model of their own description."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.registry import make_agent
+from agents.scripted.heuristic import choose_move, new_buffers, read_weights
+from agents.search import pimc, rollout, votes
+from agents.search.determinization import determinize, hide_unseen
+from agents.search.pimc import PimcAgent
+from agents.search.plans import ENDGAME_NODES, NONE
+from agents.search.rollout import RolloutAgent
+from agents.search.votes import SolverVotes
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.game import Game
+from four_seasons_env.next_deal.enumeration import ADVICE, find_win
+from four_seasons_env.next_deal.reach import WON, new_search
+from four_seasons_env.rules import Rules
+from tests.helpers import small
+
+RULES = [small("four-seasons", ranks=4, piles=2), small("czarina", ranks=5, piles=3)]
+
+
+@jit
+def gains_of(games, rules, mask, weights, buffers):
+    return choose_move(games[0], rules[0], mask, weights, buffers)
+
+
+def liked(game: Any, mask: np.ndarray, rules: Rules) -> list[int]:
+    """The legal moves of a record: the heuristic's own, and then by what it gives for them."""
+    buffers = new_buffers(rules)
+    games = np.array([game])
+    own = int(gains_of(games, compile_rules(rules), mask, read_weights(), buffers))
+    others = [move for move in np.flatnonzero(mask).tolist() if move != own]
+    return [own, *sorted(others, key=lambda move: -buffers.gains[move])]
+
+
+@jit
+def find(games, rules, expansions, search):
+    best = find_win(games[0], rules[0], ADVICE, 2 * expansions, expansions, search)
+    return search.values[best] == WON
+
+
+@dataclass
+class SlowRollout:
+    """`RolloutAgent`, as its docstrings have it."""
+
+    rules: Rules
+    worlds: int
+    candidates: int
+    standard_errors: float
+    base: str
+    expansions: int = 0
+
+    def decide(self, record: Any, mask: np.ndarray, seed: int) -> int:
+        """The move in a position after `hide_unseen`."""
+        moves = liked(record, mask, self.rules)[: self.candidates]
+        results: dict[int, list[float]] = {move: [] for move in moves}
+        for number in range(self.worlds):
+            if number == (self.worlds + 1) // 2:
+                gains = {move: self.gain(results, moves[0], move) for move in moves}
+                moves = [move for move in moves if move == moves[0] or sum(gains[move]) > 0]
+            if len(moves) == 1:
+                break
+            world = record.copy()
+            determinize(world, compile_rules(self.rules)[0], np.uint64(seed + number), number)
+            for move in moves:
+                game = Game.from_record(world, self.rules)
+                game.play(move)
+                results[move].append(self.play_out(game))
+        best = moves[0]
+        for move in moves[1:]:
+            gain = np.array(self.gain(results, moves[0], move))
+            error = gain.std() / np.sqrt(self.worlds)
+            ahead = gain.sum() > sum(self.gain(results, moves[0], best))
+            if gain.mean() > self.standard_errors * error and ahead:
+                best = move
+        return best
+
+    def gain(self, results: dict[int, list[float]], own: int, move: int) -> list[float]:
+        return [a - b for a, b in zip(results[move], results[own], strict=True)]
+
+    def finds_win(self, game: Game) -> bool:
+        search = new_search(self.rules, 2 * self.expansions)
+        return bool(find(game.record.copy(), compile_rules(self.rules), self.expansions, search))
+
+    def play_out(self, game: Game) -> float:
+        player, rng = make_agent(self.base, self.rules), np.random.default_rng(0)
+        for _ in range(400):
+            if game.is_over:
+                break
+            if self.expansions and len(game.stock) <= 1:
+                won = self.finds_win(game)
+                return won + 0.02 * game.cards_up / self.rules.cards
+            mask = game.action_mask(distinct=True)[None]
+            game.play(int(player.act(game.record.copy(), mask, rng)[0]))
+        return game.is_won + 0.02 * game.cards_up / self.rules.cards
+
+
+def midgame(rules: Rules, count: int) -> list[Game]:
+    """Positions with some choice."""
+    games, rng = [], np.random.default_rng(0)
+    for number in range(count):
+        game = Game(rules, deal=TRAIN_FROM + number)
+        for _ in range(2 + number):
+            if not game.is_over:
+                game.play(int(rng.choice(np.flatnonzero(game.action_mask(distinct=True)))))
+        if game.action_mask(distinct=True).sum() > 1:
+            games.append(game)
+    return games
+
+
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
+@pytest.mark.parametrize(
+    "options",
+    [
+        (3, 3, 0.0, "greedy"),
+        (4, 2, 1.0, "greedy"),
+        (2, 4, 0.5, "heuristic"),
+        (1, 9, 0.0, "greedy"),
+        (2, 3, 0.0, "greedy", 3),
+    ],
+    ids=str,
+)
+def test_a_rollout_decides_as_described(rules: Rules, options: Any) -> None:
+    agent, model = RolloutAgent(rules, *options), SlowRollout(rules, *options)
+    changed = 0
+    games = midgame(rules, 8)
+    records = np.concatenate([game.record for game in games])
+    masks = np.stack([game.action_mask(distinct=True) for game in games])
+    found = agent.act(records.copy(), masks, np.random.default_rng(4))
+    seeds = np.random.default_rng(4).integers(0, 2**63, len(games), np.uint64)
+    for record, mask, seed, move in zip(records, masks, seeds, found, strict=True):
+        hide_unseen(record, compile_rules(rules)[0])
+        assert move == model.decide(record, mask, int(seed))
+        changed += move != liked(record, mask, rules)[0]
+    assert changed or options[0] != 3
+
+
+@pytest.mark.parametrize("expansions", [0, 7])
+def test_with_searches_the_end_of_the_game_is_planned(monkeypatch, expansions: int) -> None:
+    planned: list[tuple[Rules, int]] = []
+
+    class Planned:
+        def __init__(self, rules: Rules, nodes: int) -> None:
+            planned.append((rules, nodes))
+
+        def endings(self, games: np.ndarray) -> np.ndarray:
+            return np.array([11, *[NONE] * (len(games) - 1)])
+
+    monkeypatch.setattr(rollout, "Plans", Planned)
+    rules = RULES[0]
+    games = midgame(rules, 3)
+    records = np.concatenate([game.record for game in games])
+    masks = np.stack([game.action_mask(distinct=True) for game in games])
+    agent = RolloutAgent(rules, worlds=1, candidates=1, expansions=expansions)
+    meant = [liked(*each, rules)[0] for each in zip(records, masks, strict=True)]
+    if expansions:
+        meant[0] = 11
+        assert planned == [(rules, ENDGAME_NODES)]
+    assert agent.act(records.copy(), masks, np.random.default_rng(0)).tolist() == meant
+
+
+def test_an_unknown_base_gets_the_nearest() -> None:
+    with pytest.raises(ValueError, match="unknown base 'gredy': did you mean 'greedy'"):
+        RolloutAgent(RULES[0], base="gredy")  # type: ignore[arg-type]
+
+
+# --- votes ----------------------------------------------------------------------------------------
+
+
+class Answer:
+    """What the solver says of a world: won if a card lies on top of the waste."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, wins: Any) -> None:
+        self.widths: set[int] = set()
+        self.worlds: list[Game] = []
+        self.wins = wins
+        monkeypatch.setattr(votes, "solve", self)
+
+    def __call__(self, game: Game, width: int) -> Any:
+        self.widths.add(width)
+        self.worlds.append(game.copy())
+        return type("Solution", (), {"status": "won" if self.wins(game) else "lost"})
+
+
+def with_hidden(rules: Rules, count: int) -> np.ndarray:
+    """A position with so many cards in the stock, after `hide_unseen`."""
+    game = Game(rules, deal=1)
+    while len(game.stock) > count:
+        game.play("deal")
+    records = game.record.copy()
+    hide_unseen(records[0], compile_rules(rules)[0])
+    return records
+
+
+@pytest.mark.parametrize(
+    ("hidden", "worlds", "share", "orders"),
+    [(3, 6, 1 / 3, 6), (3, 9, 1 / 3, 6), (3, 5, 2 / 5, 5), (6, 4, 1 / 4, 4), (6, 8, 2 / 8, 8)],
+)
+def test_a_vote_is_the_share_of_worlds(
+    monkeypatch, hidden: int, worlds: int, share: float, orders: int
+) -> None:
+    """The first card of the stock, sorted, is the next in worlds 0, `hidden`, ... or in its share
+    of all orders, if they are no more than the worlds."""
+    rules = RULES[0]
+    records = with_hidden(rules, hidden)
+    first = Game.from_record(records[0], rules).stock[0]
+    solver = Answer(monkeypatch, lambda game: game.waste[-1] == first)
+    both = np.repeat(records, 2)
+    deal = int(Game.from_record(records[0], rules).legal_moves(distinct=True)[0].number)
+    told = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
+    assert told == pytest.approx([share, share])
+    assert solver.widths == {7}
+    stocks = [(game.waste[-1], *game.stock) for game in solver.worlds]
+    assert stocks[::2] == stocks[1::2], "all moves in the same worlds"
+    assert len(stocks) == 2 * orders
+    if worlds >= 6:
+        assert len(set(stocks)) == orders
+    again = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
+    assert again.tolist() == told.tolist()
+    assert [(game.waste[-1], *game.stock) for game in solver.worlds] == 2 * stocks
+
+
+def test_worlds_and_width_are_at_least_one() -> None:
+    SolverVotes(RULES[0], 1, 1)
+    for wrong in ({"worlds": 0, "width": 1}, {"worlds": 1, "width": 0}):
+        with pytest.raises(ValueError, match="must be at least 1, not 0"):
+            SolverVotes(RULES[0], **wrong)
+    with pytest.raises(ValueError, match="candidates must be at least 1, not 0"):
+        PimcAgent(RULES[0], candidates=0)
+
+
+@pytest.mark.parametrize("candidates", [1, 2, 3, 50])
+def test_pimc_asks_for_what_the_heuristic_likes_best_and_plays_what_wins_most(
+    monkeypatch, candidates: int
+) -> None:
+    asked: list[tuple[Any, list[int], int]] = []
+    shares = np.zeros(50)
+
+    def share_won(self: Any, positions: np.ndarray, moves: np.ndarray, seed: np.uint64) -> Any:
+        asked.append((positions.copy(), moves.tolist(), int(seed)))
+        return shares[: len(moves)]
+
+    monkeypatch.setattr(pimc.SolverVotes, "share_won", share_won)
+    rules = RULES[1]
+    games = [game for game in midgame(rules, 8) if len(game.stock) > 1]
+    records = np.concatenate([game.record for game in games])
+    masks = np.stack([game.action_mask(distinct=True) for game in games])
+    seeds = np.random.default_rng(4).integers(0, 2**63, len(games), np.uint64).tolist()
+    for place in (0, -1):
+        shares[:] = -place * np.arange(50)
+        asked.clear()
+        agent = PimcAgent(rules, candidates=candidates, endgame_nodes=0)
+        found = agent.act(records.copy(), masks, np.random.default_rng(4))
+        assert [seed for _, _, seed in asked] == seeds
+        for record, mask, move, (positions, moves, _) in zip(
+            records, masks, found, asked, strict=True
+        ):
+            hide_unseen(record, compile_rules(rules)[0])
+            assert moves == liked(record, mask, rules)[:candidates]
+            assert move == moves[place]
+            assert len(positions) == len(moves)
+            for each in positions:
+                assert each["deck"].tolist() == record["deck"].tolist()

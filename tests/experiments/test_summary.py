@@ -1,0 +1,284 @@
+"""The summary of results, number by number and cell by cell, against scipy and by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from experiments.statistics import seeds as seeds_module
+from experiments.statistics.seeds import (
+    crossed_interval,
+    improvement,
+    improvements,
+    iqm_interval,
+)
+from experiments.statistics.summary import (
+    KEPT,
+    NOW,
+    as_text,
+    bounds_as_text,
+    by_seed,
+    mcnemar,
+    ranked,
+    summarise,
+    summarise_seeds,
+    wins_by_label,
+)
+
+BASE = ([1, 0, 0, 1, 0, 0], [52, 10, 20, 52, 12, 13])
+OTHER = ([1, 1, 0, 1, 1, 0], [52, 52, 22, 52, 52, 11])
+
+
+def played(agent: str, won: list[int], cards: list[int], seed: int | None = None) -> pd.DataFrame:
+    """Results of deals 0, 1 ...: the moves are 10, 11 ..., and the seconds a millisecond each."""
+    count = len(won)
+    return pd.DataFrame(
+        {
+            "agent": agent,
+            "play": "as given",
+            "rules": "czarina",
+            "train_seed": seed,
+            "deal": range(count),
+            "won": np.array(won, bool),
+            "cards_up": cards,
+            "moves": range(10, 10 + count),
+            "seconds": 0.001 * np.arange(1, 1 + count),
+        }
+    )
+
+
+def row_of(results: pd.DataFrame, agent: str) -> pd.Series:
+    return summarise(results).set_index("agent").loc[agent]
+
+
+def interval_of_mean(values: list[float], seed: int = 0) -> tuple[float, float]:
+    """A plain bootstrap by hand: so many draws, the middle 95% of their means."""
+    rng = np.random.default_rng(seed)
+    means = [
+        np.mean(np.array(values)[rng.integers(0, len(values), len(values))]) for _ in range(2000)
+    ]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def test_each_number_of_a_row() -> None:
+    results = pd.concat([played("heuristic", *BASE), played("greedy", *OTHER)])
+    row = row_of(results, "greedy")
+    assert (row["play"], row["rules"]) == ("as given", "czarina")
+    assert (row["seeds"], row["deals"]) == (1, 6)
+    assert row["win_rate"] == pytest.approx(4 / 6)
+    wilson = stats.binomtest(4, 6).proportion_ci(method="wilson")
+    assert (row["win_low"], row["win_high"]) == (wilson.low, wilson.high)
+    assert row["iqm"] == pytest.approx(4 / 6)
+    assert np.isnan(row["iqm_low"])
+    assert np.isnan(row["iqm_high"])
+    assert row["cards_up"] == pytest.approx(np.mean(OTHER[1]))
+    assert (row["cards_low"], row["cards_high"]) == pytest.approx(interval_of_mean(OTHER[1]))
+    assert row["moves"] == pytest.approx(12.5)
+    assert row["ms_per_move"] == pytest.approx(21 / 75)
+    assert row["ms_per_game"] == pytest.approx(3.5)
+    assert row["win_difference"] == pytest.approx(2 / 6)
+    assert row["cards_difference"] == pytest.approx(np.mean(OTHER[1]) - np.mean(BASE[1]))
+    for name, i in (("win", 0), ("cards", 1)):
+        difference = (np.array(OTHER[i]) - np.array(BASE[i])).tolist()
+        ends = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
+        assert ends == pytest.approx(interval_of_mean(difference))
+    assert row["p_value"] == pytest.approx(0.5)  # two of two: 2 * 1/4
+    base = row_of(results, "heuristic")
+    assert base[["win_difference", "cards_difference", "p_value"]].isna().all()
+    other = summarise(results, baseline="greedy").set_index("agent")
+    assert other.loc["heuristic", "win_difference"] == pytest.approx(-2 / 6)
+    assert np.isnan(other.loc["greedy", "win_difference"])
+
+
+def test_of_a_single_move_the_time_is_that_of_the_move() -> None:
+    one = played("greedy", [0], [3]).assign(moves=1, seconds=0.005)
+    assert row_of(one, "greedy")["ms_per_move"] == pytest.approx(5)
+    none = one.assign(moves=0)
+    assert row_of(none, "greedy")["ms_per_move"] == pytest.approx(5)
+    untimed = played("greedy", *OTHER).assign(seconds=np.nan)
+    assert np.isnan(row_of(untimed, "greedy")["ms_per_move"])
+
+
+def test_only_the_baseline_of_the_same_rules_and_all_of_the_deals_counts() -> None:
+    base, other = played("heuristic", *BASE), played("greedy", *OTHER)
+    elsewhere = pd.concat([base.assign(rules="corners"), other])
+    assert "win_difference" not in row_of(elsewhere, "greedy")
+    assert "win_difference" not in row_of(pd.concat([base[:5], other]), "greedy")
+    more = pd.concat([played("heuristic", [*BASE[0], 1], [*BASE[1], 52]), other])
+    assert row_of(more, "greedy")["win_difference"] == pytest.approx(2 / 6)
+
+
+def test_seeds_are_summarised_together_and_one_by_one() -> None:
+    runs = [played("a", BASE[0], BASE[1], 3), played("a", OTHER[0], OTHER[1], 5)]
+    results = pd.concat([*runs, played("heuristic", *BASE)])
+    row = row_of(results, "a")
+    assert row["seeds"] == 2
+    assert row["win_rate"] == pytest.approx(0.5)
+    table = np.array([BASE[0], OTHER[0]], float)
+    assert (row["win_low"], row["win_high"]) == crossed_interval(table)
+    assert (row["iqm"], row["iqm_low"], row["iqm_high"]) == pytest.approx((0.5, 1 / 3, 2 / 3))
+    assert row["p_value"] == 1.0
+    alone = summarise_seeds(results)
+    assert alone["train_seed"].tolist()[:2] == [3, 5]
+    assert alone["win_rate"].tolist() == pytest.approx([2 / 6, 4 / 6, 2 / 6])
+    assert alone["p_value"].tolist()[:2] == pytest.approx([1.0, 0.5])
+    assert by_seed(pd.concat(runs), "cards_up").to_numpy().tolist() == [BASE[1], OTHER[1]]
+    assert by_seed(runs[0], "won").to_numpy().dtype == np.float64
+
+
+def test_the_exact_test_counts_the_deals_that_one_alone_has_won() -> None:
+    won, base = np.array([1, 1, 1, 1, 0, 0, 1]), np.array([0, 0, 0, 1, 1, 0, 1])
+    assert mcnemar(won, base) == pytest.approx(stats.binomtest(3, 4).pvalue)
+    assert mcnemar(base, won) == pytest.approx(stats.binomtest(1, 4).pvalue)
+    assert mcnemar(won[:1], base[:1]) == 1.0
+    assert mcnemar(np.ones(12), np.zeros(12)) == pytest.approx(2 / 2**12)
+
+
+def test_half_of_the_seeds_win_a_deal() -> None:
+    runs = [played("a", won, [1, 1, 1], seed) for seed, won in enumerate(([1, 1, 0], [1, 0, 0]))]
+    results = pd.concat([*runs, played("b", [0, 1], [1, 1])])
+    assert wins_by_label(results).to_dict() == {"a": {0: True, 1: True}, "b": {0: False, 1: True}}
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+
+def made(**columns: object) -> pd.DataFrame:
+    """A summary of two rows, the second without a comparison."""
+    nothing = [np.nan, np.nan]
+    table: dict[str, object] = {
+        "agent": ["greedy", "heuristic"],
+        "play": ["as given", None],
+        "rules": "czarina",
+        "seeds": 1,
+        "deals": 1000,
+        "win_rate": [0.5, 0.123456],
+        "win_low": [0.45, 0.1],
+        "win_high": [0.55, 0.2],
+        "iqm": [0.5, 0.1],
+        "iqm_low": nothing,
+        "iqm_high": nothing,
+        "cards_up": [20.04, 10],
+        "cards_low": [19, 9],
+        "cards_high": [21, 11],
+        "moves": 9,
+        "ms_per_move": [0.12345, np.nan],
+        "ms_per_game": [1.005, 2],
+        "win_difference": [0.25, np.nan],
+        "win_difference_low": [-0.1, np.nan],
+        "win_difference_high": [0.3, np.nan],
+        "cards_difference": [-1.25, np.nan],
+        "cards_difference_low": [-2, np.nan],
+        "cards_difference_high": [1, np.nan],
+        "p_value": [0.00009, np.nan],
+    }
+    return pd.DataFrame(table | columns)
+
+
+def test_each_cell_of_a_summary() -> None:
+    assert as_text(made()).to_dict("list") == {
+        "agent": ["greedy", "heuristic"],
+        "play": ["as given", "-"],
+        "won % [95%]": ["50.00 [45.00, 55.00]", "12.35 [10.00, 20.00]"],
+        "vs heuristic [95%]": ["+25.00 [-10.00, +30.00]", "-"],
+        "McNemar p": ["< 0.0001", "-"],
+        "cards up [95%]": ["20.0 [19.0, 21.0]", "10.0 [9.0, 11.0]"],
+        "cards vs heuristic [95%]": ["-1.2 [-2.0, +1.0]", "-"],
+        "ms/move": ["0.123", "-"],
+        "ms/game": ["1.00", "2.00"],
+    }
+
+
+def test_cells_that_are_shown_where_they_say_something() -> None:
+    told = as_text(
+        made(
+            rules=["czarina", "corners"],
+            seeds=[1, 3],
+            iqm_low=[np.nan, 0.05],
+            iqm_high=[np.nan, 0.15],
+            kind=["rules", None],
+            of_winnable=[0.9, np.nan],
+            p_value=[0.0001, 0.5],
+            source=[NOW, KEPT],
+        )
+    ).to_dict("list")
+    assert told["rules"] == ["czarina", "corners"]
+    assert told["made of"] == ["rules", "-"]
+    assert told["played"] == [NOW, KEPT]
+    assert told["seeds"] == ["1", "3"]
+    assert told["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]
+    assert told["of winnable %"] == ["90.00", "-"]
+    assert told["McNemar p"] == ["0.0001", "0.5000"]
+    assert as_text(made().drop(columns="p_value"))["McNemar p"].tolist() == ["-", "-"]
+
+
+def test_deals_are_counted_where_rows_that_were_played_differ() -> None:
+    assert as_text(made(deals=[1000, 20]))["deals"].tolist() == ["1,000", "20"]
+    assert "deals" not in as_text(made(deals=[1000, 20], source=[NOW, KEPT]))
+    assert "deals" not in as_text(made(deals=[1000, 20], rules=["a", "b"]))
+
+
+def test_bounds_and_ranks() -> None:
+    assert bounds_as_text(0.25, 0.5) == "25.00 to 50.00"
+    assert bounds_as_text(0.25, 0.25) == "25.00"
+    table = pd.DataFrame({"agent": ["a", "b", "c"], "win_rate": [0.1, 0.3, 0.1]})
+    assert ranked(table)["agent"].tolist() == ["b", "a", "c"]
+
+
+# --- over seeds -----------------------------------------------------------------------------------
+
+
+def test_the_crossed_interval_draws_seeds_and_deals() -> None:
+    """By hand: 2,000 times seeds and deals anew, the middle 95% of the means."""
+    table = np.random.default_rng(5).normal(size=(3, 7))
+    deals, seeds = np.random.default_rng(0), np.random.default_rng(1)
+    drawn = [deals.integers(0, 7, 7) for _ in range(2000)]
+    times = seeds.multinomial(3, [1 / 3] * 3, 2000)
+    means = [np.repeat(table, n, axis=0)[:, d].mean() for n, d in zip(times, drawn, strict=True)]
+    assert crossed_interval(table) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
+    assert (seeds_module.RESAMPLES, seeds_module.LEVEL) == (2000, 0.95)
+
+
+def test_the_interval_of_the_interquartile_mean_is_a_bootstrap_over_runs() -> None:
+    rates = np.array([0.1, 0.4, 0.5, 0.6, 0.9, 0.95])
+    rng = np.random.default_rng(0)
+    means = [stats.trim_mean(rates[rng.integers(0, 6, 6)], 0.25) for _ in range(2000)]
+    mean, low, high = iqm_interval(rates)
+    assert mean == pytest.approx((0.4 + 0.5 + 0.6 + 0.9) / 4)
+    assert (low, high) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.02)
+    assert iqm_interval(np.array([0.2, 0.4]))[1:] == pytest.approx((0.2, 0.4))
+
+
+def test_the_probability_of_improvement_and_its_interval() -> None:
+    better, worse = np.array([0.3, 0.4, 0.5, 0.35]), np.array([0.1, 0.35, 0.45])
+    pairs = [(a > b) + (a == b) / 2 for a in better for b in worse]
+    share, low, high = improvement(better, worse)
+    assert share == pytest.approx(np.mean(pairs))
+    rng = np.random.default_rng(0)
+    drawn = [each[rng.integers(0, len(each), (2000, len(each)))] for each in (better, worse)]
+    shares = [
+        np.mean([(a > b) + (a == b) / 2 for a in one for b in two])
+        for one, two in zip(*drawn, strict=True)
+    ]
+    assert (low, high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
+    assert np.isnan(improvement(better[:1], worse[:1])[2])
+    assert improvement(better[:2], worse[:1])[1:] == (1.0, 1.0)
+    assert improvement(better[:1], worse[1:])[0] == pytest.approx(0.0)
+
+
+def test_pairs_of_agents_of_each_rule_set() -> None:
+    runs = [played("a", BASE[0], BASE[1], 0), played("a", OTHER[0], OTHER[1], 1)]
+    results = pd.concat([*runs, played("b", *OTHER), played("c", *BASE)])
+    results = pd.concat([results, results.assign(rules="corners")])
+    told = improvements(results)
+    assert list(told.columns) == ["rules", "first", "second", "probability", "low", "high"]
+    pairs = [("b, as given", "a, as given", 0.75), ("a, as given", "c, as given", 0.75)]
+    rows = told[["first", "second", "probability"]].itertuples(index=False, name=None)
+    assert list(rows) == 2 * pairs
+    assert told["rules"].tolist() == ["czarina"] * 2 + ["corners"] * 2
+    assert told["low"].tolist() == [0.5] * 4
+    assert told["high"].tolist() == [1.0] * 4
+    equal = pd.concat([*runs, played("z", [1, 1, 1, 0, 0, 0], BASE[1])])
+    assert improvements(equal)["first"].tolist() == ["a, as given"]
+    assert improvements(played("a", *BASE)).empty

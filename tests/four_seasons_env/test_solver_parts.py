@@ -1,0 +1,287 @@
+"""The parts of the solver, each by itself: searches against brute force, the evaluation by hand."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.hashing import position_keys, public_key
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.game import Game
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver import beam, exhaust, proof
+from four_seasons_env.solver.evaluation import FEATURES, WEIGHTS, evaluate
+from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.hash_table import TALLY, is_new, rehash, retally, tally
+from tests.helpers import numbered_deck, small
+from tests.reference.brute_force import BruteForce
+
+MEMORY = 2**22
+
+
+def positions(rules: Rules, count: int, most: int = 9) -> Iterator[tuple[Game, bool]]:
+    """Positions some random moves after the opening, and whether they can be won."""
+    for number in range(count):
+        deck = numbered_deck(TRAIN_FROM + number, rules.ranks)
+        game, rng, moves = Game(rules, deck=deck), random.Random(number), list[str]()
+        for _ in range(rng.randrange(most)):
+            if not game.is_over:
+                legal = list(map(str, game.legal_moves()))
+                moves.append("deal" if "deal" in legal and rng.random() < 0.5 else legal[-1])
+                game.play(moves[-1])
+        yield game, BruteForce(rules, deck, moves).can_be_won()
+
+
+ONE_WAY = [
+    small("four-seasons", ranks=4, piles=1),
+    small("corners", ranks=4, piles=1),
+    small("simplicity", ranks=4, piles=1),
+]
+ANY = [*ONE_WAY, small("czarina-1898", ranks=4, piles=1), small("florentine", ranks=4, piles=2)]
+
+
+@pytest.mark.parametrize("rules", ONE_WAY, ids=lambda rules: rules.name)
+def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
+    found: Counter[tuple[bool, int]] = Counter()
+    for game, winnable in positions(rules, 25):
+        search = proof.Proof(
+            game.record[0], rules, make_frame(game.record[0], rules), memory=MEMORY
+        )
+        while search.status == proof.SEARCHING:
+            search.go_on(20)
+        found[winnable, search.status] += 1
+    assert set(found) <= {
+        (True, proof.RELAXED_WIN),
+        (False, proof.RELAXED_WIN),
+        (False, proof.LOST),
+    }
+    assert found[True, proof.RELAXED_WIN] > 2
+    assert found[False, proof.LOST] > 2
+
+
+@pytest.mark.parametrize("rules", ANY, ids=lambda rules: rules.name)
+def test_a_search_of_the_whole_game_is_right(rules: Rules) -> None:
+    ends = {exhaust.WINNABLE: True, exhaust.LOST: False}
+    found = Counter()
+    for game, winnable in positions(rules, 6):
+        search = exhaust.Exhaustive(
+            game.record[0], rules, make_frame(game.record[0], rules), MEMORY
+        )
+        while search.status == exhaust.SEARCHING:
+            search.go_on(50)
+        assert ends[search.status] == winnable
+        found[winnable] += 1
+    assert found[True]
+
+
+@pytest.mark.parametrize("width", [1, 50])
+@pytest.mark.parametrize("rules", ANY, ids=lambda rules: rules.name)
+def test_a_beam_wins_or_says_whether_it_left_something_out(rules: Rules, width: int) -> None:
+    found = Counter()
+    for game, winnable in positions(rules, 6):
+        frames = make_frame(game.record[0], rules)
+        search = beam.Beam(game.record[0], rules, frames, width, 8, WEIGHTS, MEMORY)
+        status = beam.SEARCHING
+        while status == beam.SEARCHING and not game.is_won:
+            status = search.go_on(50, 100_000)
+        if status == beam.WON:
+            for move in search.moves():
+                game.play(move)
+            assert game.is_won
+        elif status == beam.OVER and search.is_complete:
+            assert not winnable
+        found[status] += 1
+    assert found[beam.WON]
+
+
+# --- the evaluation -------------------------------------------------------------------------------
+
+
+def needed(cards: set[int], hosts: set[int], game: Game) -> int:
+    """Cards less the largest matching of cards to hosts."""
+    record = game.record[0]
+    accepts = compile_rules(game.rules)[0]["accepts"][record["base"][0]]
+    if not cards or not hosts:
+        return len(cards)
+    fits = [[int(accepts[host]) >> card & 1 for host in sorted(hosts)] for card in sorted(cards)]
+    matched = linear_sum_assignment(fits, maximize=True)
+    return len(cards) - int(np.array(fits)[matched].sum())
+
+
+def code(card: str) -> int:
+    return 4 * "A23456789TJQK".index(card[0]) + "CSHD".index(card[1])
+
+
+def features_of(game: Game) -> dict[str, float]:
+    """The features of a position as their names say, from what `Game` shows."""
+    record, ranks = game.record[0], game.rules.ranks
+    place = {
+        card: ((card >> 2) - int(record["base"][card & 3])) % ranks for card in range(4 * ranks)
+    }
+    waste = [code(card) for card in reversed(game.waste)]  # the top first
+    piles = [[code(card) for card in pile] for pile in game.tableau if pile]
+    up = {code(card) for pile in game.foundations.values() for card in pile}
+    tableau = {card for pile in piles for card in pile}
+    stock = {code(card) for card in game.stock}
+    ready = {card for card in place if place[card] == int(record["level"][card & 3])}
+
+    def never_up(reached: set[int]) -> set[int]:
+        """Cards that are not up, with one below them in their suit that cannot be reached."""
+        barred = set(place) - up - reached
+        return {
+            card
+            for card in set(place) - up
+            if any(each & 3 == card & 3 and place[each] <= place[card] for each in barred)
+        }
+
+    reached = up | tableau | stock
+    never, lying, parked = never_up(reached), set(tableau), 0
+    worst = needed(tableau, tableau, game)
+    for card in waste:
+        lying.add(card)
+        if card in never and not any(
+            each & 3 == card & 3 and place[each] < place[card] for each in never
+        ):
+            never = never_up(reached | {card})
+        else:
+            parked += 1
+            worst = max(worst, needed(lying & never, reached, game))
+        reached = reached | {card}
+    above = [(card, below) for i, below in enumerate(waste) for card in waste[:i]]
+    higher = [(card, below) for card, below in above if place[card] > place[below]]
+    return {
+        "waste": len(waste),
+        "piles": len(piles),
+        "up": len(up),
+        "above_next": sum(waste.index(card) for card in ready & set(waste)),
+        "tops": sum(place[pile[-1]] for pile in piles) / ranks,
+        "needed": needed(tableau, tableau, game),
+        "inversions": len(higher),
+        "suit_inversions": sum(card & 3 == below & 3 for card, below in higher),
+        "worst": worst,
+        "parked": parked,
+        "lowest": min(map(int, record["level"])),
+        "covered": sum(pile[::-1].index(card) for pile in piles for card in ready & set(pile)),
+    }
+
+
+def late_positions(rules: Rules, count: int) -> Iterator[Game]:
+    """Positions with cards in the waste, up, and packed."""
+    for number in range(count):
+        game, rng = Game(rules, deal=TRAIN_FROM + number), random.Random(number)
+        for _ in range(rng.randrange(15, 60)):
+            if not game.is_over:
+                game.play(rng.choice(game.legal_moves()))
+        yield game
+
+
+@jit
+def scores(games, rules, frames, weights, out):
+    for i in range(len(weights)):
+        out[i], is_lost = evaluate(games[0], rules[0], frames[0], weights[i])
+    return is_lost
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "simplicity", "corners-hoffmann"])
+def test_each_feature_is_what_its_name_says(row: str) -> None:
+    rules = small(row, ranks=9, piles=4)
+    names = list(FEATURES)
+    alone = np.vstack([np.eye(len(names)), WEIGHTS])
+    lost = set()
+    for game in late_positions(rules, 8):
+        out = np.zeros(len(alone))
+        frames = make_frame(game.record[0], rules)
+        is_lost = scores(game.record, compile_rules(rules), frames, alone, out)
+        meant = features_of(game)
+        assert dict(zip(names, out[:-1].tolist(), strict=True)) == pytest.approx(meant)
+        assert out[-1] == pytest.approx(WEIGHTS @ [meant[name] for name in names])
+        one_way = not game.redeals_left and not rules.worrying_back
+        assert is_lost == (one_way and meant["worst"] > rules.piles)
+        lost.add(bool(is_lost))
+    assert lost == ({False} if rules.redeals else {True, False})
+
+
+# --- hashes ---------------------------------------------------------------------------------------
+
+
+@jit
+def enter(table, larger, keys, new):
+    for i in range(len(keys)):
+        new[i] = is_new(table, keys[i])
+    rehash(table, larger)
+
+
+@jit
+def count(table, larger, keys, counts):
+    for i in range(len(keys)):
+        counts[i] = tally(table, keys[i], np.uint64(1))
+    retally(table, larger)
+
+
+def test_tables_know_what_was_entered_and_how_often() -> None:
+    keys = np.random.default_rng(0).integers(1, 26, 60).astype(np.uint64)
+    seen: Counter[int] = Counter()
+    counts = [seen.update([key]) or seen[key] for key in keys.tolist()]
+    table, larger = np.zeros(32, np.uint64), np.zeros(64, np.uint64)
+    new = np.zeros(len(keys), np.bool_)
+    enter(table, larger, keys, new)
+    assert new.tolist() == [each == 1 for each in counts]
+    for each in (table, larger):
+        assert sorted(each[each > 0].tolist()) == sorted(seen)
+    again = np.ones(len(keys), np.bool_)
+    enter(larger, np.zeros(128, np.uint64), keys, again)
+    assert not again.any()
+    tallies, more = np.zeros(32, TALLY), np.zeros(64, TALLY)
+    told = np.zeros(len(keys), np.uint64)
+    count(tallies, more, keys, told)
+    assert told.tolist() == counts
+    for each in (tallies, more):
+        kept = each[each["key"] > 0]
+        assert dict(zip(kept["key"].tolist(), kept["count"].tolist(), strict=True)) == seen
+    count(more, np.zeros(128, TALLY), keys, told)
+    assert told[-1] == counts[-1] + seen[int(keys[-1])]
+
+
+@jit
+def keys_of(games, rules, keys):
+    for i in range(len(games)):
+        keys[i, 0], keys[i, 1] = position_keys(games[i], rules[0])
+        keys[i, 2] = public_key(games[i])
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "florentine"])
+def test_hashes_are_equal_where_positions_are(row: str) -> None:
+    """As searches take them, with the tableau as a set of cards, and as a player sees them."""
+    rules = small(row, ranks=4, piles=3)
+    deck, rng = numbered_deck(TRAIN_FROM, 4), random.Random(0)
+    records, facts = [], []
+    for _ in range(120):
+        game = Game(rules, deck=deck)
+        while not game.is_over and rng.random() < 0.9:
+            game.play(rng.choice(game.legal_moves()))
+        records.append(game.record[0])
+        piles = [tuple(pile) for pile in game.tableau]
+        reserve = piles[rules.piles // 2] if rules.reserve else ()
+        rest = [
+            game.redeals_left,
+            game.stock,
+            game.waste,
+            sorted(game.foundations.items()),
+            reserve,
+        ]
+        arranged = repr((sorted(piles), rest))
+        unarranged = repr((sorted(card for pile in piles for card in pile), rest))
+        facts.append((arranged, unarranged, repr((piles, rest))))
+    keys = np.zeros((len(records), 3), np.uint64)
+    keys_of(np.array(records), compile_rules(rules), keys)
+    for kind in range(3):
+        told = {fact[kind]: key for fact, key in zip(facts, keys[:, kind].tolist(), strict=True)}
+        assert [told[fact[kind]] for fact in facts] == keys[:, kind].tolist()
+        assert len(set(told.values())) == len(told)
+    assert len(set(keys[:, 1].tolist())) < len(set(keys[:, 0].tolist()))
+    assert len(set(keys[:, 0].tolist())) < len(set(keys[:, 2].tolist()))
