@@ -12,6 +12,7 @@ from agents.scripted.heuristic import HeuristicAgent
 from agents.search import plans as module
 from agents.search.finisher import FinisherAgent
 from agents.search.plans import NONE, UNPLANNED, Plans
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from tests.helpers import numbered_deck, small, winning_moves
 from tests.reference.brute_force import BruteForce
@@ -73,6 +74,8 @@ def heuristic_move(heuristic: HeuristicAgent, game: Game) -> int:
 
 
 def test_a_plan_names_each_move_on_its_way() -> None:
+    assert {NONE, UNPLANNED}.isdisjoint(range(len(all_moves(RULES))))
+    assert NONE != UNPLANNED
     plans = Plans(RULES, nodes=0)
     game = next(game for game, winnable in openings() if winnable)
     elsewhere = next(game for game, winnable in openings() if not winnable)

@@ -9,6 +9,7 @@ import pytest
 
 from experiments.parallel import blocks
 from experiments.parallel.blocks import Block, rule_set_names, run_blocks, split_deals
+from experiments.parallel.parts import PartError, check_stamp, digest_of, write_stamped
 from experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES
 
@@ -78,3 +79,22 @@ def test_of_many_reasons_the_three_most_frequent_are_told(tmp_path: Path) -> Non
     assert "10 of 10 blocks failed" in told
     assert [f"case {number}" in told for number in range(4)] == [False, True, True, True]
     assert re.findall(r"case (\d)[^;]*\((\d) times\)", told) == [("3", "4"), ("2", "3"), ("1", "2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "now", "told"),
+    [
+        ("x.csv", b"a\n1\n", "it has 1 rows, written were 2"),
+        ("x.csv", b"a\n1\n3\n", "though it has all 2 rows"),
+        ("x.gz", b"a\n1\n", "though it has all 2 rows"),
+        ("x.aaa", b"a\n1\n3\n", "though it has all 2 rows"),
+    ],
+)
+def test_rows_are_counted_where_a_line_is_a_row(
+    tmp_path: Path, name: str, now: bytes, told: str
+) -> None:
+    write_stamped(tmp_path / name, b"a\n1\n2\n", 2, digest_of("origin"))
+    check_stamp(tmp_path / name, digest_of("origin"))
+    (tmp_path / name).write_bytes(now)
+    with pytest.raises(PartError, match=f"{name} is not what was written.* {told}$"):
+        check_stamp(tmp_path / name)

@@ -127,6 +127,11 @@ def test_seeds_are_summarised_together_and_one_by_one() -> None:
     assert by_seed(runs[0], "won").to_numpy().dtype == np.float64
 
 
+def test_results_without_a_seed_are_those_of_no_seed() -> None:
+    mixed = pd.concat([played("a", *BASE), played("a", *OTHER, 1), played("a", *BASE, 0)])
+    assert by_seed(mixed, "won").to_numpy().tolist() == [BASE[0], BASE[0], OTHER[0]]
+
+
 def test_the_exact_test_counts_the_deals_that_one_alone_has_won() -> None:
     won, base = np.array([1, 1, 1, 1, 0, 0, 1]), np.array([0, 0, 0, 1, 1, 0, 1])
     assert mcnemar(won, base) == pytest.approx(stats.binomtest(3, 4).pvalue)

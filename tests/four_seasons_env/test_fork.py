@@ -63,7 +63,8 @@ def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, othe
     assert pool is not None
     env.step(env.action_masks().argmax(axis=1))
     assert env._batch._pool is pool
-    monkeypatch.setattr(os, "getpid", lambda here=os.getpid(): here + other)
+    number = os.getpid() + other
+    monkeypatch.setattr(os, "getpid", lambda: number)
     env.step(env.action_masks().argmax(axis=1))
     assert env._batch._pool is not pool
     env.close()

@@ -21,6 +21,7 @@ from four_seasons_env.next_deal.features import (
     row_length,
     write_row,
 )
+from four_seasons_env.next_deal.reach import UNTIL_END, begin, expand_best, new_search, wait
 from four_seasons_env.rules import RULES
 from tests.helpers import LINEAR, small
 
@@ -122,3 +123,19 @@ def test_what_is_counted_of_a_game_has_its_row_also_where_it_is_most() -> None:
         assert out[4 * SUIT_SLOTS : -GAME_SLOTS].max() <= PILE_ROWS
         assert told.max() <= GAME_ROWS
     assert most > 64
+
+
+@jit
+def successors(games, rules, depth, search):
+    begin(games[0], rules[0], UNTIL_END, 50, 50, search)
+    search.depths[0] = depth
+    wait(0, search)
+    first, end = expand_best(rules[0], rules[0], UNTIL_END, search)
+    return end - first
+
+
+def test_positions_that_250_moves_lead_to_are_not_expanded() -> None:
+    rules = small("four-seasons", ranks=4, piles=2)
+    game, compiled, search = Game(rules, deal=0), compile_rules(rules), new_search(rules, 50)
+    assert successors(game.record, compiled, 249, search) > 0
+    assert successors(game.record, compiled, 250, search) == 0

@@ -99,6 +99,45 @@ def test_a_beam_wins_or_says_whether_it_left_something_out(rules: Rules, width: 
     assert found[beam.WON]
 
 
+def sizes(search: beam.Beam) -> dict[str, int]:
+    arrays = search._arrays
+    return {
+        "pool": min(map(len, arrays.pool)),
+        "heap": len(arrays.heap),
+        "later": min(map(len, arrays.later)),
+        "lines": len(arrays.lines),
+        "seen": len(arrays.seen),
+        "same_cards": len(arrays.same_cards),
+    }
+
+
+@pytest.mark.parametrize(
+    ("full", "share", "grown"),
+    [
+        ("pool", 2, {"pool", "heap"}),
+        ("later", 2, {"later"}),
+        ("lines", 2, {"lines"}),
+        ("entered", 3, {"seen", "same_cards"}),
+    ],
+)
+def test_a_beam_doubles_what_is_nearly_full_within_its_memory(
+    full: str, share: int, grown: set[str]
+) -> None:
+    game = Game(ONE_WAY[0], deal=TRAIN_FROM)
+    frames = make_frame(game.record[0], game.rules)
+    search = beam.Beam(game.record[0], game.rules, frames, 2, 8, WEIGHTS, 2**20)
+    before = sizes(search)
+    search._state[full] = before[min(grown)] // share
+    search._make_room()
+    assert sizes(search) == before
+    search._state[full] += 1
+    search._make_room()
+    assert sizes(search) == {name: size * (1 + (name in grown)) for name, size in before.items()}
+    search._memory = 10_000
+    with pytest.raises(beam.OutOfMemory):
+        search._make_room()
+
+
 # --- the evaluation -------------------------------------------------------------------------------
 
 

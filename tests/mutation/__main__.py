@@ -24,6 +24,8 @@ follows from seed and sources.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import json
 import os
 import random
@@ -75,6 +77,7 @@ class Bench:
         self.tree = folder / "tree"
         self.out = out
         self.sound: set[str] = set()
+        self.read: set[str] = set()
         copy_tree(self.tree)
 
     def quick(self, target: str) -> dict[str, float]:
@@ -86,6 +89,15 @@ class Bench:
             kept.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(kept, json.dumps(found, indent=1).encode())
         return dict(json.loads(kept.read_text()))
+
+    def read_once(self, target: str, files: list[str]) -> None:
+        """Read the files, and import here what they need, for all trials to come."""
+        if target not in self.read:
+            self.read.add(target)
+            done = run_tests(self.tree, files, TARGETS[target].compiled, MOST, only={})
+            for name in done.libraries:
+                with contextlib.suppress(Exception):
+                    importlib.import_module(name)
 
     def check(self, target: str) -> None:
         """Run a target's default tests, nothing changed, once.
@@ -102,6 +114,9 @@ class Bench:
     def try_out(self, mutant: Mutant, stage: str) -> dict[str, object]:
         """Run a stage's tests upon a mutant; its row of the table."""
         tests = list(TARGETS[mutant.target].tests)
+        quick = self.quick(mutant.target) if stage == QUICK else {}
+        files = list(dict.fromkeys(each.partition("::")[0] for each in quick)) or tests
+        self.read_once(mutant.target, files)
         with tempfile.TemporaryDirectory(dir=self.tree.parent) as folder:
             tree = Path(folder) / "tree"
             link_tree(self.tree, tree)
@@ -110,9 +125,7 @@ class Bench:
             source.unlink()
             source.write_text(text)
             if stage == QUICK:
-                quick = self.quick(mutant.target)
-                files = list(dict.fromkeys(each.partition("::")[0] for each in quick))
-                most = 20 + 5 * sum(quick.values())
+                most = 5 + 3 * sum(quick.values())
                 done = run_tests(tree, files, TARGETS[mutant.target].compiled, most, only=quick)
             else:
                 done = run_tests(tree, tests, False, MOST)

@@ -19,9 +19,13 @@ def test_threads_play_as_one(mode: str) -> None:
     )
     rng = np.random.default_rng(0)
     assert same(one.reset(seed=3), three.reset(seed=3))
+    paid = 0.0
     for _ in range(20):
         legal = [np.flatnonzero(mask) for mask in one.action_masks()]
         actions = np.array([rng.choice(each) if len(each) else 0 for each in legal])
-        assert same(one.step(actions), three.step(actions))
+        told = one.step(actions)
+        assert same(told, three.step(actions))
+        paid += told[1].sum()
         one, three = pickle.loads(pickle.dumps(one)), copy.deepcopy(three)
+    assert paid > 0
     three.close()

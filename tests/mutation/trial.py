@@ -50,6 +50,8 @@ class Trial:
     output: str
     seconds: dict[str, float]
     """Of the processor, by each test that has passed."""
+    libraries: list[str] = field(default_factory=list)
+    """Modules that the tests have imported, the project's own aside."""
 
     @property
     def failed(self) -> str:
@@ -113,6 +115,7 @@ def _in_child(tree: Path, arguments: list[str], as_python: bool, watch: Watch) -
     os.chdir(tree)
     os.environ["PYTHONPATH"] = str(tree)
     sys.path.insert(0, str(tree))
+    sys.dont_write_bytecode = False  # a copy of the tree takes what has not changed from there
     for name in list(sys.modules):
         if name.partition(".")[0] in PROJECT:
             del sys.modules[name]
@@ -154,16 +157,19 @@ def run_tests(
                 os.dup2(out, 2)
                 code = _in_child(tree, [*options, *tests], as_python, watch)
                 (told / "seconds.json").write_text(json.dumps(watch.seconds))
+                others = [name for name in sys.modules if name.partition(".")[0] not in PROJECT]
+                (told / "libraries.json").write_text(json.dumps(others))
                 sys.stdout.flush()
             finally:
                 os._exit(code)
         status = _wait(child, 60 + 20 * most)
         _end_group(child)
-        seconds = told / "seconds.json"
+        kept = {path.stem: json.loads(path.read_text()) for path in told.glob("*.json")}
         return Trial(
             os.waitstatus_to_exitcode(status),
             (told / "output").read_text(errors="replace"),
-            json.loads(seconds.read_text()) if seconds.is_file() else {},
+            kept.get("seconds", {}),
+            kept.get("libraries", []),
         )
 
 
