@@ -10,6 +10,7 @@ import pytest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.next_deal.enumeration import advice
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,
@@ -139,3 +140,29 @@ def test_positions_that_250_moves_lead_to_are_not_expanded() -> None:
     game, compiled, search = Game(rules, deal=0), compile_rules(rules), new_search(rules, 50)
     assert successors(game.record, compiled, 249, search) > 0
     assert successors(game.record, compiled, 250, search) == 0
+
+
+def test_at_an_opening_with_nothing_hidden_the_only_action_is_to_stay() -> None:
+    env = FourSeasonsNextDealEnv(small("corners-hoffmann", ranks=4, piles=11), endings="search")
+    stays = 0
+    for deal in range(8):
+        _, info = env.reset(options={"deal": deal})
+        assert len(env.game.stock) == 1
+        if not env.game.is_over:
+            stays += 1
+            assert np.flatnonzero(info["action_mask"]).tolist() == [0]
+            assert list(env.moves_of(0)) == []
+    assert stays
+
+
+def test_a_card_in_the_waste_has_its_depth_coarser_the_deeper_it_lies() -> None:
+    rules = RULES["four-seasons"]
+    *_, game = positions(rules, 0, 1)
+    record, out = game.record[0], np.zeros(row_length(rules.piles), np.int16)
+    rows_of(game.record, compile_rules(rules), new_features(), out)
+    waste = codes(game.waste)[::-1]
+    assert len(waste) > 40
+    for above, card in enumerate(waste):
+        rank = ((card >> 2) - int(record["base"][card & 3])) % 13
+        depth = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 14, 20], above, side="right")
+        assert out[SUIT_SLOTS * (card & 3) + 2 + 2 * rank] == 16 * rank + 1 + depth + 1

@@ -323,4 +323,5 @@ def test_hashes_are_equal_where_positions_are(row: str) -> None:
         assert [told[fact[kind]] for fact in facts] == keys[:, kind].tolist()
         assert len(set(told.values())) == len(told)
     assert len(set(keys[:, 1].tolist())) < len(set(keys[:, 0].tolist()))
-    assert len(set(keys[:, 0].tolist())) < len(set(keys[:, 2].tolist()))
+    if not rules.reserve:  # two like piles get no others' cards so soon
+        assert len(set(keys[:, 0].tolist())) < len(set(keys[:, 2].tolist()))

@@ -12,7 +12,6 @@ GAMES = [
     small("florentine", ranks=4, piles=3),
     small("corners-hoffmann", ranks=4, piles=2),
     small("kings-in-the-corner", ranks=4, piles=2),
-    small("corners", ranks=4, piles=11),  # nothing is hidden at its opening
 ]
 
 
