@@ -3,6 +3,10 @@
 A node's positions fall into *components*: arrangements of the tableau that can be reached from one
 another by moves within it. A component is gone through once, from the first of its positions that
 is met, and all that follows from it waits at its own node, or in the next layer.
+
+Where spaces are the player's, a move that takes a card out of the tableau, or brings one in, is
+played only where the move before it, within the tableau, touched the same pile: else it leads to
+the same component as if it had come first.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ _NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**20, 2**18, 2**24, 2**23
 _COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
 _MOST_MOVES, _MOST_SAFE = 224, 52  # from a position; safe cards that go up after one
 _UNWRITTEN = -2
+_PILES = np.uint64(2**WASTE - 1)  # bit set
 _3 = np.uint64(3)
 
 STATE = np.dtype(
@@ -64,6 +69,7 @@ class Component(NamedTuple):
     parents: NDArray[np.int64]  # (n,)
     moves: NDArray[np.uint8]  # (n,)
     ends: NDArray[np.int64]  # (n,) the lines that lead to them, or _UNWRITTEN
+    touched: NDArray[np.uint64]  # (n,) bit set of the piles of the moves that led to them
 
 
 class Arrays(NamedTuple):
@@ -162,6 +168,13 @@ def _has_room(arrays, size):
 
 
 @jit
+def _piles_of(move, rule):
+    """Bit set of the piles that a move takes a card from or puts one on."""
+    both = (ONE << np.uint64(rule.source[move])) | (ONE << np.uint64(rule.target[move]))
+    return both & _PILES
+
+
+@jit
 def _play_component(start, arrays, nodes, rules, frames, puzzle):
     """Play on from a position, and from all that can be reached from it within the tableau."""
     state, waiting, later = arrays.state[0], arrays.waiting, arrays.later
@@ -169,6 +182,8 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
     home = waiting.nodes[start]
     games[0] = waiting.games[start]
     arrays.component.ends[0] = waiting.ends[start]
+    touched = arrays.component.touched
+    touched[0] = _PILES
     dealt, top = games[0].dealt, games[0].top[WASTE]
     size, here = 1, 0
     while here < size:
@@ -181,11 +196,15 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
             while flags:
                 move = 8 * w + np.int64(lowest(flags) >> _3)
                 flags &= flags - ONE
+                piles = _piles_of(move, rule)
+                is_within = piles & (piles - ONE) != ZERO
+                if frame.safe and here > 0 and not is_within and piles & touched[here] == ZERO:
+                    continue  # it has been played on the position before
                 g = games[size]
                 games[size] = games[here]
                 kernel.play(g, rule, move)
                 is_later = g.dealt > dealt
-                if is_later and frame.safe and (here > 0 or not waiting.may_deal[start]):
+                if is_later and frame.safe and not waiting.may_deal[start]:
                     continue
                 state.positions += 1
                 safe = 0
@@ -200,7 +219,8 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
                     _line(arrays, here, move, safe)
                     state.status = WON
                     return
-                number = node_of(g, nodes, rule, puzzle, frame)
+                is_home = is_within and safe == 0 and not rule.refills
+                number = home if is_home else node_of(g, nodes, rule, puzzle, frame)
                 if number == NONE:
                     state.left_out = True
                     continue
@@ -226,6 +246,7 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
                     arrays.places[at] = NONE
                     arrays.component.parents[size] = here
                     arrays.component.moves[size] = move
+                    touched[size] = piles
                     arrays.component.ends[size] = _UNWRITTEN
                     size += 1
                 else:
@@ -295,6 +316,7 @@ def new_arrays(record: Any, rules: Rules) -> Arrays:
         Component(
             np.empty(_COMPONENT, kernel.GAME), np.empty(_COMPONENT, np.int64),
             np.empty(_COMPONENT, np.uint8), np.empty(_COMPONENT, np.int64),
+            np.empty(_COMPONENT, np.uint64),
         ),
         np.empty(_NODES, np.int64), np.empty(ORDERS, np.int64), np.empty(_NODES, np.int64),
         np.empty(_LINES, LINE), np.empty(_KEYS, np.uint64), np.empty(_KEYS, np.int32),

@@ -218,13 +218,13 @@ class Oracle:
 
         Args:
             wastes: bit sets of positions: the wastes of nodes with as many cards dealt that may be
-                asked about as well. None: do without the formula.
+                asked about as well. None: only what is known already counts.
         """
         waste, up, dealt = node["waste"], node["up"], int(node["dealt"])
         state = known(*self.table, node["key"])
         if state == UNKNOWN and is_ruled_out(self._nogoods, self._count, waste, up, dealt):
             state = self._learn(node["key"], DEAD)
-        if state == UNKNOWN:
+        if state == UNKNOWN and wastes is not None:
             self._make_room(len(self._steps))
             start = waste, node["tableau"], up, dealt
             state, new = probe(
