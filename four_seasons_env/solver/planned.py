@@ -46,6 +46,7 @@ MEMORY = 2**29
 _NODES, _POSITIONS, _LINES, _KEYS = 2**19, 2**18, 2**23, 2**20
 _EVERY = 3  # layers between plans
 _PLAN_WIDTH = 3_000
+_PLAN_FROM = 20  # nodes of a layer: of fewer, all that follows is kept for some layers
 _ARRANGEMENTS, _BARE_ARRANGEMENTS = 200, 32  # of a node with value, and of one without
 _MOST_SAFE = 52
 _3 = np.uint64(3)
@@ -209,6 +210,7 @@ class PlannedBeam:
         self._arrays.pool.ends[0] = NONE
         self._arrays.state["pool"] = 1
         self._layers = 0
+        self._is_planned = False  # the nodes have values
 
     @property
     def positions(self) -> int:
@@ -222,14 +224,17 @@ class PlannedBeam:
             nodes.used[0] = 0
             nodes.table.fill(NONE)
             _enter(arrays, nodes, self._rules, self._frames, self._puzzle)
-            plan(nodes, self._puzzle, self._frames[0], _PLAN_WIDTH)
+            self._is_planned = bool(nodes.used[0] >= _PLAN_FROM)
+            if self._is_planned:
+                plan(nodes, self._puzzle, self._frames[0], _PLAN_WIDTH)
         self._layers += 1
         arrays.seen.fill(0)
         state = arrays.state[0]
         state["status"], state["later"] = SEARCHING, 0
         _advance(
             arrays, nodes, self._rules, self._frames, self._puzzle,
-            _ARRANGEMENTS, _BARE_ARRANGEMENTS, self.positions + positions,
+            _ARRANGEMENTS, _BARE_ARRANGEMENTS if self._is_planned else _ARRANGEMENTS,
+            self.positions + positions,
         )  # fmt: skip
         if state["status"] == WON:
             return WON

@@ -36,8 +36,9 @@ _BYTES = 20_000  # that a beam may take for each position of its width, while ar
 _CONFLICTS = 1_000  # of the formula in one call: some tenths of a second
 _MOST_CONFLICTS = 30_000  # of the formula; deals that it proves lost take 6,000 at most
 _FORMULA_MEMORY = 2**26  # bytes that a formula takes
+_QUICK = 7  # beams before the formula and the first beam that plans: half a second's work
 _PLANNED_EVERY = 4  # beams for each beam that plans
-_PLANNED_WIDTHS = (15_000, 5_000, 40_000)
+_PLANNED_WIDTHS = (15_000, 40_000, 5_000)
 _PLANNED_DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0))
 _LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
 _NODES_WIDTH = 100  # times 4 of the first search by nodes, 16 of the second, 64 ...
@@ -123,23 +124,23 @@ class _Solver:
                 return "lost", [], "beam"
             if not is_relaxed_win and self._proves(proof, proofs, made // _PROOF_SHARE):
                 return "lost", [], "relaxed game"
-            if number == len(_FIRST) - 1 and self._memory >= 4 * _FORMULA_MEMORY:
+            number += 1
+            if number == _QUICK and self._memory >= 4 * _FORMULA_MEMORY:
                 answer = self._formula()
                 if answer == sat.LOST:
                     return "lost", [], "formula"
                 is_relaxed_win = answer == sat.SATISFIABLE
-            if (number - len(_FIRST) + 1) % _PLANNED_EVERY == 0:
-                turn = number // _PLANNED_EVERY
+            if number >= _QUICK and (number - _QUICK) % _PLANNED_EVERY == 0:
+                turn = (number - _QUICK) // _PLANNED_EVERY
                 moves = self._run_planned(turn)
                 if moves:
                     return "won", moves, "moves"
-                if (turn + 2) & (turn + 1) == 0:  # ever rarer: each takes longer than all before
-                    status, moves = self._search_nodes(_NODES_WIDTH * (turn + 2) ** 2)
+                if turn and turn & (turn + 1) == 0:  # ever rarer: each takes longer than all before
+                    status, moves = self._search_nodes(_NODES_WIDTH * (turn + 1) ** 2)
                     if status != "unknown":
                         return status, moves, "moves" if moves else "nodes"
-            if number >= _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
+            if number > _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", [], "whole game"
-            number += 1
 
     def _run_planned(self, number: int) -> list[Move]:
         """The moves that win, if a beam that plans finds them."""
