@@ -222,6 +222,14 @@ def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
     return ordered
 
 
+def _store_by_rules(path: Path, new: pd.DataFrame) -> None:
+    """Store a table; stored rows stay if they are of rule sets that it has none of."""
+    if path.is_file():
+        stored = read_table(path)
+        new = pd.concat([stored[~stored["rules"].isin(new["rules"])], new])
+    write_csv(path, new)
+
+
 def store_census(folder: Path) -> None:
     """Copy the results of a census into docs/results, a file a rule set."""
     results = read_part(folder / "results.csv")
@@ -232,11 +240,7 @@ def store_census(folder: Path) -> None:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")
     if (folder / "certificates.csv").is_file():
-        new = read_table(folder / "certificates.csv")
-        if CERTIFICATES.is_file():
-            before = read_table(CERTIFICATES)
-            new = pd.concat([before[~before["rules"].isin(new["rules"])], new])
-        write_csv(CERTIFICATES, new)
+        _store_by_rules(CERTIFICATES, read_table(folder / "certificates.csv"))
 
 
 def rules_pages() -> dict[Path, str]:
@@ -288,10 +292,8 @@ def write_pages(run: Pages) -> None:
         summary = with_rows(RESULTS / "four-seasons.csv", read_summary(run.results))
         write_csv(RESULTS / "four-seasons.csv", summary)
     if run.family:
-        before, new = read_table(RESULTS / "family.csv"), read_summary(run.family)
-        others = before[~before["rules"].isin(new["rules"])]
-        players = new[new["agent"] != CEILING]  # the ceiling has tables of its own
-        write_csv(RESULTS / "family.csv", pd.concat([others, players], ignore_index=True))
+        new = read_summary(run.family)  # whose ceiling has tables of its own
+        _store_by_rules(RESULTS / "family.csv", new[new["agent"] != CEILING])
     if run.speed:
         rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)
@@ -313,7 +315,7 @@ def write_pages(run: Pages) -> None:
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")
     if run.recipes:
         found = pd.concat([read_summary(folder) for folder in run.recipes])
-        write_csv(RESULTS / "recipes.csv", found)
+        _store_by_rules(RESULTS / "recipes.csv", found)
     if run.searches:
         found = pd.concat([read_summary(folder) for folder in run.searches])
         write_csv(RESULTS / "searches.csv", found[found["agent"] != CEILING])
