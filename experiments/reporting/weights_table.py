@@ -50,8 +50,10 @@ def _amount(card: dict[str, Any]) -> str:
 
 def _begun_from(card: dict[str, Any]) -> str:
     """The weights of a warm start, whose own training is not counted."""
-    teacher = (card.get("warm_start") or "nothing").partition(" ")[0]
-    return teacher.rpartition("weights/")[2]
+    teacher = (card.get("warm_start") or "").partition(" ")[0]
+    if ":" in teacher:
+        return teacher.rpartition("weights/")[2]
+    return "those kept before" if teacher else "nothing"
 
 
 def _validation(card: dict[str, Any]) -> float:
