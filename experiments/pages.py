@@ -61,7 +61,7 @@ from experiments.reporting.rules_page import rules_page
 from experiments.reporting.small_games_page import small_games_part, store_small_games
 from experiments.reporting.spaces_page import spaces_parts
 from experiments.reporting.summary_page import read_summary
-from experiments.reporting.tables import as_markdown, read_table, write_csv
+from experiments.reporting.tables import as_markdown, beside_stored, read_table, write_csv
 from experiments.reporting.weights_table import weights_table
 from experiments.statistics.summary import as_text
 from experiments.throughput import cpu_name
@@ -222,14 +222,6 @@ def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
     return ordered
 
 
-def _store_by_rules(path: Path, new: pd.DataFrame) -> None:
-    """Store a table; stored rows stay if they are of rule sets that it has none of."""
-    if path.is_file():
-        stored = read_table(path)
-        new = pd.concat([stored[~stored["rules"].isin(new["rules"])], new])
-    write_csv(path, new)
-
-
 def store_census(folder: Path) -> None:
     """Copy the results of a census into docs/results, a file a rule set."""
     results = read_part(folder / "results.csv")
@@ -240,7 +232,8 @@ def store_census(folder: Path) -> None:
             title = f"{rules}, {len(solved):,} test deals"
             plot_census(solved, title, RESULTS / "census.png")
     if (folder / "certificates.csv").is_file():
-        _store_by_rules(CERTIFICATES, read_table(folder / "certificates.csv"))
+        new = read_table(folder / "certificates.csv")
+        write_csv(CERTIFICATES, beside_stored(new, CERTIFICATES))
 
 
 def rules_pages() -> dict[Path, str]:
@@ -292,8 +285,9 @@ def write_pages(run: Pages) -> None:
         summary = with_rows(RESULTS / "four-seasons.csv", read_summary(run.results))
         write_csv(RESULTS / "four-seasons.csv", summary)
     if run.family:
-        new = read_summary(run.family)  # whose ceiling has tables of its own
-        _store_by_rules(RESULTS / "family.csv", new[new["agent"] != CEILING])
+        path, new = RESULTS / "family.csv", read_summary(run.family)
+        players = new[new["agent"] != CEILING]  # the ceiling has tables of its own
+        write_csv(path, beside_stored(players, path))
     if run.speed:
         rates = read_table(run.speed / "throughput.csv")
         write_csv(RESULTS / "throughput.csv", rates)
@@ -315,7 +309,8 @@ def write_pages(run: Pages) -> None:
         plot_speed_strength(ladder, title, RESULTS / "ladder.png")
     if run.recipes:
         found = pd.concat([read_summary(folder) for folder in run.recipes])
-        _store_by_rules(RESULTS / "recipes.csv", found)
+        path = RESULTS / "recipes.csv"
+        write_csv(path, beside_stored(found, path))
     if run.searches:
         found = pd.concat([read_summary(folder) for folder in run.searches])
         write_csv(RESULTS / "searches.csv", found[found["agent"] != CEILING])

@@ -11,7 +11,7 @@ from agents.files import write_atomically
 from experiments.command_line import ROOT
 from experiments.parallel.parts import read_part
 from experiments.reporting.plots import plot_regret
-from experiments.reporting.tables import as_markdown, read_table, write_csv
+from experiments.reporting.tables import as_markdown, beside_stored, read_table, write_csv
 from experiments.statistics.regret import optimum_as_text, regret_as_text, summarise_optimum
 from four_seasons_env.rules import SMALL
 from four_seasons_env.small import OPTIMA
@@ -45,8 +45,7 @@ def store_small_games(folder: Path) -> None:
 
 def _with_stored(found: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Results, and those of other games that are stored; in the order of `SMALL`."""
-    stored = read_table(path)
-    both = pd.concat([found, stored[~stored["rules"].isin(found["rules"])]])
+    both = beside_stored(found, path)
     return pd.concat([both[both["rules"] == name] for name in SMALL], ignore_index=True)
 
 
