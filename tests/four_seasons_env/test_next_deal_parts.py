@@ -166,3 +166,13 @@ def test_a_card_in_the_waste_has_its_depth_coarser_the_deeper_it_lies() -> None:
         rank = ((card >> 2) - int(record["base"][card & 3])) % 13
         depth = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 14, 20], above, side="right")
         assert out[SUIT_SLOTS * (card & 3) + 2 + 2 * rank] == 16 * rank + 1 + depth + 1
+
+
+def test_a_search_holds_as_many_positions_as_half_its_table_and_no_more() -> None:
+    with pytest.raises(ValueError, match=r"a search may hold 1 to ([0-9,]+) positions") as refused:
+        new_search(LINEAR, 0)
+    most = int(str(refused.value).split(" to ")[1].split()[0].replace(",", ""))
+    search = new_search(LINEAR, most)
+    assert len(search.positions) == most == len(search.table) // 2
+    with pytest.raises(ValueError, match=f"not {most + 1:,}"):
+        new_search(LINEAR, most + 1)

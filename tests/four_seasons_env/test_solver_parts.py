@@ -18,6 +18,7 @@ from four_seasons_env.solver import beam, exhaust, proof
 from four_seasons_env.solver.evaluation import FEATURES, WEIGHTS, evaluate
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.hash_table import TALLY, is_new, rehash, retally, tally
+from four_seasons_env.solver.relaxation import next_cards
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
 
@@ -325,3 +326,13 @@ def test_hashes_are_equal_where_positions_are(row: str) -> None:
     assert len(set(keys[:, 1].tolist())) < len(set(keys[:, 0].tolist()))
     if not rules.reserve:  # two like piles get no others' cards so soon
         assert len(set(keys[:, 0].tolist())) < len(set(keys[:, 2].tolist()))
+
+
+def test_what_goes_up_next_is_the_lowest_card_of_each_suit_that_is_not_up() -> None:
+    rng = np.random.default_rng(0)
+    for levels in [[0] * 4, [13] * 4, [12] * 4, *rng.integers(0, 14, (200, 4)).tolist()]:
+        up = sum(1 << (4 * rank + suit) for suit in range(4) for rank in range(levels[suit]))
+        found = int(next_cards(np.uint64(up)))
+        assert {card for card in range(64) if found >> card & 1} == {
+            4 * level + suit for suit, level in enumerate(levels) if level < 13
+        }
