@@ -40,8 +40,10 @@ test: $(READY)  ## the default tests, about two minutes
 	$(BIN)/python -m tests.warm_up
 	$(BIN)/python -m pytest -q -n auto -m "not slow" --durations 8
 
+# Much of what the longer tests do is waiting: for processes to start, and for the moment to stop them.
 test-slow: $(READY)  ## the longer tests
-	$(BIN)/python -m pytest -q -n auto -m slow
+	$(BIN)/python -m pytest -q -n $$($(PYTHON) -c "import os; print(min(8, 2 * os.cpu_count()))") \
+		-m slow --durations 8
 
 # In a virtual environment of its own, made anew: that of all else has the versions of constraints.txt.
 define TEST_VERSIONS
