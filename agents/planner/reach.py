@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.planner.value_network import Activations, Network, new_activations, value_of
+from agents.planner.value_network import (
+    Activations,
+    Network,
+    new_activations,
+    value_of_reached,
+)
+from agents.planner.waste_pairs import note_waste
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.next_deal.enumeration import ADVICE, find_win
@@ -60,7 +66,7 @@ def _value(row, player, search):
     """Value a position, and subtract the price of the moves that lead there."""
     if search.values[row] != WON:
         g = search.positions[row]
-        search.values[row] = value_of(g, player.rule, player.network, player.activations)
+        search.values[row] = value_of_reached(g, player.rule, player.network, player.activations)
     search.worths[row] = search.values[row] - _PRICE * np.float32(search.depths[row])
 
 
@@ -79,6 +85,7 @@ def reach(g, player, search, nodes, expansions):
         The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
     begin(g, player.rule, UNTIL_HIDDEN, nodes, expansions, search)
+    note_waste(g, player.rule, player.network.pairs, player.activations.waste)
     _value(0, player, search)
     wait(0, search)
     best = 0

@@ -13,6 +13,7 @@ from agents.planner.agent import PlannerAgent
 from agents.planner.learner import AGENT
 from agents.planner.value_network import Network, new_network
 from agents.policy_files import PolicyCard, PolicyFileError, load_policy, rules_fields
+from four_seasons_env.next_deal.features import GAME_ROWS
 from four_seasons_env.rules import Rules
 
 
@@ -38,9 +39,28 @@ def policy_of(
     return card, {name: torch.tensor(getattr(network, name)) for name in Network._fields}
 
 
+def _shapes(weights: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+    """The shapes that the weights of a network have: today's, or those of narrower ones."""
+    today = {name: each.shape for name, each in zip(Network._fields, new_network(0), strict=True)}
+    if "pairs" in weights:
+        return today
+    del today["pairs"]
+    return today | {"game": (GAME_ROWS, 64), "hidden": (256, 32), "hidden_bias": (32,), "out": (32,)}
+
+
 def network_of(weights: dict[str, torch.Tensor]) -> Network:
-    """A network with these weights."""
-    return Network(*(weights[name].numpy().copy() for name in Network._fields))
+    """A network with these weights.
+
+    Networks were narrower before they knew of pairs in the waste. Such a one keeps its values: its
+    new units can learn, but nothing hangs on them yet.
+    """
+    network = new_network(0)
+    if "pairs" not in weights:
+        network.hidden[len(weights["hidden"]) :] = 0
+        network.out[:] = 0
+    for name, array in weights.items():
+        getattr(network, name)[tuple(map(slice, array.shape))] = array.numpy()
+    return network
 
 
 def load_network(folder: Path, rules: Rules, any_rules: bool = False) -> tuple[PolicyCard, Network]:
@@ -51,9 +71,7 @@ def load_network(folder: Path, rules: Rules, any_rules: bool = False) -> tuple[P
         PolicyFileError: if a file is damaged, or made for another agent or rule set.
     """
     card, weights = load_policy(folder, AGENT, rules, any_rules)
-    expected = new_network(0)
-    for name in Network._fields:
-        shape = getattr(expected, name).shape
+    for name, shape in _shapes(weights).items():
         if name not in weights or tuple(weights[name].shape) != shape:
             raise PolicyFileError(f"{folder} has no {name!r} of shape {shape}")
     return card, network_of(weights)
