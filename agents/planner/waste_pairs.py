@@ -1,9 +1,9 @@
 """Pairs of cards in the waste: which card must leave it before which.
 
 A card of the waste is out of reach until all that lie on it have left. What that costs depends on
-both cards: an eight on a nine can follow it to a pile, a six on a five of its suit waits for what it
-covers. So each card has a row of a table with each card under it, by both ranks, whether they are
-of one suit, and how far apart they lie.
+both cards: a nine that lies on an eight leaves first, and can take it; a six on the five of its suit
+waits for what it covers. So each card has a row of a table with each card under it, by both ranks,
+whether they are of one suit, and how far apart they lie.
 
 Between two deals the waste only loses cards from its top. So the rows of the whole waste are summed
 once for each height (`note_waste`), and a position that is reached reads the sum of its own height.
@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit, vectorised
 from four_seasons_env.engine.kernel import relative_rank
 from four_seasons_env.engine.moves import WASTE

@@ -45,7 +45,8 @@ def _shapes(weights: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
     if "pairs" in weights:
         return today
     del today["pairs"]
-    return today | {"game": (GAME_ROWS, 64), "hidden": (256, 32), "hidden_bias": (32,), "out": (32,)}
+    narrower = {"game": (GAME_ROWS, 64), "hidden": (256, 32), "hidden_bias": (32,), "out": (32,)}
+    return today | narrower
 
 
 def network_of(weights: dict[str, torch.Tensor]) -> Network:

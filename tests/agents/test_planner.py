@@ -308,7 +308,7 @@ def test_the_bundled_network_wins_most_games():
 
 
 def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
-    deals = range(TRAIN_FROM + 55, TRAIN_FROM + 81)
+    deals = range(TRAIN_FROM + 70, TRAIN_FROM + 96)
     won = {}
     for endgame in (0, 4):
         agent = PlannerAgent(DEFAULT, new_network(0), nodes=200, candidates=8, endgame=endgame)
