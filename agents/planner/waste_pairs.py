@@ -1,9 +1,9 @@
 """Pairs of cards in the waste: which card must leave it before which.
 
 A card of the waste is out of reach until all that lie on it have left. What that costs depends on
-both cards: a nine that lies on an eight leaves first, and can take it; a six on the five of its suit
-waits for what it covers. So each card has a row of a table with each card under it, by both ranks,
-whether they are of one suit, and how far apart they lie.
+both cards: a nine that lies on an eight leaves first, and can take it; a six on the five of its
+suit waits for what it covers. So each card has a row of a table with each card under it, by both
+ranks, whether they are of one suit, and how far apart they lie.
 
 Between two deals the waste only loses cards from its top. So the rows of the whole waste are summed
 once for each height (`note_waste`), and a position that is reached reads the sum of its own height.

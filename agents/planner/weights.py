@@ -59,8 +59,9 @@ def network_of(weights: dict[str, torch.Tensor]) -> Network:
     if "pairs" not in weights:
         network.hidden[len(weights["hidden"]) :] = 0
         network.out[:] = 0
-    for name, array in weights.items():
-        getattr(network, name)[tuple(map(slice, array.shape))] = array.numpy()
+    for name in _shapes(weights):
+        array = weights[name].numpy()
+        getattr(network, name)[tuple(map(slice, array.shape))] = array
     return network
 
 
