@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from agents.bundled import all_bundled_weights
+from agents.bundled import BUNDLED, all_bundled_weights
 from agents.policy_files import CARD_FILE, load_policy_card
 from experiments.statistics.summary import as_text
 from four_seasons_env.rules import RULES
@@ -50,10 +50,13 @@ def _amount(card: dict[str, Any]) -> str:
 
 def _begun_from(card: dict[str, Any]) -> str:
     """The weights of a warm start, whose own training is not counted."""
-    teacher = (card.get("warm_start") or "").partition(" ")[0]
-    if ":" in teacher:
-        return teacher.rpartition("weights/")[2]
-    return "those kept before" if teacher else "nothing"
+    teacher, _, digest = (card.get("warm_start") or "").partition(" sha256 ")
+    if ":" not in teacher:
+        return "those kept before" if teacher else "nothing"
+    name = teacher.rpartition("weights/")[2]
+    agent, rules = name.split("/")
+    kept = load_policy_card(BUNDLED / name, agent, rules).sha256
+    return name if kept == digest else f"an earlier {name}"
 
 
 def _validation(card: dict[str, Any]) -> float:
