@@ -151,7 +151,7 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         "",
         f"Games of the validation deals {deals} were looked over afterwards: until when could the "
         "deal, with the stock as it lay, still be won? The solver leaves some positions open, so "
-        "there are bounds.",
+        "there are bounds. The planner played by its former weights, which win fewer games.",
         "",
         *_thrown(results),
         "",
