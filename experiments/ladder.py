@@ -46,6 +46,7 @@ PLAYERS = [
     "planner@nodes=40,expansions=1,endgame=0",
     "planner@nodes=40,expansions=15,endgame=0",
     "planner@nodes=100,expansions=40,endgame=0",
+    "planner@nodes=400,expansions=150,endgame=0",
     "planner@nodes=400,expansions=150",
     "planner",
     "planner@lookahead=1",
