@@ -34,6 +34,7 @@ _MORE_COLOURS = matplotlib.colormaps["tab20"].colors  # type: ignore[attr-define
 _MARKERS = "os^vDP*X<>"
 """Of the agents of one kind."""
 
+_NARROW = 48  # letters of a name, of which two fit side by side below a plot
 _FEW = 5
 """Names that a legend has room for in a plot."""
 
@@ -85,9 +86,16 @@ def _legend(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None =
         return
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
-    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(shown) // 2))
+    columns = 2 if max(map(len, shown)) <= _NARROW else 1
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(shown) // columns))
     figure.legend(
-        handles, shown, frameon=False, fontsize=7, loc="outside lower center", ncols=2, borderpad=0
+        handles,
+        shown,
+        frameon=False,
+        fontsize=7,
+        loc="outside lower center",
+        ncols=columns,
+        borderpad=0,
     )
 
 
