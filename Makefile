@@ -42,7 +42,7 @@ test: $(READY)  ## the default tests, about two minutes
 
 # Much of what the longer tests do is waiting: for processes to start, and for the moment to stop them.
 test-slow: $(READY)  ## the longer tests
-	$(BIN)/python -m pytest -q -n $$($(PYTHON) -c "import os; print(min(8, 2 * os.cpu_count()))") \
+	$(BIN)/python -m pytest -q -n $$($(BIN)/python -c "import os; print(max(4, os.cpu_count()))") \
 		-m slow --durations 8
 
 # In a virtual environment of its own, made anew: that of all else has the versions of constraints.txt.

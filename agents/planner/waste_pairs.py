@@ -22,7 +22,7 @@ from four_seasons_env.engine.moves import WASTE
 
 _NEAR = 6  # cards apart: 1; fewer than this; more
 PAIR_ROWS = 3 * 2 * 13 * 13
-HIGHEST = 53  # heights of a waste, from 0 on
+_HEIGHTS = 53  # of a waste: 0 to 52 cards
 
 
 class Waste(NamedTuple):
@@ -34,7 +34,7 @@ class Waste(NamedTuple):
 
 def new_waste(width: int) -> Waste:
     """Buffers for a waste, and for a table of rows of this width."""
-    return Waste(np.zeros(HIGHEST, np.int64), np.zeros((HIGHEST, width), np.float32))
+    return Waste(np.zeros(_HEIGHTS, np.int64), np.zeros((_HEIGHTS, width), np.float32))
 
 
 @jit
@@ -47,7 +47,7 @@ def _pair_row(g, rule, upper, lower, apart):
 
 
 @jit
-def list_waste(g, cards):
+def _list_waste(g, cards):
     """Write the cards of the waste, from the bottom up; returns how many there are."""
     height = np.int64(g.height[WASTE])
     card = g.top[WASTE]
@@ -67,7 +67,7 @@ def note_waste(g, rule, table, waste):
         waste: `Waste`; written.
     """
     cards, sums = waste.cards, waste.sums
-    height = list_waste(g, cards)
+    height = _list_waste(g, cards)
     sums[0] = 0
     for upper in range(height):
         into = sums[upper + 1]

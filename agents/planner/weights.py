@@ -59,9 +59,9 @@ def network_of(weights: dict[str, torch.Tensor]) -> Network:
     if "pairs" not in weights:
         network.hidden[len(weights["hidden"]) :] = 0
         network.out[:] = 0
-    for name in _shapes(weights):
-        array = weights[name].numpy()
-        getattr(network, name)[tuple(map(slice, array.shape))] = array
+    for name, mine in network._asdict().items():
+        if name in weights:
+            mine[tuple(map(slice, weights[name].shape))] = weights[name].numpy()
     return network
 
 

@@ -138,7 +138,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     )
     axes.set_yticks(range(len(rows)), _named(rows["who"].tolist()))
     axes.set_ylim(-0.6, len(rows) - 0.1)
-    room = 1.5 if CEILING in who else 1.25
+    room = 1.75 if CEILING in who else 1.25
     axes.set_xlim(0, max(room * rows["win_high"].max(), 0.14))
     axes.set_xticks([tick for tick in axes.get_xticks() if tick <= 1])
     _percent(axes, x=True)

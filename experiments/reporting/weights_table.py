@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from agents.bundled import BUNDLED, all_bundled_weights
+from agents.bundled import all_bundled_weights
 from agents.policy_files import CARD_FILE, load_policy_card
 from experiments.statistics.summary import as_text
+from experiments.training.planner import DIGEST
 from four_seasons_env.rules import RULES
 
 _UNITS = ("games", "steps")
@@ -26,14 +27,16 @@ def weights_table(summary: pd.DataFrame) -> pd.DataFrame:
     won = told.set_index(["agent", "rules"])["won % [95%]"].to_dict()
     rows = []
     kept = [(each.parent.name, name, each) for name in RULES for each in all_bundled_weights(name)]
+    cards = {folder: load_policy_card(folder, agent, rules) for agent, rules, folder in kept}
+    names = {cards[folder].sha256: f"{agent}/{rules}" for agent, rules, folder in kept}
     for agent, rules, folder in sorted(kept):
         where = f"../agents/weights/{agent}/{folder.name}/{CARD_FILE}"
-        card = load_policy_card(folder, agent, rules).training
+        card = cards[folder].training
         rows.append(
             {
                 "weights": f"[{agent}/{rules}]({where})",
                 "trained on": _amount(card),
-                "begun from": _begun_from(card),
+                "begun from": _begun_from(card, names),
                 "minutes": f"{card.get('core_seconds', card['seconds']) / 60:.0f}",
                 "seed": str(card["seed"]),
                 "validation deals won %": f"{100 * _validation(card):.1f}",
@@ -48,15 +51,19 @@ def _amount(card: dict[str, Any]) -> str:
     return next(f"{card[unit]:,} {unit}" for unit in _UNITS if unit in card)
 
 
-def _begun_from(card: dict[str, Any]) -> str:
-    """The weights of a warm start, whose own training is not counted."""
-    teacher, _, digest = (card.get("warm_start") or "").partition(" sha256 ")
+def _begun_from(card: dict[str, Any], names: dict[str, str]) -> str:
+    """The weights of a warm start, whose own training is not counted.
+
+    Args:
+        card: of the weights.
+        names: of the kept weights, by their digests.
+    """
+    teacher, _, digest = (card.get("warm_start") or "").partition(DIGEST)
+    if not teacher:
+        return "nothing"
     if ":" not in teacher:
-        return "those kept before" if teacher else "nothing"
-    name = teacher.rpartition("weights/")[2]
-    agent, rules = name.split("/")
-    kept = load_policy_card(BUNDLED / name, agent, rules).sha256
-    return name if kept == digest else f"an earlier {name}"
+        return "those kept before"
+    return names.get(digest) or f"an earlier {teacher.rpartition('weights/')[2]}"
 
 
 def _validation(card: dict[str, Any]) -> float:

@@ -30,7 +30,7 @@ from experiments.training.planner_games import PlannerGames
 from four_seasons_env.rules import Rules
 
 _ARRAYS = "arrays.npz"
-_DIGEST = " sha256 "
+DIGEST = " sha256 "  # stands between the name of a teacher and the digest of its weights
 
 
 def _weights(teacher: str, rules: Rules) -> Path:
@@ -73,7 +73,7 @@ class PlannerTrainer(Trainer):
     def check_warm_start(self, teacher: str, rules: Rules) -> str:
         """It goes on from a planner's weights, of any rules: `planner`, or `planner:FOLDER`."""
         card, _ = load_network(_weights(teacher, rules), rules, any_rules=True)
-        return f"{teacher}{_DIGEST}{card.sha256}"
+        return f"{teacher}{DIGEST}{card.sha256}"
 
     def compile(self, settings: planner.Hyperparameters, rules: Rules, pool: Pool) -> None:
         """Learn from a game with little search of each worker."""
@@ -124,7 +124,7 @@ class PlannerLearner(Learner):
 
     def warm_start(self, teacher: str) -> None:
         """Start from a planner's weights."""
-        name, _, digest = teacher.partition(_DIGEST)
+        name, _, digest = teacher.partition(DIGEST)
         card, network = load_network(_weights(name, self._rules), self._rules, any_rules=True)
         if card.sha256 != digest:
             raise ValueError(f"the weights of {name} have changed since the run was begun")

@@ -39,7 +39,7 @@ def _blocked() -> set[int]:
     return {int(each) for each in signal.pthread_sigmask(signal.SIG_BLOCK, [])}
 
 
-@pytest.mark.parametrize("moment", [0.7, 4, 14])
+@pytest.mark.parametrize("moment", [0.7, 4, 9, 20])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_is_one_line(command: str, moment: float, tmp_path: Path) -> None:
     """Sent to the whole group of processes, as a terminal does, after so many seconds."""
