@@ -6,7 +6,6 @@ so that a restart skips it, whatever the backend.
 
 from __future__ import annotations
 
-import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed
 
 from experiments.command_line import one_line
-from experiments.parallel.processes import deaf_to, end_with_the_command
+from experiments.parallel.processes import deaf_workers, end_with_the_command
 from experiments.parallel.workers import Workers, reports_as_they_end
 
 T = TypeVar("T")
@@ -76,7 +75,7 @@ def call_in_workers(
     as_they_end = reports_as_they_end()
     parallel = Parallel(return_as=return_as if as_they_end else "list")
     results: Iterable[Any]
-    with deaf_to(signal.SIGINT) if as_they_end else nullcontext():
+    with deaf_workers() if as_they_end else nullcontext():
         results = parallel(delayed(_followed)(function, *each) for each in calls)
     return results
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from experiments.parallel.processes import deaf_to, end_with_the_command
+from experiments.parallel.processes import deaf_workers, end_with_the_command
 from experiments.parallel.workers import Workers, reports_as_they_end
 
 T = TypeVar("T")
@@ -70,7 +69,7 @@ class Pool:
         results = []
         calls = (delayed(_timed)(function, task, *now) for task in tasks)
         try:
-            with deaf_to(signal.SIGINT, signal.SIGTERM) if self._deaf else nullcontext():
+            with deaf_workers() if self._deaf else nullcontext():
                 answers = self._parallel(calls)
             for result, seconds, process in answers:
                 results.append(result)
@@ -92,12 +91,15 @@ def started_pool(workers: Workers) -> Iterator[Pool]:
     """
     with workers.started():
         as_they_end = reports_as_they_end()
-        with Parallel(
+        parallel = Parallel(
             return_as="generator" if as_they_end else "list",
             batch_size=1,
             pre_dispatch="all",
             max_nbytes=_SHARED_FROM,
-        ) as parallel:
+        )
+        with ExitStack() as stack:
+            with deaf_workers() if as_they_end else nullcontext():  # some start here, some later
+                stack.enter_context(parallel)
             yield Pool(parallel, as_they_end, effective_n_jobs(workers.n_jobs), workers.backend)
 
 

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from multiprocessing import resource_tracker
 
@@ -29,6 +29,14 @@ def deaf_to(*signals: signal.Signals) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def deaf_workers() -> AbstractContextManager[None]:
+    """Workers that start within the block leave Ctrl-C and `kill` to the command.
+
+    joblib keeps workers for the next use, whoever starts them: so all are alike.
+    """
+    return deaf_to(signal.SIGINT, signal.SIGTERM)
 
 
 def _start_trackers() -> None:
