@@ -25,13 +25,13 @@ class Faults:
     """Counts system calls, and lets those fail that it is told to."""
 
     def __init__(self, fails: Callable[[int], BaseException | None]) -> None:
-        self.calls = 0
+        self.names: list[str] = []  # of the calls so far
         self._fails = fails
 
     def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            error = self._fails(self.calls)
-            self.calls += 1
+            error = self._fails(len(self.names))
+            self.names.append(function.__name__)
             if error is not None:
                 raise error
             answer = function(*args, **kwargs)
@@ -85,4 +85,13 @@ def system_calls(routine: Callable[[], Any]) -> int:
     """How many system calls a routine makes."""
     with _injected(Faults(lambda _: None)) as faults:
         routine()
-    return faults.calls
+    return len(faults.names)
+
+
+def moments(routine: Callable[[], Any]) -> list[int]:
+    """Numbers of the system calls that a routine makes; of writes in a row, the first and last."""
+    with _injected(Faults(lambda _: None)) as faults:
+        routine()
+    names = ["", *faults.names, ""]
+    rows = zip(names, names[1:], names[2:], strict=False)
+    return [k for k, row in enumerate(rows) if set(row) != {"write"}]
