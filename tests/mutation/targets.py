@@ -38,7 +38,8 @@ TARGETS = {
         (
             "tests/mutation/quick_episodes.py",
             *_files(
-                LIBRARY, "test_fork test_env test_vector test_autoreset test_limit test_machine"
+                LIBRARY,
+                "test_batch test_fork test_env test_vector test_autoreset test_limit test_machine",
             ),
         ),
     ),
