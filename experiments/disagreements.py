@@ -25,6 +25,7 @@ from agents.search.determinization import determinize, hide_unseen
 from experiments.command_line import check_seed, run_command
 from experiments.evaluation.decisions import play_to_next_card
 from experiments.evaluation.play import play_records
+from experiments.evaluation.players import find_players
 from experiments.out_folder import check_out
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
@@ -183,7 +184,8 @@ def disagreements(run: Disagreements) -> None:
     table = find_disagreements(run)
     write_csv(run.out / "decisions.csv", table)
     summary = summarise_disagreements(table)
-    write_csv(run.out / "summary.csv", summary)
+    (player,) = find_players([run.planner], _RULES, ["deterministic"])
+    write_csv(run.out / "summary.csv", summary.assign(agent=player.agent, digest=player.digest))
     print_table(disagreements_as_text(summary), f"planner and heuristic, deals {run.deals}")
 
 

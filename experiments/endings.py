@@ -23,6 +23,7 @@ from rich.progress import track
 from agents.registry import make_agent
 from experiments.command_line import check_seed, run_command
 from experiments.evaluation.decisions import play_to_next_card
+from experiments.evaluation.players import find_players
 from experiments.out_folder import check_out
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
@@ -138,7 +139,8 @@ def endings(run: Endings) -> None:
     table = pd.DataFrame(decisions(run))
     write_csv(run.out / "endings.csv", table)
     summary = summarise_endings(table)
-    write_csv(run.out / "summary.csv", summary)
+    (player,) = find_players([run.agent], run.rules, ["deterministic"])
+    write_csv(run.out / "summary.csv", summary.assign(agent=player.agent, digest=player.digest))
     print_table(endings_as_text(summary), f"{run.agent} by fair values, deals {run.deals}")
 
 

@@ -25,6 +25,7 @@ figure on them is typed by hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +48,7 @@ from experiments.reporting.benchmark_page import (
     with_ratios,
 )
 from experiments.reporting.family_page import family_page
+from experiments.reporting.former import told_of_former
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.odds import kept_results
 from experiments.reporting.plots import (
@@ -176,8 +178,14 @@ def _certified_part(certificates: pd.DataFrame) -> str:
 
 def with_endings(page: str) -> str:
     """The text of docs/solver.md with the stored values of endings."""
-    cells = endings_as_text(read_table(RESULTS / "endings.csv"))
-    return with_part(page, "endings", as_markdown(cells) + "\n")
+    return with_part(page, "endings", _told("endings.csv", endings_as_text))
+
+
+def _told(name: str, as_cells: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
+    """A stored table of an agent's decisions, with a word on weights that it no longer has."""
+    table = read_table(RESULTS / name)
+    former = told_of_former(table, _DEFAULT)
+    return "\n\n".join([part for part in (former, as_markdown(as_cells(table))) if part]) + "\n"
 
 
 def with_agents(page: str) -> str:
@@ -193,8 +201,7 @@ def with_agents(page: str) -> str:
     page = with_part(page, "recipes", as_markdown(as_text(recipes)) + "\n")
     weights = weights_table(pd.concat([ladder, recipes]))
     page = with_part(page, "weights", as_markdown(weights) + "\n")
-    disagreements = disagreements_as_text(read_table(RESULTS / "habits.csv"))
-    return with_part(page, "habits", as_markdown(disagreements) + "\n")
+    return with_part(page, "habits", _told("habits.csv", disagreements_as_text))
 
 
 def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
@@ -257,7 +264,7 @@ def with_thrown_away(page: str) -> str:
     told = (
         f"Validation deals {results['deal'].min():,} to {results['deal'].max():,}, "
         "in percent of those known to be winnable: not yet thrown away, at least and at most.\n\n"
-        f"{as_markdown(thrown_away(results))}\n"
+        f"{told_of_former(results, _DEFAULT)}\n\n{as_markdown(thrown_away(results))}\n"
         "![winnable deals not yet thrown away](results/thrown_away.png)\n\n"
     )
     return with_part(page, "thrown-away", told)

@@ -29,10 +29,10 @@ BLOCK = 50
 """Deals in one task and file."""
 _OPENINGS = 10
 """How many times as many positions as for a game are looked at for a deal that is open."""
-COLUMNS = ("agent", "rules", "deal", "won", "start", "alive", "dead", "moves")
+COLUMNS = ("agent", "rules", "deal", "won", "start", "alive", "dead", "moves", "digest")
 """Of a results file: `start` is the solver's verdict on the deal, `alive` the cards in the stock at
 the last position known to be winnable (-1: there is none), `dead` those at the first known to be
-lost (-1 likewise), `moves` those of the game."""
+lost (-1 likewise), `moves` those of the game, `digest` the player's."""
 _LEFT = (40, 30, 20, 10, 0)
 """Cards left in the stock, for the table."""
 
@@ -91,6 +91,7 @@ def review_block(task: Task) -> None:
                 "alive": -1 if last is None else positions[last].stock_size,
                 "dead": -1 if first is None else positions[first].stock_size,
                 "moves": len(record.moves),
+                "digest": task.player.digest,
             }
         )
     task.write(pd.DataFrame(rows, columns=list(COLUMNS)))

@@ -8,6 +8,7 @@ import pandas as pd
 
 from experiments.evaluation.ceiling import CEILING
 from experiments.evaluation.thrown_away import alive_at, thrown_away, winnable_deals
+from experiments.reporting.former import told_of_former
 from experiments.reporting.plots import BOOK_ODDS
 from experiments.reporting.tables import as_markdown
 
@@ -151,7 +152,7 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         "",
         f"Games of the validation deals {deals} were looked over afterwards: until when could the "
         "deal, with the stock as it lay, still be won? The solver leaves some positions open, so "
-        "there are bounds. The planner played by its former weights, which win fewer games.",
+        f"there are bounds. {told_of_former(results, 'four-seasons')}".rstrip(),
         "",
         *_thrown(results),
         "",

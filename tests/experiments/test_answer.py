@@ -41,7 +41,7 @@ THROWN = pd.DataFrame(
         ("heuristic", 5, False, "lost", -1, 46),
     ],
     columns=["agent", "deal", "won", "start", "alive", "dead"],
-).assign(rules="four-seasons")
+).assign(rules="four-seasons", digest="")
 
 
 def test_the_answer_is_up_to_date() -> None:
