@@ -120,7 +120,7 @@ def test_many_random_games_follow_the_rules(rules):
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, derandomize=False)
+@settings(max_examples=700, derandomize=False)
 @given(st.data())
 def test_many_random_games_of_any_rule_set_follow_the_rules(data):
     rules = data.draw(rule_sets())
