@@ -34,7 +34,7 @@ from experiments.parallel.blocks import (
     split_deals,
 )
 from experiments.parallel.workers import Workers
-from experiments.reporting.plots import plot_census
+from experiments.reporting.plots.odds import plot_census
 from experiments.reporting.tables import as_markdown, print_table, write_csv
 from experiments.statistics.summary import bounds_as_text
 from experiments.training.run_folder import provenance, write_json

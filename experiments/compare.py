@@ -36,7 +36,7 @@ from experiments.parallel.blocks import (
 )
 from experiments.parallel.parts import digest_of
 from experiments.parallel.workers import Workers
-from experiments.reporting.plots import plot_cards_up, plot_win_rates
+from experiments.reporting.plots.comparison import plot_cards_up, plot_win_rates
 from experiments.reporting.summary_page import ABOUT, BESIDE, read_about, summarise_folder
 from experiments.reporting.tables import as_markdown, print_table, read_table, write_csv
 from experiments.statistics.seeds import improvements

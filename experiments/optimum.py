@@ -37,7 +37,7 @@ from experiments.parallel.blocks import (
     split_deals,
 )
 from experiments.parallel.workers import Workers
-from experiments.reporting.plots import plot_regret
+from experiments.reporting.plots.odds import plot_regret
 from experiments.reporting.tables import print_table, write_csv
 from experiments.statistics.regret import regret_as_text, summarise_regret
 from experiments.train import Train, check_minutes, train

@@ -51,14 +51,9 @@ from experiments.reporting.family_page import family_page
 from experiments.reporting.former import told_of_former
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
 from experiments.reporting.odds import kept_results
-from experiments.reporting.plots import (
-    plot_alive,
-    plot_answer,
-    plot_census,
-    plot_speed_strength,
-    plot_throughput,
-    plot_win_rates,
-)
+from experiments.reporting.plots.comparison import plot_speed_strength, plot_win_rates
+from experiments.reporting.plots.odds import plot_alive, plot_answer, plot_census
+from experiments.reporting.plots.throughput import plot_throughput
 from experiments.reporting.rules_page import rules_page
 from experiments.reporting.small_games_page import small_games_part, store_small_games
 from experiments.reporting.spaces_page import spaces_parts

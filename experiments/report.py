@@ -22,14 +22,14 @@ import tyro
 from agents.files import write_atomically
 from experiments.command_line import run_command
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
-from experiments.reporting.plots import (
+from experiments.reporting.plots.comparison import (
     plot_cards_up,
     plot_differences,
-    plot_learning,
     plot_shared_deals,
     plot_speed_strength,
     plot_win_rates,
 )
+from experiments.reporting.plots.learning import plot_learning
 from experiments.reporting.summary_page import read_about, read_results, summarise_folder
 from experiments.reporting.tables import as_markdown
 from experiments.statistics.seeds import improvements

@@ -27,7 +27,7 @@ from experiments.evaluation.review import LOST, judge, kept_alive, record_games,
 from experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
 from experiments.out_folder import check_writable
 from experiments.parallel.workers import Workers
-from experiments.reporting.plots import plot_alive
+from experiments.reporting.plots.odds import plot_alive
 from experiments.reporting.review_page import Reviewed, review_page
 from experiments.reporting.tables import as_markdown, print_table
 from four_seasons_env.engine.deals import check_deal

@@ -29,7 +29,7 @@ from experiments.benchmarks.peers import PEERS
 from experiments.benchmarks.startup import peak_memory, startup_seconds
 from experiments.command_line import run_command
 from experiments.out_folder import check_out
-from experiments.reporting.plots import plot_throughput
+from experiments.reporting.plots.throughput import plot_throughput
 from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import draw_moves

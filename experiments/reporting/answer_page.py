@@ -9,7 +9,7 @@ import pandas as pd
 from experiments.evaluation.ceiling import CEILING
 from experiments.evaluation.thrown_away import alive_at, thrown_away, winnable_deals
 from experiments.reporting.former import told_of_former
-from experiments.reporting.plots import BOOK_ODDS
+from experiments.reporting.odds import BOOK_ODDS
 from experiments.reporting.tables import as_markdown
 
 RULES = "four-seasons"

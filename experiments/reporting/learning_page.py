@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.command_line import ROOT
-from experiments.reporting.plots import plot_curves
+from experiments.reporting.plots.learning import plot_curves
 from experiments.reporting.summary_page import read_summary
 from experiments.reporting.tables import as_markdown, read_table, write_csv
 from experiments.statistics.summary import BASELINE, as_text, ranked

@@ -10,6 +10,9 @@ from experiments.reporting.tables import read_table
 from experiments.statistics.summary import win_rates
 from four_seasons_env.rules import Rules
 
+BOOK_ODDS = 0.1
+"""Morehead and Mott-Smith's odds of winning Four Seasons."""
+
 SIMPLE = ("random", "heuristic")
 """Players of whom each rule set has results."""
 

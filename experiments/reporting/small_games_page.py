@@ -10,7 +10,7 @@ import pandas as pd
 from agents.files import write_atomically
 from experiments.command_line import ROOT
 from experiments.parallel.parts import read_part
-from experiments.reporting.plots import plot_regret
+from experiments.reporting.plots.odds import plot_regret
 from experiments.reporting.tables import as_markdown, beside_stored, read_table, write_csv
 from experiments.statistics.regret import optimum_as_text, regret_as_text, summarise_optimum
 from four_seasons_env.rules import SMALL

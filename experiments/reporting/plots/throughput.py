@@ -1,0 +1,43 @@
+"""Plot of how many steps a second the environments make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from experiments.reporting.plots.style import COLOURS, new_axes
+
+
+def plot_throughput(table: pd.DataFrame, path: Path) -> None:
+    """Moves per second against the batch size, by observation and threads; peers as marks."""
+    figure, axes = new_axes()
+    ours = table[table["what"] == "vector environment"]
+    for i, (observation, rates) in enumerate(ours.groupby("observation", sort=False)):
+        for threads, rows in rates.groupby("threads"):
+            axes.plot(
+                rows["games"],
+                rows["moves_per_second"],
+                "o-" if threads == 1 else "s--",
+                color=COLOURS[i],
+                label=f"{observation}, threads: {threads}",
+            )
+    peers = table[table["observation"] == "its own"]
+    for i, (_, row) in enumerate(peers.iterrows()):
+        axes.plot(
+            row["games"],
+            row["moves_per_second"],
+            "D",
+            color=COLOURS[4 + i],
+            label=row["what"],
+        )
+    axes.set_xscale("log", base=4)
+    axes.set_yscale("log")
+    batches = np.unique(ours["games"])
+    axes.set_xticks(batches, [f"{games:,}" for games in batches])
+    axes.set_xlabel("games at a time")
+    axes.set_ylabel("moves a second")
+    figure.suptitle("Random legal play, mask and observation written at every move", fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    figure.savefig(path)
