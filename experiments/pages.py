@@ -13,6 +13,7 @@
                                                         # experiments.review -> docs/play.md
     python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
     python -m experiments.pages --endings runs/e        # experiments.endings -> docs/solver.md
+    python -m experiments.pages --losses runs/l         # experiments.losses -> docs/solver.md
     python -m experiments.pages --optimum runs/o        # experiments.optimum ->
                                                         # docs/small-games.md, and the package
     python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
@@ -38,6 +39,8 @@ from experiments.disagreements import disagreements_as_text
 from experiments.endings import endings_as_text
 from experiments.evaluation.ceiling import CEILING, CENSUS, read_census, with_present_ceiling
 from experiments.evaluation.thrown_away import thrown_away
+from experiments.losses import PICTURES
+from experiments.losses import TABLE as LOSSES
 from experiments.parallel.parts import read_part
 from experiments.reporting.answer_page import answer_page, answers
 from experiments.reporting.architecture_page import record_part
@@ -50,6 +53,7 @@ from experiments.reporting.benchmark_page import (
 from experiments.reporting.family_page import family_page
 from experiments.reporting.former import told_of_former
 from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
+from experiments.reporting.losses_page import losses_part
 from experiments.reporting.odds import kept_results
 from experiments.reporting.plots.comparison import plot_speed_strength, plot_win_rates
 from experiments.reporting.plots.odds import plot_alive, plot_answer, plot_census
@@ -71,6 +75,7 @@ RULES_PAGES = ROOT / "docs" / "rules"
 RESULTS = ROOT / "docs" / "results"
 CERTIFICATES = RESULTS / "certificates.csv"
 SOLVER = ROOT / "docs" / "solver.md"
+DRAWN = ROOT / "docs" / "pictures"
 AGENTS = ROOT / "docs" / "agents.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 BENCHMARK = ROOT / "docs" / "benchmark.md"
@@ -100,6 +105,8 @@ class Pages:
     """Folder of `experiments.disagreements`."""
     endings: list[Path] = field(default_factory=list)
     """Folders of `experiments.endings`; of each number of hidden cards the most decisions count."""
+    losses: Path | None = None
+    """Folder of `experiments.losses`."""
     optimum: Path | None = None
     """Folder of `experiments.optimum` on all small games."""
     thrown_away: Path | None = None
@@ -174,6 +181,21 @@ def _certified_part(certificates: pd.DataFrame) -> str:
 def with_endings(page: str) -> str:
     """The text of docs/solver.md with the stored values of endings."""
     return with_part(page, "endings", _told("endings.csv", endings_as_text))
+
+
+def with_losses(page: str) -> str:
+    """The text of docs/solver.md with the reasons of losses."""
+    table = read_table(RESULTS / LOSSES)
+    return with_part(page, "losses", losses_part(table, sorted(DRAWN.glob(PICTURES))))
+
+
+def store_losses(folder: Path) -> None:
+    """Copy table and pictures into docs."""
+    write_csv(RESULTS / LOSSES, read_table(folder / LOSSES))
+    for path in DRAWN.glob(PICTURES):
+        path.unlink()
+    for path in folder.glob(PICTURES):
+        write_atomically(DRAWN / path.name, path.read_bytes())
 
 
 def _told(name: str, as_cells: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
@@ -324,6 +346,8 @@ def write_pages(run: Pages) -> None:
         found = pd.concat([read_table(folder / "summary.csv") for folder in run.endings])
         most = found.sort_values("decisions").drop_duplicates("hidden", keep="last")
         write_csv(RESULTS / "endings.csv", most.sort_values("hidden"))
+    if run.losses:
+        store_losses(run.losses)
     if run.optimum:
         store_small_games(run.optimum)
     if run.thrown_away:
@@ -343,7 +367,7 @@ def write_pages(run: Pages) -> None:
     solved = read_census(CENSUS)
     if solved is not None:
         write_atomically(SOLVER, with_census(SOLVER.read_text(), solved).encode())
-    write_atomically(SOLVER, with_endings(SOLVER.read_text()).encode())
+    write_atomically(SOLVER, with_losses(with_endings(SOLVER.read_text())).encode())
     write_atomically(README, up_to_date(README.read_text()).encode())
     write_atomically(BENCHMARK, with_benchmark(BENCHMARK.read_text()).encode())
     spaces = SPACES.read_text()

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from four_seasons_env.game import Game
+from four_seasons_env.solver.reasons import why_lost
 from four_seasons_env.solver.search import solve
 from four_seasons_env.solver.shorten import shorten
 
@@ -43,6 +44,9 @@ def print_solution(
         print(game)
     verdict = _VERDICTS[solution.status].format(moves=len(moves))
     print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
+    if solution.certificate == "formula" and (reason := why_lost(game)):
+        cards = " ".join(reason.moments)
+        print(f"however it is played, when one of these leaves the waste it fits nowhere: {cards}")
 
 
 def _moved(game: Game, move: str) -> str:

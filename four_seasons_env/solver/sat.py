@@ -173,15 +173,28 @@ class RelaxedGame(EventClauses):
     Args:
         record: a GAME record from which no card can come back.
         frames: its FRAME array.
+        in_parts: what `fits` and `waits` name holds only where they are assumed.
     """
 
-    def __init__(self, record: Any, rules: Rules, frames: NDArray[np.void]) -> None:
+    fits: Literals
+    """[i]: when i leaves the waste, the tableau fits into the piles."""
+    waits: Literals
+    """[x]: card x goes up after the one before it in its suit."""
+
+    def __init__(
+        self, record: Any, rules: Rules, frames: NDArray[np.void], in_parts: bool = False
+    ) -> None:
         frame = frames[0]
         place = frame["place"].astype(int)
         waste = cards_at(record, WASTE)[::-1]
         stock = [int(card) for card in record["deck"][record["dealt"] : record["deck_size"]]]
         super().__init__(rules, np.array([place[card] for card in waste + stock], np.int64))
         tableau = [place[card] for pile in range(rules.piles) for card in cards_at(record, pile)]
+        cards, events = 4 * rules.ranks, len(self.passing)
+        self.fits, self.waits = np.full(events, TRUE, np.int32), np.full(cards, TRUE, np.int32)
+        if in_parts:
+            self.fits, self.waits = self.clauses.new(events), self.clauses.new(cards)
+        self._overflow = -self.fits
         self._order(len(waste))
         self._foundations(set(tableau))
         self._limit_tableau(frame)
@@ -207,11 +220,11 @@ class RelaxedGame(EventClauses):
         is_up[[*tableau, *passing]] = False
         self.up[is_up] = TRUE
         up, before = self.up, self.before
-        clauses.add(-up[4:], up[:-4])
+        clauses.add(-self.waits[4:, None], -up[4:], up[:-4])
         clauses.add(-before, -up[:, :, None], up[:, None, :])
         clauses.add(-up[passing], before)
         ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(count)])
-        clauses.add(-self.direct, ready)
+        clauses.add(-self.waits[passing], -self.direct, ready)
         clauses.add(-self.direct[:, None], -before, up[passing])
 
 

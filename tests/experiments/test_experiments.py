@@ -30,6 +30,7 @@ from experiments.pages import (
     with_benchmark,
     with_census,
     with_endings,
+    with_losses,
     with_part,
 )
 from experiments.parallel.workers import Workers
@@ -313,7 +314,7 @@ def test_pages_are_up_to_date() -> None:
         assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()
     assert with_agents(AGENTS.read_text()) == AGENTS.read_text()
     assert with_part(ARCHITECTURE.read_text(), "record", record_part()) == ARCHITECTURE.read_text()
-    assert with_endings(SOLVER.read_text()) == SOLVER.read_text()
+    assert with_losses(with_endings(SOLVER.read_text())) == SOLVER.read_text()
     solved = read_census(CENSUS)
     if solved is not None:
         assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()

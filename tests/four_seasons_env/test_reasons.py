@@ -1,0 +1,103 @@
+"""Why deals are lost: few moments, none of which can be left out."""
+
+import sys
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from experiments.reporting.loss_picture import loss_picture
+from experiments.reporting.losses_page import losses_part, reasons_of
+from four_seasons_env.commands.solve import print_solution
+from four_seasons_env.engine.cards import card_text
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
+from four_seasons_env.rules import RULES
+from four_seasons_env.solver import sat, solve, why_lost
+from four_seasons_env.solver.frame import make_frame
+from tests.helpers import small
+
+LOST = 3015
+"""A test deal of `four-seasons` that is lost."""
+
+
+def satisfiable(game: Game, moments: set[str], waiting: set[str]) -> bool:
+    """Whether the relaxed game can be won that looks at these moments and this order only."""
+    record = game.record[0]
+    frames = make_frame(record, game.rules)
+    formula = sat.RelaxedGame(record, game.rules, frames, in_parts=True)
+    names = {int(place): card_text(card) for card, place in enumerate(frames[0]["place"][:52])}
+    fits = {names[place]: int(v) for place, v in zip(formula.passing, formula.fits, strict=True)}
+    waits = {names[place]: int(v) for place, v in enumerate(formula.waits) if place in names}
+    with sat.load(formula.clauses) as solver:
+        assumed = [fits[card] for card in moments] + [waits[card] for card in waiting]
+        return bool(solver.solve(assumptions=assumed))
+
+
+def test_a_reason_is_one_and_nothing_of_its_moments_can_be_left_out() -> None:
+    game = Game("four-seasons", LOST)
+    reason = why_lost(game)
+    assert reason is not None
+    moments, waiting = set(reason.moments), set(reason.waiting)
+    assert list(reason.moments) == sorted(reason.moments, key=game.stock.index)
+    assert len(moments) > game.rules.piles
+    assert not satisfiable(game, moments, waiting)
+    for card in moments:
+        assert satisfiable(game, moments - {card}, waiting)
+    for card in list(waiting)[::6]:
+        assert satisfiable(game, moments, waiting - {card})
+    assert game == Game("four-seasons", LOST)
+
+
+@pytest.mark.parametrize("row", ["four-seasons", "czarina", "simplicity", "kings-in-the-corner"])
+def test_only_games_that_are_lost_have_a_reason(row: str) -> None:
+    rules, found = small(row, ranks=4, piles=1), 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 40):
+        game = Game(rules, deal)
+        reason = why_lost(game)
+        status = solve(game).status
+        assert status == "lost" if reason else status in ("won", "lost")
+        found += reason is not None
+    assert found or row == "simplicity"
+
+
+def test_where_cards_come_back_nothing_is_said() -> None:
+    for row in ("florentine", "pysolfc/simplicity"):
+        assert why_lost(Game(RULES[row], 0)) is None
+    assert why_lost(Game("four-seasons", 0)) is None  # it can be won
+
+
+def test_without_python_sat_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pysat", None)
+    monkeypatch.setattr(sat, "is_available", lambda: False)
+    with pytest.raises(ModuleNotFoundError, match=r"four-seasons-env\[solver\]"):
+        why_lost(Game("four-seasons", LOST))
+
+
+def test_a_picture_frames_the_moments_and_fades_what_does_not_matter() -> None:
+    game = Game("four-seasons", LOST)
+    reason = why_lost(game)
+    assert reason is not None
+    drawing = ElementTree.fromstring(loss_picture(game, reason, "dark"))
+    groups = drawing.findall("{*}g")
+    assert len(groups) == 5 + game.stock_size
+    framed = [each for each in groups if each.findall("{*}rect[@x='-4']")]
+    assert len(framed) == len(reason.moments)
+    assert not any(each.get("opacity") for each in framed)
+    assert any(each.get("opacity") for each in groups)
+
+
+def test_the_command_tells_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    print_solution("four-seasons", LOST, None, seconds=30, seed=0)
+    assert capsys.readouterr().out.splitlines()[-1].endswith("it fits nowhere: JS 7D 9H KH 7S JH")
+
+
+def test_the_page_tells_of_losses_without_a_reason() -> None:
+    table = pd.DataFrame(
+        [("four-seasons", LOST, "JS 7D 9H KH 7S JH", "JS 7D"), ("four-seasons", 282, None, None)],
+        columns=["rules", "deal", "moments", "waiting"],
+    )
+    assert list(reasons_of(table)) == [LOST]
+    assert losses_part(table, []).startswith(
+        "Of the 2 test deals that are lost, 1 have such a reason. It has 6 to 6 moments"
+    )
