@@ -216,9 +216,19 @@ def with_agents(page: str) -> str:
     page = with_part(page, "ladder", part)
     recipes = read_table(RESULTS / "recipes.csv")
     page = with_part(page, "recipes", as_markdown(as_text(recipes)) + "\n")
+    page = with_part(page, "steps", _steps_part(read_table(RESULTS / "steps.csv")))
     weights = weights_table(pd.concat([ladder, recipes]))
     page = with_part(page, "weights", as_markdown(weights) + "\n")
     return with_part(page, "habits", _told("habits.csv", disagreements_as_text))
+
+
+def _steps_part(steps: pd.DataFrame) -> str:
+    """What was tried to make the planner stronger, with its gain in points and standard error."""
+    gains = [
+        f"{gain:+.1f} ({error:.1f})"
+        for gain, error in zip(steps["gain"], steps["error"], strict=True)
+    ]
+    return as_markdown(steps[["step", "measured on"]].assign(**{"gain, points": gains})) + "\n"
 
 
 def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
