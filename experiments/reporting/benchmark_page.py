@@ -12,7 +12,7 @@ from experiments.throughput import BY_CPU_TIME, NEXT_DEAL, VECTOR, VECTOR_SHARED
 NEXT_DEAL_PPO = "next_deal_ppo"
 HEADLINE = {
     CEILING: "a player who sees every card",
-    "planner@lookahead=1": "the same, and looks over the next card before it decides",
+    "planner@lookahead=1": "plans, and looks over the next card before it decides",
     "planner": "plans with a value network that it has learned",
     NEXT_DEAL_PPO: "MaskablePPO, on the environment whose actions are positions",
     "heuristic": "rules of thumb, tuned",
