@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from experiments.evaluation.ceiling import CEILING
 from experiments.reporting.odds import BOOK_ODDS
@@ -58,7 +59,8 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     axes.set_ylim(-0.6, len(rows) - 0.1)
     room = 1.75 if CEILING in who else 1.25
     axes.set_xlim(0, max(room * rows["win_high"].max(), 0.14))
-    axes.set_xticks([tick for tick in axes.get_xticks() if tick <= 1])
+    axes.xaxis.set_major_locator(MaxNLocator(5 if CEILING in who else "auto", steps=[1, 2, 2.5, 5]))
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1])
     in_percent(axes, x=True)
     axes.set_xlabel("games won, with 95% interval")
     figure.suptitle(title, fontsize=10)
