@@ -22,6 +22,7 @@ WRONG = {
     "ladder": ["--agents", "planer"],
     "leaderboard": ["nowhere"],
     "libraries": ["--run", "tianshu"],
+    "losses": ["--rules", "czarena"],
     "optimum": ["--rules", "czarina"],
     "pages": ["--results", "nowhere"],
     "pictures": ["--agent", "planer"],
