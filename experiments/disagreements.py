@@ -181,10 +181,10 @@ def disagreements(run: Disagreements) -> None:
     check_out(run.out, "comparison of decisions")
     if split_name(run.planner).registered == "heuristic":
         raise ValueError("--planner is compared with the heuristic: name another agent")
+    (player,) = find_players([run.planner], _RULES, ["deterministic"])
     table = find_disagreements(run)
     write_csv(run.out / "decisions.csv", table)
     summary = summarise_disagreements(table)
-    (player,) = find_players([run.planner], _RULES, ["deterministic"])
     write_csv(run.out / "summary.csv", summary.assign(agent=player.agent, digest=player.digest))
     print_table(disagreements_as_text(summary), f"planner and heuristic, deals {run.deals}")
 

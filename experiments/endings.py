@@ -136,10 +136,10 @@ def endings(run: Endings) -> None:
     if not run.seconds > 0:
         raise ValueError(f"--seconds is more than 0 seconds, not {run.seconds:g}")
     parse_deals(run.deals)
+    (player,) = find_players([run.agent], run.rules, ["deterministic"])
     table = pd.DataFrame(decisions(run))
     write_csv(run.out / "endings.csv", table)
     summary = summarise_endings(table)
-    (player,) = find_players([run.agent], run.rules, ["deterministic"])
     write_csv(run.out / "summary.csv", summary.assign(agent=player.agent, digest=player.digest))
     print_table(endings_as_text(summary), f"{run.agent} by fair values, deals {run.deals}")
 

@@ -45,16 +45,18 @@ def losses(run: Losses) -> None:
     """Write losses.csv, a row a deal, and the pictures.
 
     Raises:
-        ValueError: for a wrong flag, or if no deal of these rules is known to be lost.
+        ValueError: for a wrong flag, or if no deal of these rules is known to be lost; nothing is
+            written then.
     """
     rules = get_rules(run.rules)
     if run.pictures < 0:
         raise ValueError(f"--pictures is 0 or more, not {run.pictures}")
     check_out(run.out, "explanation of losses")
     solved = read_census(CENSUS)
-    lost = [] if solved is None else solved["deal"][
-        (solved["rules"] == rules.name) & (solved["status"] == "lost")
-    ].tolist()  # fmt: skip
+    if solved is None:
+        raise ValueError("the census of docs/results is not there")
+    is_lost = (solved["rules"] == rules.name) & (solved["status"] == "lost")
+    lost = solved.loc[is_lost, "deal"].tolist()
     if not lost:
         raise ValueError(f"the census knows no deal of {rules.name!r} that is lost")
     rows = []

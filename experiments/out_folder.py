@@ -20,6 +20,7 @@ MARKS = {
     "comparison of decisions": ("decisions.csv",),
     "valuation of endings": ("endings.csv",),
     "optimum": ("optimum.json",),
+    "explanation of losses": ("losses.csv",),
 }
 """What commands write, and the files by which the folders are told apart; any of them does."""
 

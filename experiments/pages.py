@@ -201,8 +201,7 @@ def store_losses(folder: Path) -> None:
 def _told(name: str, as_cells: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
     """A stored table of an agent's decisions, with a word on weights that it no longer has."""
     table = read_table(RESULTS / name)
-    former = told_of_former(table, _DEFAULT)
-    return "\n\n".join([part for part in (former, as_markdown(as_cells(table))) if part]) + "\n"
+    return told_of_former(table, _DEFAULT) + as_markdown(as_cells(table)) + "\n"
 
 
 def with_agents(page: str) -> str:
@@ -291,7 +290,7 @@ def with_thrown_away(page: str) -> str:
     told = (
         f"Validation deals {results['deal'].min():,} to {results['deal'].max():,}, "
         "in percent of those known to be winnable: not yet thrown away, at least and at most.\n\n"
-        f"{told_of_former(results, _DEFAULT)}\n\n{as_markdown(thrown_away(results))}\n"
+        f"{told_of_former(results, _DEFAULT)}{as_markdown(thrown_away(results))}\n"
         "![winnable deals not yet thrown away](results/thrown_away.png)\n\n"
     )
     return with_part(page, "thrown-away", told)

@@ -152,8 +152,9 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         "",
         f"Games of the validation deals {deals} were looked over afterwards: until when could the "
         "deal, with the stock as it lay, still be won? The solver leaves some positions open, so "
-        f"there are bounds. {told_of_former(results, 'four-seasons')}".rstrip(),
+        "there are bounds.",
         "",
+        *told_of_former(results, "four-seasons").splitlines(),
         *_thrown(results),
         "",
         as_markdown(thrown_away(results)),

@@ -8,7 +8,7 @@ from experiments.evaluation.players import find_players
 
 
 def told_of_former(table: pd.DataFrame, rules: str) -> str:
-    """A sentence on the agents of a table that played by other weights than they have now, or "".
+    """A paragraph on the agents of a table that played by other weights than they have now, or "".
 
     Args:
         table: with the columns "agent", its name, and "digest", that of the player (`Player`).
@@ -22,4 +22,4 @@ def told_of_former(table: pd.DataFrame, rules: str) -> str:
     ]
     if not former:
         return ""
-    return f"Played by former weights, not by those of today: {', '.join(former)}."
+    return f"Played by former weights, not by those of today: {', '.join(former)}.\n\n"

@@ -40,8 +40,7 @@ def loss_picture(game: Game, reason: Reason, theme: str = "light") -> str:
     }
     width = 2 * _MARGIN + _STEP * (_ACROSS - 1) + CARD[0] * _SCALE
     height = 2 * _MARGIN + _ROW * (len(rows) - 1) + CARD[1] * _SCALE + 20
-    needed = {*reason.moments, *reason.waiting}
-    needed |= {before for card in needed if (before := _before(card)) in at}
+    needed = {*reason.moments, *reason.waiting, *map(_before, reason.waiting)}
     parts = []
     for card, (x, y) in at.items():
         faded = "" if card in needed else f' opacity="{_FADED}"'
@@ -69,7 +68,7 @@ def loss_picture(game: Game, reason: Reason, theme: str = "light") -> str:
 
 
 def _before(card: str) -> str:
-    """The card that goes up before it in its suit; a base card's is up from the beginning."""
+    """The card that goes up before one in its suit; a base card waits for none."""
     return RANKS[RANKS.index(card[0]) - 1] + card[1]
 
 

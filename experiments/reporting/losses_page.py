@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from four_seasons_env.engine.cards import SIGNS, SUITS
 from four_seasons_env.game import Game
 from four_seasons_env.solver import Reason
 
-_SUITS = str.maketrans("CSHD", "♣♠♥♦")
+_SIGNS = str.maketrans(SUITS, SIGNS)
 
 
 def reasons_of(table: pd.DataFrame) -> dict[int, Reason]:
@@ -46,15 +47,14 @@ def losses_part(table: pd.DataFrame, pictures: Sequence[Path]) -> str:
     early = np.mean(np.array(places) < len(next(iter(opening.values()))) / 3)
     lines = [
         f"Of the {len(table)} test deals that are lost, {len(reasons)} have such a reason. It has "
-        f"{counts.min()} to {counts.max()} moments, {np.median(counts):.0f} in the middle: as many "
-        "as there are piles, and one more, is the least that there can be. "
+        f"{counts.min()} to {counts.max()} moments, {np.median(counts):.0f} in the middle. "
         f"{100 * early:.0f}% of the moments are cards of the first third of the stock, which come "
         "to lie at the bottom of the waste.",
         "",
     ]
     for path in pictures:
         deal = int(path.stem.rpartition("-")[2])
-        moments = ", ".join(card.translate(_SUITS) for card in reasons[deal].moments)
+        moments = ", ".join(card.translate(_SIGNS) for card in reasons[deal].moments)
         lines += [
             f"Deal {deal:,}: {moments}.",
             "",

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Sequence
 
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
+SIGNS = "♣♠♥♦"
+"""Of the suits, in their order."""
 NO_CARD = 52  # one past the last code: "there is no card here"
 
 CARD_TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)
 _CODES = {text: code for code, text in enumerate(CARD_TEXTS)}
-_SYMBOLS = str.maketrans("♣♠♥♦♧♤♡♢", 2 * SUITS, "\ufe0f")  # suits as signs, also as emoji
+_SYMBOLS = str.maketrans(SIGNS + "♧♤♡♢", 2 * SUITS, "\ufe0f")  # suits as signs, also as emoji
 
 
 class DeckError(ValueError):

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from four_seasons_env.engine.cards import SIGNS, SUITS
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.play import advice, words
@@ -17,7 +18,7 @@ from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.rendering.layout import Place, grid
 from four_seasons_env.rules import Rules
 
-_SIGNS = {"C": "♣", "S": "♠", "H": "♥", "D": "♦"}
+_SIGNS = dict(zip(SUITS, SIGNS, strict=True))
 _STYLES = {"C": "bold", "S": "bold", "H": "bold red", "D": "bold red"}
 _WASTE_SHOWN = 12
 

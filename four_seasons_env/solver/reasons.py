@@ -18,7 +18,7 @@ from four_seasons_env.solver.frame import make_frame
 
 
 class Reason(NamedTuple):
-    """Why a deal is lost; cards as texts, in the order of the deck."""
+    """Why a deal is lost: cards as texts, those of waste and stock in the order of the deck."""
 
     moments: tuple[str, ...]
     """When these cards leave the waste, the tableau cannot fit into the piles every time."""
@@ -53,19 +53,16 @@ def why_lost(game: Game) -> Reason | None:
         return None
     formula = sat.RelaxedGame(record, rules, frames, in_parts=True)
     solver = sat.load(formula.clauses)
-    names = {int(place): card_text(card) for card, place in enumerate(frames[0]["place"][:52])}
-    fits = dict(zip(formula.fits.tolist(), formula.passing.tolist(), strict=True))
-    waits = dict(zip(formula.waits.tolist(), range(len(formula.waits)), strict=True))
+    texts = {int(frames[0]["place"][card]): card_text(card) for card in range(rules.cards)}
+    passing = formula.passing.tolist()
+    fits = {int(formula.fits[i]): texts[place] for i, place in enumerate(passing)}
+    order = dict.fromkeys([*passing, *range(rules.cards)])
+    waits = {int(formula.waits[place]): texts[place] for place in order}
     if solver.solve(assumptions=[*fits, *waits]):
         return None
-    few = _few(solver, list(fits), list(waits))
-    waiting = _few(solver, list(waits), few)
-    moments = _few(solver, few, waiting)
-    order = [*formula.passing.tolist(), *waits.values()]
-    return Reason(
-        tuple(names[fits[literal]] for literal in moments),
-        tuple(names[place] for place in sorted(map(waits.__getitem__, waiting), key=order.index)),
-    )
+    moments = _few(solver, list(fits), list(waits))
+    waiting = _few(solver, list(waits), moments)
+    return Reason(tuple(fits[each] for each in moments), tuple(waits[each] for each in waiting))
 
 
 def _few(solver: Any, assumed: Sequence[int], beside: Sequence[int]) -> list[int]:

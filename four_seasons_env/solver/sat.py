@@ -173,13 +173,13 @@ class RelaxedGame(EventClauses):
     Args:
         record: a GAME record from which no card can come back.
         frames: its FRAME array.
-        in_parts: what `fits` and `waits` name holds only where they are assumed.
+        in_parts: what `fits` and `waits` name is asked only where they are assumed.
     """
 
     fits: Literals
-    """[i]: when i leaves the waste, the tableau fits into the piles."""
+    """[i]: when i leaves the waste, the tableau fits into the piles. With ``in_parts`` only."""
     waits: Literals
-    """[x]: card x goes up after the one before it in its suit."""
+    """[x]: card x goes up after the one before it in its suit. Likewise."""
 
     def __init__(
         self, record: Any, rules: Rules, frames: NDArray[np.void], in_parts: bool = False
@@ -190,13 +190,12 @@ class RelaxedGame(EventClauses):
         stock = [int(card) for card in record["deck"][record["dealt"] : record["deck_size"]]]
         super().__init__(rules, np.array([place[card] for card in waste + stock], np.int64))
         tableau = [place[card] for pile in range(rules.piles) for card in cards_at(record, pile)]
-        cards, events = 4 * rules.ranks, len(self.passing)
-        self.fits, self.waits = np.full(events, TRUE, np.int32), np.full(cards, TRUE, np.int32)
         if in_parts:
-            self.fits, self.waits = self.clauses.new(events), self.clauses.new(cards)
-        self._overflow = -self.fits
+            self.fits = self.clauses.new(len(self.passing))
+            self.waits = self.clauses.new(4 * rules.ranks)
+            self._overflow = -self.fits
         self._order(len(waste))
-        self._foundations(set(tableau))
+        self._foundations(set(tableau), in_parts)
         self._limit_tableau(frame)
 
     def _order(self, in_waste: int) -> None:
@@ -210,21 +209,22 @@ class RelaxedGame(EventClauses):
         clauses.add(-stays[i, k], stays[i, j])
         clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
 
-    def _foundations(self, tableau: set[int]) -> None:
+    def _foundations(self, tableau: set[int], in_parts: bool) -> None:
         """Which cards are up when."""
         clauses, passing = self.clauses, self.passing
         cards, count = 4 * self._ranks, len(passing)
+        any_way = [-self.waits] if in_parts else []
         self.up = clauses.new(cards, count)
         self.direct = clauses.new(count)
         is_up = np.ones(cards, bool)
         is_up[[*tableau, *passing]] = False
         self.up[is_up] = TRUE
         up, before = self.up, self.before
-        clauses.add(-self.waits[4:, None], -up[4:], up[:-4])
+        clauses.add(*(free[4:, None] for free in any_way), -up[4:], up[:-4])
         clauses.add(-before, -up[:, :, None], up[:, None, :])
         clauses.add(-up[passing], before)
         ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(count)])
-        clauses.add(-self.waits[passing], -self.direct, ready)
+        clauses.add(*(free[passing] for free in any_way), -self.direct, ready)
         clauses.add(-self.direct[:, None], -before, up[passing])
 
 

@@ -16,4 +16,4 @@ def test_only_agents_that_would_play_by_other_weights_now_are_named(tmp_path) ->
     rows.loc[rows["agent"] == "planner@nodes=40", "digest"] = players["planner"]
     write_csv(tmp_path / "x.csv", rows)
     told = told_of_former(read_table(tmp_path / "x.csv"), "four-seasons")
-    assert told == "Played by former weights, not by those of today: `planner@nodes=40`."
+    assert told == "Played by former weights, not by those of today: `planner@nodes=40`.\n\n"
