@@ -39,8 +39,20 @@ class Stopped(KeyboardInterrupt):
     """Ctrl-C.
 
     Python's own exception, once it has passed through the `exec` of a string (as those of which
-    Numba compiles), has the process end as if nobody had caught it.
+    Numba compiles), has the process end as if nobody had caught it. And a library may drop it:
+    callbacks and finalizers have nobody to raise it to. One that ends unheard is raised again.
     """
+
+    heard = False
+
+    def __del__(self) -> None:
+        if not self.heard and hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, _stop)
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+
+
+_AGAIN = 0.05
+"""Seconds after which Ctrl-C that was dropped is raised again: out of where it was dropped."""
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -93,8 +105,8 @@ def run_command(
         result = function(run)
         sys.stdout.flush()
         return result
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one line, however often it is pressed
+    except KeyboardInterrupt as stop:
+        _stop_listening(stop)  # one line, however often it is pressed
         print(f"stopped: {saved()}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except EXPECTED_ERRORS as error:
@@ -104,6 +116,19 @@ def run_command(
         print(f"error: {told}", file=sys.stderr)
         _drop_what_cannot_be_printed()
         sys.exit(USAGE_ERROR)
+
+
+def hear(stop: KeyboardInterrupt) -> None:
+    """Say of Ctrl-C, which is not raised any further, that it was not dropped."""
+    if isinstance(stop, Stopped):
+        stop.heard = True
+
+
+def _stop_listening(stop: KeyboardInterrupt) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hear(stop)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _drop_what_cannot_be_printed() -> None:

@@ -19,7 +19,7 @@ import pandas as pd
 from agents.files import write_atomically
 from agents.policy_files import rules_fields
 from agents.registry import AGENTS
-from experiments.command_line import check_seed, run_command
+from experiments.command_line import check_seed, hear, run_command
 from experiments.evaluation.ceiling import CENSUS, read_census
 from experiments.evaluation.games import has_games, write_games
 from experiments.evaluation.people import find_all_players
@@ -252,11 +252,12 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     ]
     try:
         run_blocks(play_block, tasks, "playing", run.workers)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         missing = {task.deals for task in tasks if task.left(task.stored())}
         tasks = [task for task in tasks if task.deals not in missing]
         if not (finish_when_stopped and tasks):
             raise
+        hear(stop)
         print("ended early, with the deals that all have played; Ctrl-C again stops it")
     return collect_blocks(tasks, run.out / "results.csv")
 

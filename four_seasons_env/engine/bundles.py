@@ -25,7 +25,13 @@ class Bundle(structref.StructRefProxy):
 
     The arrays in them are those that it was made of, not copies. It cannot be pickled: a copy of
     its owner makes one of its own arrays.
+
+    Numba asks a proxy for its type at every call, through a property that is Python code, and drops
+    what a signal's handler raises there: Ctrl-C would be lost one time in twenty. So the type is an
+    attribute here.
     """
+
+    __slots__ = ("_numba_type_",)
 
 
 structref.define_proxy(  # type: ignore[no-untyped-call]
@@ -47,4 +53,5 @@ def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
         scratch: arrays that hold nothing between two calls; () for none.
     """
     bundle: Bundle = _bundle(buffers, settings, scratch)
+    bundle._numba_type_ = super(Bundle, bundle)._numba_type_  # type: ignore[misc]
     return bundle

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -274,6 +275,39 @@ def test_ctrl_c_within_code_made_from_a_string(tmp_path: Path) -> None:
         text=True,
     )
     assert (ended.returncode, ended.stderr) == (130, "stopped: nothing is saved\n")
+
+
+_DROPS_IT = """
+import signal, time
+from tests.experiments.test_command_line import Flags
+from experiments.command_line import run_command
+
+class Finalizer:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def work(_):
+    Finalizer()  # Python drops what is raised there
+    time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run_command(work, Flags, None)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_ctrl_c_that_a_library_drops_is_raised_again(tmp_path: Path) -> None:
+    (tmp_path / "drops_it.py").write_text(_DROPS_IT)
+    ended = subprocess.run(
+        [sys.executable, "-m", "drops_it"],
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+    )
+    assert ended.returncode == 130
+    assert ended.stderr.endswith("stopped: nothing is saved\n")
 
 
 def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:

@@ -2,13 +2,18 @@
 
 import copy
 import gc
+import signal
+from types import FrameType
 
 import numpy as np
+import pytest
 
 from four_seasons_env.engine.bundles import make_bundle
+from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.batch import Batch
 from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import small
 
 SETTINGS = {
     "rules": "four-seasons", "observation": "tops", "reward": "foundation", "mask": "legal",
@@ -66,3 +71,39 @@ def test_actions_of_any_kind_are_played_by_the_same_code():
             np.testing.assert_equal(answer, answers[0])
         masks = answers[0][4]["action_mask"]
     assert len(stepping.step_all.signatures) == known
+
+
+class _Pressed(Exception):
+    """What a signal's handler raises."""
+
+
+def _press(number: int, frame: FrameType | None) -> None:
+    raise _Pressed
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_what_a_signal_raises_in_a_step_is_not_dropped() -> None:
+    """Numba drops exceptions of the Python code that it runs to learn an argument's type."""
+    env = FourSeasonsEnv(rules=small("four-seasons", ranks=4, piles=1))
+    _, start = env.reset(seed=0)
+    env.step(int(np.flatnonzero(start["action_mask"])[0]))
+    before = signal.signal(signal.SIGALRM, _press)
+    delays = np.random.default_rng(0).uniform(1e-4, 1e-3, 400)
+    try:
+        for delay in delays:
+            with pytest.raises(_Pressed):
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                _play_on(env)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def _play_on(env: FourSeasonsEnv) -> None:
+    """Play until a signal comes; ten thousand steps take longer than any delay."""
+    for _ in range(100):
+        _, info = env.reset(seed=0)
+        for _ in range(100):
+            moves = np.flatnonzero(info["action_mask"])
+            *_, terminated, truncated, info = env.step(int(moves[0]))
+            if terminated or truncated:
+                break
