@@ -12,7 +12,8 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
@@ -102,7 +103,8 @@ def run_command(
     try:
         if callable(signal.getsignal(signal.SIGINT)):
             signal.signal(signal.SIGINT, _stop)
-        result = function(run)
+        with _no_word_of_dropped_stops():
+            result = function(run)
         sys.stdout.flush()
         return result
     except KeyboardInterrupt as stop:
@@ -116,6 +118,22 @@ def run_command(
         print(f"error: {told}", file=sys.stderr)
         _drop_what_cannot_be_printed()
         sys.exit(USAGE_ERROR)
+
+
+@contextmanager
+def _no_word_of_dropped_stops() -> Iterator[None]:
+    """Python prints what is raised in a callback; Ctrl-C is raised again."""
+    print_word = sys.unraisablehook
+
+    def hook(dropped: sys.UnraisableHookArgs) -> None:
+        if not isinstance(dropped.exc_value, Stopped):
+            print_word(dropped)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = print_word
 
 
 def hear(stop: KeyboardInterrupt) -> None:

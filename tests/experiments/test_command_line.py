@@ -306,8 +306,7 @@ def test_ctrl_c_that_a_library_drops_is_raised_again(tmp_path: Path) -> None:
         text=True,
         timeout=30,
     )
-    assert ended.returncode == 130
-    assert ended.stderr.endswith("stopped: nothing is saved\n")
+    assert (ended.returncode, ended.stderr) == (130, "stopped: nothing is saved\n")
 
 
 def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:
