@@ -69,3 +69,16 @@ def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, othe
     assert env._batch._pool is not pool
     env.close()
     pool.shutdown()
+
+
+@pytest.mark.parametrize("other", [-1, 1])
+def test_threads_of_a_process_with_another_number_are_not_ended(monkeypatch, other):
+    env = FourSeasonsVectorEnv(4, num_threads=2)
+    env.reset(seed=0)
+    pool = env._batch._pool
+    assert pool is not None
+    number = os.getpid() + other
+    monkeypatch.setattr(os, "getpid", lambda: number)
+    env.close()
+    assert pool.submit(int).result() == 0
+    pool.shutdown()
