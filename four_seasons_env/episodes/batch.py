@@ -334,13 +334,12 @@ class RunningGames(abc.ABC):
             out[...] = self.observations
 
     def new_finals(self) -> stepping.Finals:
-        """Arrays of zeros for what belongs to ended episodes."""
-        return stepping.Finals(
-            np.zeros_like(self.episodes),
-            np.zeros(self.masks.shape, np.int8),
-            np.zeros_like(self.observations),
-            np.zeros_like(self.done),
-        )
+        """Arrays of zeros for what belongs to ended episodes.
+
+        Not by `np.zeros_like`, which writes them: these take no memory where no episode has ended.
+        """
+        like = (self.episodes, self.masks, self.observations, self.done)
+        return stepping.Finals(*[np.zeros(array.shape, array.dtype) for array in like])
 
     def _share_out(self, call: Callable[..., int | None], *arrays: NDArray[Any]) -> int:
         """Call a function in each thread, for its share of the games.
