@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import jit, vectorised
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import relative_rank
 from four_seasons_env.engine.moves import WASTE
 
@@ -57,7 +57,7 @@ def _list_waste(g, cards):
     return height
 
 
-@vectorised
+@jit
 def note_waste(g, rule, table, waste):
     """Sum the rows of a position's waste for each height.
 
@@ -78,7 +78,7 @@ def note_waste(g, rule, table, waste):
                 into[k] += row[k]
 
 
-@vectorised
+@jit
 def add_to_pairs(g, rule, waste, what, table):
     """Add a vector to the row of each pair, as often as the waste holds it.
 

@@ -35,7 +35,7 @@ def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
         return {}
 
 
-def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., Any]:
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function, without the GIL, and keep the machine code on disk.
 
     Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
@@ -46,7 +46,7 @@ def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., A
     cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
     own file and move it into place. With no folder to write to, nothing is kept.
     """
-    dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
     try:
         dispatcher.enable_caching()
     except RuntimeError:  # Numba found no folder
@@ -58,11 +58,6 @@ def jit(function: Callable[..., Any], fastmath: bool = False) -> Callable[..., A
         cache_file._load_index = functools.partial(_load_index, cache_file._load_index)
     compiled: Callable[..., Any] = dispatcher
     return compiled
-
-
-def vectorised(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`jit` that may reorder sums, so that they use the processor's vector units."""
-    return jit(function, fastmath=True)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

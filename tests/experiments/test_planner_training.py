@@ -169,6 +169,28 @@ def test_the_same_is_learned_on_any_workers(
     assert where == {"backend": backend, "n_jobs": n_jobs, "cluster": None}
 
 
+_LEARN = """
+import sys
+from pathlib import Path
+from experiments.train import train
+from tests.experiments.test_planner_training import run
+
+train(run(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.slow
+def test_the_same_is_learned_by_code_that_was_just_compiled(finished: Path, tmp_path: Path) -> None:
+    """Numba inlines otherwise then, and the order of a sum must not hang on that."""
+    subprocess.run(
+        [sys.executable, "-c", _LEARN, str(tmp_path / "run")],
+        check=True,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+    )
+    assert same_outcome(tmp_path / "run", finished)
+
+
 def same_outcome(one: Path, other: Path) -> bool:
     """Whether two runs have kept the same policies, log and games, but for time."""
     policies = [sorted(out.glob("*/**/model.safetensors")) for out in (one, other)]

@@ -135,7 +135,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return plain
 
 
-vectorised = inlined = jit
+inlined = jit
 
 
 def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:

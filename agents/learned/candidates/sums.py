@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from four_seasons_env.engine.jit import vectorised
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.next_deal.features import GAME_SLOTS, PILE_FEATURES, SUIT_SLOTS
 
 PARTS = 4
@@ -68,7 +68,7 @@ class _Block(NamedTuple):
     width: int
 
 
-@vectorised
+@jit
 def _update(table, before, rows, block, sums):
     """Bring the sums of a block up to date.
 
@@ -96,7 +96,7 @@ def _update(table, before, rows, block, sums):
                 sums[first + k] += table[into + k] - table[out + k]
 
 
-@vectorised
+@jit
 def _settle(table, before, rows, block, totals):
     """Bring the gradients of a block up to date.
 
@@ -122,7 +122,7 @@ def _settle(table, before, rows, block, totals):
                 table[into + k] -= totals[first + k]
 
 
-@vectorised
+@jit
 def _pool(sums, above, first, pooled, at, width):
     """Add the positive sums to ``pooled``, and write to ``above`` which they are."""
     first, at, width = np.uintp(first), np.uintp(at), np.uintp(width)
@@ -132,7 +132,7 @@ def _pool(sums, above, first, pooled, at, width):
         pooled[at + k] += max(value, np.float32(0))
 
 
-@vectorised
+@jit
 def _add_passed(slopes, at, above, first, totals, width):
     """Add the slopes of positive sums to the totals."""
     first, at, width = np.uintp(first), np.uintp(at), np.uintp(width)
@@ -140,7 +140,7 @@ def _add_passed(slopes, at, above, first, totals, width):
         totals[first + k] += slopes[at + k] * np.float32(above[first + k])
 
 
-@vectorised
+@jit
 def forward(choice, tables, widths, above, pooled):
     """Sum the rows of the chosen candidates.
 
@@ -179,7 +179,7 @@ def forward(choice, tables, widths, above, pooled):
         _pool(sums, over, first, into, a + b, c)
 
 
-@vectorised
+@jit
 def backward(choice, gradients, widths, above, slopes):
     """Add the gradients of the tables.
 
@@ -213,7 +213,7 @@ def backward(choice, gradients, widths, above, slopes):
         _add_passed(slope, a + b, over, first, totals, c)
 
 
-@vectorised
+@jit
 def _settle_all(before, row, totals, gradients, widths):
     """`_settle` for each block of a candidate."""
     suits, piles, game = gradients
