@@ -37,11 +37,14 @@ _CONFLICTS = 1_000  # of the formula in one call: some tenths of a second
 _MOST_CONFLICTS = 30_000  # of the formula; deals that it proves lost take 6,000 at most
 _FORMULA_MEMORY = 2**26  # bytes that a formula takes
 _QUICK = 7  # beams before the formula and the first beam that plans: half a second's work
-_PLANNED_EVERY = 4  # beams for each beam that plans
+_PLANNED_EVERY = 4  # beams for each beam that plans or search by nodes
+_PLANNED_FIRST = 2  # beams that plan, before they become rare:
+_PLANNED_RARELY = 4  # searches by nodes for each
 _PLANNED_WIDTHS = (15_000, 40_000, 5_000)
-_PLANNED_DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0))
+_PLANNED_DISCOUNTS = 3  # of these, for beams that plan; searches by nodes use all
+_DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
 _LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
-_NODES_WIDTH = 100  # times 4 of the first search by nodes, 16 of the second, 64 ...
+_NODES_WIDTHS = (400, 200, 200, 1_600)  # of searches by nodes, in turn
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 _EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
 _EXHAUST_SHARE = 4  # positions of beams for each position of that search
@@ -81,6 +84,7 @@ class _Solver:
         self._deadline = time.perf_counter() + seconds
         self._rng = np.random.default_rng(seed)
         self._planned_rng = np.random.default_rng((seed, 1))
+        self._nodes_rng = np.random.default_rng((seed, 2))
         self._oracle: Oracle | None = None
         self._memory = memory
         self.positions = 0
@@ -132,11 +136,12 @@ class _Solver:
                 is_relaxed_win = answer == sat.SATISFIABLE
             if number >= _QUICK and (number - _QUICK) % _PLANNED_EVERY == 0:
                 turn = (number - _QUICK) // _PLANNED_EVERY
-                moves = self._run_planned(turn)
-                if moves:
-                    return "won", moves, "moves"
-                if turn and turn & (turn + 1) == 0:  # ever rarer: each takes longer than all before
-                    status, moves = self._search_nodes(_NODES_WIDTH * (turn + 1) ** 2)
+                if turn < _PLANNED_FIRST or turn % _PLANNED_RARELY == 0:
+                    moves = self._run_planned(turn)
+                    if moves:
+                        return "won", moves, "moves"
+                if turn:
+                    status, moves = self._search_nodes(turn)
                     if status != "unknown":
                         return status, moves, "moves" if moves else "nodes"
             if number > _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
@@ -153,7 +158,7 @@ class _Solver:
             self._frames,
             _PLANNED_WIDTHS[number % len(_PLANNED_WIDTHS)],
             WEIGHTS * (1 + spread * self._planned_rng.standard_normal(len(WEIGHTS))),
-            _PLANNED_DISCOUNTS[int(self._planned_rng.integers(len(_PLANNED_DISCOUNTS)))],
+            _DISCOUNTS[int(self._planned_rng.integers(_PLANNED_DISCOUNTS))],
         )
         status = beams.SEARCHING if beam.is_possible else beams.OVER
         while status == beams.SEARCHING:
@@ -162,13 +167,24 @@ class _Solver:
             self.positions += beam.positions - before
         return beam.moves() if status == beams.WON else []
 
-    def _search_nodes(self, width: int) -> tuple[str, list[Move]]:
-        """The status, and the moves if it is won, that a search by nodes finds."""
+    def _search_nodes(self, number: int) -> tuple[str, list[Move]]:
+        """The status, and the moves if it is won, that a search by nodes finds.
+
+        They differ as the beams do: which nodes are chosen is much a matter of luck.
+
+        Args:
+            number: of the search, from 1 on.
+        """
         record, rules = self._game.record[0], self._game.rules
-        puzzle = make_puzzle(record, rules, self._frames)
+        again, turn = divmod(number - 1, len(_NODES_WIDTHS))
+        spread = _SPREADS[turn % len(_SPREADS)] if again else 0.0
+        weights = WEIGHTS * (1 + spread * self._nodes_rng.standard_normal(len(WEIGHTS)))
+        discounts = _DISCOUNTS[(turn + again) % len(_DISCOUNTS)]
+        puzzle = make_puzzle(record, rules, self._frames, weights, discounts)
         if self._memory < nodes.MEMORY or self._left() < _LONG or puzzle is None:
             return "unknown", []
         self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
+        width = _NODES_WIDTHS[turn]
         search = nodes.NodeSearch(record, rules, self._frames, puzzle, self._oracle, width)
         status = beams.SEARCHING
         while status == beams.SEARCHING:

@@ -9,8 +9,8 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
-from four_seasons_env.solver import sat, solve
-from four_seasons_env.solver.beam import WON
+from four_seasons_env.solver import sat, search, solve
+from four_seasons_env.solver.beam import OVER, WON
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.node_formula import NodeFormula, Nogood
 from four_seasons_env.solver.oracle import Oracle
@@ -44,6 +44,26 @@ def test_without_python_sat_it_agrees_as_well(monkeypatch: pytest.MonkeyPatch) -
     rules = small("four-seasons", ranks=5, piles=2).replace(wrap="never")
     found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4))
     assert found["won"] + found["lost"] == 4
+
+
+def test_no_two_searches_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same search would find the same again."""
+    made: set[object] = set()
+
+    class Made:
+        def __init__(self, *arguments: object) -> None:
+            puzzle, width = arguments[3], arguments[5]
+            made.add((width, *puzzle.weights, *puzzle.discounts))
+            self.positions, self.is_complete = 0, False
+
+        def go_on(self, positions: int) -> int:
+            return OVER
+
+    monkeypatch.setattr(search.nodes, "NodeSearch", Made)
+    solver = search._Solver(Game("four-seasons", deal=TRAIN_FROM), np.inf, np.inf, 0, 2**30)
+    for number in range(1, 21):
+        assert solver._search_nodes(number) == ("unknown", [])
+    assert len(made) == 20
 
 
 def test_a_narrow_search_that_left_nodes_out_proves_nothing() -> None:
