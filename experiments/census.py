@@ -16,6 +16,7 @@ deal that is lost, and checked: see `CERTIFICATE_COLUMNS`.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -222,6 +223,26 @@ def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
             "moves": worst["moves"].map(lambda moves: str(moves) if moves else "-"),
         }
     )
+
+
+def decided_within(
+    results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10, 100)
+) -> pd.DataFrame:
+    """How many deals are decided in so many seconds each, as cells of text."""
+    decided = results[results["status"] != "unknown"]
+    rows = []
+    for limit in limits:
+        counts = decided["status"][decided["seconds"] <= limit].value_counts()
+        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
+        rows.append(
+            {
+                "seconds each": f"{limit:g}",
+                "won": f"{won:,}",
+                "lost": f"{lost:,}",
+                "decided %": f"{100 * (won + lost) / len(results):.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def certify_losses(run: Census, results: pd.DataFrame) -> pd.DataFrame:

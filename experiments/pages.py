@@ -33,7 +33,7 @@ from pathlib import Path
 import pandas as pd
 
 from agents.files import write_atomically
-from experiments.census import census_as_text, hardest, summarise_census
+from experiments.census import census_as_text, decided_within, hardest, summarise_census
 from experiments.command_line import ROOT, require_clone, run_command
 from experiments.disagreements import disagreements_as_text
 from experiments.endings import endings_as_text
@@ -166,6 +166,8 @@ def with_census(page: str, results: pd.DataFrame) -> str:
         bases = default.assign(base=pd.Categorical(default["base"], list(RANKS)))
         part += f"`{_DEFAULT}` by the rank of the base card:\n\n"
         part += as_markdown(census_as_text(summarise_census(bases.sort_values("base"), "base")))
+        part += f"\nDeals of `{_DEFAULT}` that are decided in so many seconds each:\n\n"
+        part += as_markdown(decided_within(default))
         part += f"\nThe hardest deals of `{_DEFAULT}`:\n\n{as_markdown(hardest(default))}\n"
         part += "![time and moves](results/census.png)\n\n"
     return with_part(page, "results", part)

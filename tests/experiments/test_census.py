@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.census import COLUMNS, Census, census, take_census
+from experiments.census import COLUMNS, Census, census, decided_within, take_census
 from experiments.compare import Compare, compare
 from experiments.evaluation.ceiling import with_ceiling, with_present_ceiling
 from experiments.parallel.workers import Workers
@@ -61,6 +61,18 @@ STATUSES = ["won"] * 6 + ["lost"] * 2 + ["unknown"] * 2
 
 def solved(statuses: list[str] = STATUSES) -> pd.DataFrame:
     return pd.DataFrame({"rules": "r", "deal": range(len(statuses)), "status": statuses})
+
+
+def test_what_is_decided_in_so_many_seconds() -> None:
+    statuses = ["won", "lost", "won", "unknown", "won"]
+    results = pd.DataFrame({"status": statuses, "seconds": [0.05, 1.0, 1.01, 0.01, 60.0]})
+    told = decided_within(results, (0.1, 1, 10, 60)).to_numpy().tolist()
+    assert told == [
+        ["0.1", "1", "0", "20.00"],
+        ["1", "1", "1", "40.00"],
+        ["10", "2", "1", "60.00"],
+        ["60", "3", "1", "80.00"],
+    ]
 
 
 def test_the_ceiling_of_hand_made_results() -> None:
