@@ -41,10 +41,11 @@ class Stopped(KeyboardInterrupt):
 
     Python's own exception, once it has passed through the `exec` of a string (as those of which
     Numba compiles), has the process end as if nobody had caught it. And a library may drop it:
-    callbacks and finalizers have nobody to raise it to. One that ends unheard is raised again.
+    callbacks and finalizers have nobody to raise it to. One that ends unheard while the command
+    runs is raised again.
     """
 
-    heard = False
+    heard = True
 
     def __del__(self) -> None:
         if not self.heard and hasattr(signal, "setitimer"):
@@ -103,12 +104,12 @@ def run_command(
     try:
         if callable(signal.getsignal(signal.SIGINT)):
             signal.signal(signal.SIGINT, _stop)
-        with _no_word_of_dropped_stops():
+        with _none_is_dropped():
             result = function(run)
         sys.stdout.flush()
         return result
-    except KeyboardInterrupt as stop:
-        _stop_listening(stop)  # one line, however often it is pressed
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one line, however often it is pressed
         print(f"stopped: {saved()}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except EXPECTED_ERRORS as error:
@@ -121,8 +122,8 @@ def run_command(
 
 
 @contextmanager
-def _no_word_of_dropped_stops() -> Iterator[None]:
-    """Python prints what is raised in a callback; Ctrl-C is raised again."""
+def _none_is_dropped() -> Iterator[None]:
+    """Within the block, Ctrl-C that is dropped is raised again, and Python prints no word of it."""
     print_word = sys.unraisablehook
 
     def hook(dropped: sys.UnraisableHookArgs) -> None:
@@ -130,9 +131,13 @@ def _no_word_of_dropped_stops() -> Iterator[None]:
             print_word(dropped)
 
     sys.unraisablehook = hook
+    Stopped.heard = False
     try:
         yield
     finally:
+        Stopped.heard = True
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         sys.unraisablehook = print_word
 
 
@@ -140,13 +145,6 @@ def hear(stop: KeyboardInterrupt) -> None:
     """Say of Ctrl-C, which is not raised any further, that it was not dropped."""
     if isinstance(stop, Stopped):
         stop.heard = True
-
-
-def _stop_listening(stop: KeyboardInterrupt) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    hear(stop)
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _drop_what_cannot_be_printed() -> None:
