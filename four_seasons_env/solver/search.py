@@ -118,13 +118,13 @@ class _Solver:
         is_relaxed_win = False  # then the relaxed game proves nothing
         while True:
             before = self.positions
-            beam = beams.Beam(
-                record, game.rules, self._frames, *self._plan(number), 5 * self._memory // 8
-            )
-            if self._run_beam(beam) == beams.WON:
+            plan = self._plan(number)
+            beam = beams.Beam(record, game.rules, self._frames, *plan, 5 * self._memory // 8)
+            ended = self._run_beam(beam, is_wide=plan[0] > _FIRST[-1][0])
+            if ended == beams.WON:
                 return "won", beam.moves(), "moves"
             made = self.positions - before
-            if beam.is_complete:
+            if ended == beams.OVER and beam.is_complete:
                 return "lost", [], "beam"
             if not is_relaxed_win and self._proves(proof, proofs, made // _PROOF_SHARE):
                 return "lost", [], "relaxed game"
@@ -221,12 +221,17 @@ class _Solver:
         factors = 1 + spread * self._rng.standard_normal(len(WEIGHTS))
         return width, arrangements * int(self._rng.choice(_MORE)), WEIGHTS * factors
 
-    def _run_beam(self, beam: beams.Beam) -> int:
-        """Run a beam to its end and return how it ended."""
+    def _run_beam(self, beam: beams.Beam, is_wide: bool = False) -> int:
+        """Run a beam to its end and return how it ended: NO_ROOM for a wide one without memory."""
         while True:
-            before = beam.positions
-            status = beam.go_on(_SLICE, self._left())
-            self.positions += beam.positions - before
+            before = self.positions, beam.positions
+            try:
+                status = beam.go_on(_SLICE, self._left())
+            except beams.OutOfMemory:
+                if not is_wide:
+                    raise
+                status = beams.NO_ROOM
+            self.positions = before[0] + beam.positions - before[1]
             if status != beams.SEARCHING:
                 return status
 

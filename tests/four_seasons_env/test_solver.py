@@ -16,7 +16,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import shorten, solve
+from four_seasons_env.solver import search, shorten, solve
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.relaxation import piles_needed
 from tests.helpers import ROWS, biased_choice, numbered_deck, small
@@ -223,6 +223,26 @@ def test_time_is_kept() -> None:
     started = time.monotonic()
     assert solve(hard_game(), seconds=0.3).seconds < 3
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(("widths", "answer"), [((3_200, 800), "won"), ((800, 800), "unknown")])
+def test_a_wide_beam_without_memory_is_not_the_end(
+    widths: tuple[int, int], answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search._warm_up()
+    go_on, made = search.beams.Beam.go_on, list[search.beams.Beam]()
+
+    def without_memory(beam: search.beams.Beam, quota: int, positions: int) -> int:
+        if beam not in made:
+            made.append(beam)
+        if len(made) == 1:
+            raise search.beams.OutOfMemory
+        return go_on(beam, quota, positions)
+
+    plans = iter([(width, 8, search.WEIGHTS) for width in widths])
+    monkeypatch.setattr(search.beams.Beam, "go_on", without_memory)
+    monkeypatch.setattr(search._Solver, "_plan", lambda solver, number: next(plans))
+    assert solve(Game("four-seasons", deal=TRAIN_FROM), max_positions=10**7).status == answer
 
 
 def test_memory_is_kept() -> None:
