@@ -124,11 +124,11 @@ def run_command(
 @contextmanager
 def _none_is_dropped() -> Iterator[None]:
     """Within the block, Ctrl-C that is dropped is raised again, and Python prints no word of it."""
-    print_word = sys.unraisablehook
+    previous = sys.unraisablehook
 
     def hook(dropped: sys.UnraisableHookArgs) -> None:
         if not isinstance(dropped.exc_value, Stopped):
-            print_word(dropped)
+            previous(dropped)
 
     sys.unraisablehook = hook
     Stopped.heard = False
@@ -138,7 +138,7 @@ def _none_is_dropped() -> Iterator[None]:
         Stopped.heard = True
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = print_word
+        sys.unraisablehook = previous
 
 
 def hear(stop: KeyboardInterrupt) -> None:

@@ -224,14 +224,14 @@ class _Solver:
     def _run_beam(self, beam: beams.Beam, is_wide: bool = False) -> int:
         """Run a beam to its end and return how it ended: NO_ROOM for a wide one without memory."""
         while True:
-            before = self.positions, beam.positions
+            before = beam.positions
             try:
                 status = beam.go_on(_SLICE, self._left())
             except beams.OutOfMemory:
                 if not is_wide:
                     raise
                 status = beams.NO_ROOM
-            self.positions = before[0] + beam.positions - before[1]
+            self.positions += beam.positions - before
             if status != beams.SEARCHING:
                 return status
 

@@ -254,6 +254,20 @@ def test_ctrl_c_says_what_is_kept_and_how_to_resume(monkeypatch, capsys) -> None
     assert capsys.readouterr().err == expected
 
 
+def _run_module(source: str, folder: Path, timeout: float | None = None) -> tuple[int, str]:
+    """The exit status of a module that is run by its name, and what it printed to stderr."""
+    (folder / "command_of_a_test.py").write_text(source)
+    ended = subprocess.run(
+        [sys.executable, "-m", "command_of_a_test"],
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=timeout,
+    )
+    return ended.returncode, ended.stderr
+
+
 _COMPILES_FROM_A_STRING = """
 import signal
 from tests.experiments.test_command_line import Flags
@@ -266,15 +280,7 @@ run_command(lambda _: exec("signal.raise_signal(signal.SIGINT)"), Flags, None)
 
 def test_ctrl_c_within_code_made_from_a_string(tmp_path: Path) -> None:
     """Python then ends by the signal, though it was caught, when it runs a module."""
-    (tmp_path / "compiles.py").write_text(_COMPILES_FROM_A_STRING)
-    ended = subprocess.run(
-        [sys.executable, "-m", "compiles"],
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert (ended.returncode, ended.stderr) == (130, "stopped: nothing is saved\n")
+    assert _run_module(_COMPILES_FROM_A_STRING, tmp_path) == (130, "stopped: nothing is saved\n")
 
 
 _DROPS_IT = """
@@ -297,16 +303,8 @@ run_command(work, Flags, None)
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
 def test_ctrl_c_that_a_library_drops_is_raised_again(tmp_path: Path) -> None:
-    (tmp_path / "drops_it.py").write_text(_DROPS_IT)
-    ended = subprocess.run(
-        [sys.executable, "-m", "drops_it"],
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=30,
-    )
-    assert (ended.returncode, ended.stderr) == (130, "stopped: nothing is saved\n")
+    ended = _run_module(_DROPS_IT, tmp_path, timeout=30)
+    assert ended == (130, "stopped: nothing is saved\n")
 
 
 def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:

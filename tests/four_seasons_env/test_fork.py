@@ -54,13 +54,19 @@ def test_parent_and_child_play_on(kind):
     assert done.stdout == "True 0\n", done.stderr
 
 
-@pytest.mark.parametrize("other", [-1, 1])
-def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, other):
-    """As a forked process has the pool of threads, but no threads."""
+def _with_threads():
+    """An environment that plays in threads, and its pool of them."""
     env = FourSeasonsVectorEnv(4, num_threads=2)
     env.reset(seed=0)
     pool = env._batch._pool
     assert pool is not None
+    return env, pool
+
+
+@pytest.mark.parametrize("other", [-1, 1])
+def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, other):
+    """As a forked process has the pool of threads, but no threads."""
+    env, pool = _with_threads()
     env.step(env.action_masks().argmax(axis=1))
     assert env._batch._pool is pool
     number = os.getpid() + other
@@ -73,10 +79,7 @@ def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, othe
 
 @pytest.mark.parametrize("other", [-1, 1])
 def test_threads_of_a_process_with_another_number_are_not_ended(monkeypatch, other):
-    env = FourSeasonsVectorEnv(4, num_threads=2)
-    env.reset(seed=0)
-    pool = env._batch._pool
-    assert pool is not None
+    env, pool = _with_threads()
     number = os.getpid() + other
     monkeypatch.setattr(os, "getpid", lambda: number)
     env.close()
