@@ -8,7 +8,6 @@ ever left out the search was complete, and a game not won by it is lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +47,7 @@ _LIMIT = 3  # positions of a layer that are played on, for each that it starts w
 _LAST_LIMIT = 30  # the same when one card is left at most: then or never
 _LATE = 3  # cards left, at most, when any arrangement may be the one that wins: all are kept
 _ANY = 2**40
-_WASTE_UP = 1  # the number of W>F; those of Ti>F follow
+WASTE_UP = 1  # the number of W>F; those of Ti>F follow
 _MOST_SAFE = 52
 _1, _3 = np.uint64(1), np.uint64(3)
 
@@ -67,7 +66,7 @@ def safe_move(g, rule, frame):
         if kernel.goes_up(g, rule, card):
             bit = ONE << np.uint64(frame.place[card])
             if is_safe(bit, cards_up(g.level), frame):
-                return _WASTE_UP + i
+                return WASTE_UP + i
     return -1
 
 
@@ -359,22 +358,21 @@ class Beam:
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
         lines = self._arrays.lines[: int(self._state["lines"])]
-        return moves_to_last(lines, self._all_moves)
+        return [self._all_moves[number] for number in codes_to_last(lines)]
 
 
-def moves_to_last(lines: NDArray[np.void], all_moves: Sequence[Move]) -> list[Move]:
-    """The moves that lead to the last of the lines, in the order of play.
+def codes_to_last(lines: NDArray[np.void]) -> list[int]:
+    """The moves, by their numbers, that lead to the last of the lines, in the order of play.
 
     Args:
         lines: LINE (n,), those in use.
-        all_moves: of the rules.
     """
-    moves = []
+    codes = []
     end = len(lines) - 1
     while end >= 0:
-        moves.append(all_moves[lines[end]["move"]])
+        codes.append(int(lines[end]["move"]))
         end = int(lines[end]["parent"])
-    return moves[::-1]
+    return codes[::-1]
 
 
 def _new_positions(room: int) -> Positions:

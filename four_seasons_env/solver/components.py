@@ -7,6 +7,9 @@ is met, and all that follows from it waits at its own node, or in the next layer
 Where spaces are the player's, a move that takes a card out of the tableau, or brings one in, is
 played only where the move before it, within the tableau, touched the same pile: else it leads to
 the same component as if it had come first.
+
+All this holds for the game with exchanges, too (`exchanges`); a position stands for all that
+exchanges make of it.
 """
 
 from __future__ import annotations
@@ -17,22 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import lowest
-from four_seasons_env.engine.hashing import position_keys
+from four_seasons_env.engine.hashing import class_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import LINE, WON, safe_move
+from four_seasons_env.solver.exchanges import MOST_CODES, list_moves, move_of, play_code
 from four_seasons_env.solver.hash_table import find
 from four_seasons_env.solver.planning import DEAD, NODE, NONE, ORDERS, Nodes, node_of
 from four_seasons_env.solver.relaxation import ONE, ZERO
 
-_NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**20, 2**18, 2**24, 2**23
+BYTES = 2**29
+"""Memory that a search takes at the least; one that may take more has more room."""
+_NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**19, 2**19, 2**24, 2**23
 _COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
-_MOST_MOVES, _MOST_SAFE = 224, 52  # from a position; safe cards that go up after one
+_MOST_SAFE = 52  # cards that go up after a move
 _UNWRITTEN = -2
 _PILES = np.uint64(2**WASTE - 1)  # bit set
-_3 = np.uint64(3)
 
 STATE = np.dtype(
     [
@@ -67,7 +71,7 @@ class Component(NamedTuple):
 
     games: NDArray[np.void]  # GAME (n,)
     parents: NDArray[np.int64]  # (n,)
-    moves: NDArray[np.uint8]  # (n,)
+    codes: NDArray[np.uint8]  # (n,)
     ends: NDArray[np.int64]  # (n,) the lines that lead to them, or _UNWRITTEN
     touched: NDArray[np.uint64]  # (n,) bit set of the piles of the moves that led to them
 
@@ -86,6 +90,7 @@ class Arrays(NamedTuple):
     keys: NDArray[np.uint64]  # (a power of two,) of positions
     places: NDArray[np.int32]  # (as many,) where each waits; NONE once it is played on
     words: NDArray[np.uint64]  # a row of mask words
+    codes: NDArray[np.int64]  # (MOST_CODES,) of the moves from a position
     safe: NDArray[np.uint8]  # (_MOST_SAFE,) moves
 
 
@@ -102,27 +107,27 @@ def _note(arrays, parent, move):
 @jit
 def _line_to(arrays, at):
     """The line that leads to a position of the component; written once it is asked for."""
-    parents, moves, ends = arrays.component.parents, arrays.component.moves, arrays.component.ends
+    parents, codes, ends = arrays.component.parents, arrays.component.codes, arrays.component.ends
     while ends[at] == _UNWRITTEN:
         above = at
         while ends[parents[above]] == _UNWRITTEN:
             above = parents[above]
-        ends[above] = _note(arrays, ends[parents[above]], moves[above])
+        ends[above] = _note(arrays, ends[parents[above]], codes[above])
     return ends[at]
 
 
 @jit
-def _line(arrays, at, move, safe):
+def _line(arrays, at, code, safe):
     """The line of a move from a position of the component, and of so many safe ones after it."""
-    end = _note(arrays, _line_to(arrays, at), move)
+    end = _note(arrays, _line_to(arrays, at), code)
     for i in range(safe):
         end = _note(arrays, end, arrays.safe[i])
     return end
 
 
 @jit
-def _key(g, rule):
-    return max(position_keys(g, rule)[0], ONE)
+def _key(g, rule, puzzle):
+    return max(class_key(g, rule, puzzle.classes), ONE)
 
 
 @jit
@@ -159,11 +164,11 @@ def _has_room(arrays, size):
     """Whether what follows from one position of a component of this size can be noted."""
     state = arrays.state[0]
     return (
-        size + _MOST_MOVES < len(arrays.component.games)
-        and state.later + _MOST_MOVES < len(arrays.later.games)
-        and state.lines + size + (_MOST_SAFE + 1) * _MOST_MOVES < len(arrays.lines)
-        and 2 * (state.keys + _MOST_MOVES) < len(arrays.keys)
-        and state.positions + _MOST_MOVES < state.last
+        size + MOST_CODES < len(arrays.component.games)
+        and state.later + MOST_CODES < len(arrays.later.games)
+        and state.lines + size + (_MOST_SAFE + 1) * MOST_CODES < len(arrays.lines)
+        and 2 * (state.keys + MOST_CODES) < len(arrays.keys)
+        and state.positions + MOST_CODES < state.last
     )
 
 
@@ -190,74 +195,73 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
         if not _has_room(arrays, size):
             state.left_out = True
             return
-        kernel.legal(games[here], rule, True, arrays.words)
-        for w in range(len(arrays.words)):
-            flags = arrays.words[w]
-            while flags:
-                move = 8 * w + np.int64(lowest(flags) >> _3)
-                flags &= flags - ONE
-                piles = _piles_of(move, rule)
-                is_within = piles & (piles - ONE) != ZERO
-                if frame.safe and here > 0 and not is_within and piles & touched[here] == ZERO:
-                    continue  # it has been played on the position before
-                g = games[size]
-                games[size] = games[here]
-                kernel.play(g, rule, move)
-                is_later = g.dealt > dealt
-                if is_later and frame.safe and not waiting.may_deal[start]:
+        tableau = nodes.all[home].tableau
+        count = list_moves(
+            games[here], rule, tableau, frame, puzzle.classes, arrays.words, arrays.codes
+        )
+        for code in arrays.codes[:count]:
+            piles = _piles_of(move_of(code), rule)
+            is_within = piles & (piles - ONE) != ZERO
+            if frame.safe and here > 0 and not is_within and piles & touched[here] == ZERO:
+                continue  # it has been played on the position before
+            g = games[size]
+            games[size] = games[here]
+            play_code(g, rule, code)
+            is_later = g.dealt > dealt
+            if is_later and frame.safe and not waiting.may_deal[start]:
+                continue
+            state.positions += 1
+            safe = 0
+            while frame.safe:
+                going = safe_move(g, rule, frame)
+                if going < 0:
+                    break
+                kernel.play(g, rule, going)
+                arrays.safe[safe] = going
+                safe += 1
+            if kernel.is_won(g, rule):
+                _line(arrays, here, code, safe)
+                state.status = WON
+                return
+            is_home = is_within and safe == 0 and not rule.refills
+            number = home if is_home else node_of(g, nodes, rule, puzzle, frame)
+            if number == NONE:
+                state.left_out = True
+                continue
+            node = nodes.all[number]
+            if node.value == DEAD:
+                continue
+            key = _key(g, rule, puzzle)
+            is_crowded = state.waiting > state.crowd and node.kept >= state.arrangements
+            if is_crowded and number != home:
+                state.left_out = True
+            elif is_later:
+                node.kept += 1
+                later.games[state.later] = g
+                later.ends[state.later] = _line(arrays, here, code, safe)
+                later.nodes[state.later] = number
+                state.later += 1
+            elif number == home:
+                at = find(arrays.keys, key)
+                if arrays.keys[at] == key and arrays.places[at] == NONE:
                     continue
-                state.positions += 1
-                safe = 0
-                while frame.safe:
-                    going = safe_move(g, rule, frame)
-                    if going < 0:
-                        break
-                    kernel.play(g, rule, going)
-                    arrays.safe[safe] = going
-                    safe += 1
-                if kernel.is_won(g, rule):
-                    _line(arrays, here, move, safe)
-                    state.status = WON
-                    return
-                is_home = is_within and safe == 0 and not rule.refills
-                number = home if is_home else node_of(g, nodes, rule, puzzle, frame)
-                if number == NONE:
-                    state.left_out = True
-                    continue
-                node = nodes.all[number]
-                if node.value == DEAD:
-                    continue
-                key = _key(g, rule)
-                is_crowded = state.waiting > state.crowd and node.kept >= state.arrangements
-                if is_crowded and number != home:
-                    state.left_out = True
-                elif is_later:
+                state.keys += arrays.keys[at] == ZERO
+                arrays.keys[at] = key
+                arrays.places[at] = NONE
+                arrays.component.parents[size] = here
+                arrays.component.codes[size] = code
+                touched[size] = piles
+                arrays.component.ends[size] = _UNWRITTEN
+                size += 1
+            else:
+                place, is_new = _meet(arrays, nodes, key, number)
+                if is_new:
                     node.kept += 1
-                    later.games[state.later] = g
-                    later.ends[state.later] = _line(arrays, here, move, safe)
-                    later.nodes[state.later] = number
-                    state.later += 1
-                elif number == home:
-                    at = find(arrays.keys, key)
-                    if arrays.keys[at] == key and arrays.places[at] == NONE:
-                        continue
-                    state.keys += arrays.keys[at] == ZERO
-                    arrays.keys[at] = key
-                    arrays.places[at] = NONE
-                    arrays.component.parents[size] = here
-                    arrays.component.moves[size] = move
-                    touched[size] = piles
-                    arrays.component.ends[size] = _UNWRITTEN
-                    size += 1
-                else:
-                    place, is_new = _meet(arrays, nodes, key, number)
-                    if is_new:
-                        node.kept += 1
-                        waiting.games[place] = g
-                        waiting.ends[place] = _line(arrays, here, move, safe)
-                        waiting.may_deal[place] = g.top[WASTE] != top
-                    elif place != NONE:
-                        waiting.may_deal[place] |= g.top[WASTE] != top
+                    waiting.games[place] = g
+                    waiting.ends[place] = _line(arrays, here, code, safe)
+                    waiting.may_deal[place] = g.top[WASTE] != top
+                elif place != NONE:
+                    waiting.may_deal[place] |= g.top[WASTE] != top
         here += 1
 
 
@@ -270,7 +274,7 @@ def play_on(numbers, arrays, nodes, rules, frames, puzzle):
             place = arrays.heads[number]
             while place != NONE and nodes.all[number].value != DEAD:
                 if waiting.may_deal[place] == may_deal:
-                    at = find(arrays.keys, _key(waiting.games[place], rules[0]))
+                    at = find(arrays.keys, _key(waiting.games[place], rules[0], puzzle))
                     if arrays.places[at] != NONE:
                         arrays.places[at] = NONE
                         _play_component(place, arrays, nodes, rules, frames, puzzle)
@@ -290,7 +294,7 @@ def enter(positions, arrays, nodes, rules, frames, puzzle):
     for i in range(len(positions.games)):
         g = positions.games[i]
         number = node_of(g, nodes, rules[0], puzzle, frames[0])
-        key = _key(g, rules[0])
+        key = _key(g, rules[0], puzzle)
         place, is_new = _meet(arrays, nodes, key, number)
         if is_new:
             arrays.waiting.games[place] = g
@@ -309,26 +313,30 @@ def take_order(order, arrays, numbers):
     return count
 
 
-def new_arrays(record: Any, rules: Rules) -> Arrays:
-    """Arrays of a search whose next layer starts with a GAME record."""
+def new_arrays(record: Any, rules: Rules, memory: int) -> tuple[Arrays, Nodes]:
+    """What a search writes, whose next layer starts with a GAME record.
+
+    Args:
+        memory: bytes that it may take.
+    """
+    more = max(1, memory // BYTES)
+    doublings = more.bit_length() - 1
+    nodes, keys = more * _NODES, _KEYS << doublings
     arrays = Arrays(
-        np.zeros(1, STATE), _new_positions(_WAITING), _new_positions(_LATER),
+        np.zeros(1, STATE), _new_positions(more * _WAITING), _new_positions(more * _LATER),
         Component(
             np.empty(_COMPONENT, kernel.GAME), np.empty(_COMPONENT, np.int64),
             np.empty(_COMPONENT, np.uint8), np.empty(_COMPONENT, np.int64),
             np.empty(_COMPONENT, np.uint64),
         ),
-        np.empty(_NODES, np.int64), np.empty(ORDERS, np.int64), np.empty(_NODES, np.int64),
-        np.empty(_LINES, LINE), np.empty(_KEYS, np.uint64), np.empty(_KEYS, np.int32),
-        kernel.new_masks(1, rules)[0][0], np.empty(_MOST_SAFE, np.uint8),
+        np.empty(nodes, np.int64), np.empty(ORDERS, np.int64), np.empty(nodes, np.int64),
+        np.empty(more * _LINES, LINE), np.empty(keys, np.uint64), np.empty(keys, np.int32),
+        kernel.new_masks(1, rules)[0][0], np.empty(MOST_CODES, np.int64),
+        np.empty(_MOST_SAFE, np.uint8),
     )  # fmt: skip
     arrays.later.games[0], arrays.later.ends[0] = record, NONE
-    return arrays
-
-
-def new_nodes() -> Nodes:
-    """Room for the nodes of a search."""
-    return Nodes(np.zeros(1, np.int64), np.empty(_NODES, NODE), np.empty(4 * _NODES, np.int32))
+    table = np.empty(4 * _NODES << doublings, np.int32)
+    return arrays, Nodes(np.zeros(1, np.int64), np.empty(nodes, NODE), table)
 
 
 def _new_positions(room: int) -> Positions:

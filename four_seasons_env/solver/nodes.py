@@ -25,20 +25,18 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import OVER, SEARCHING, WON, moves_to_last
+from four_seasons_env.solver.beam import OVER, SEARCHING, WON, codes_to_last
 from four_seasons_env.solver.components import (
+    BYTES,
     Positions,
     enter,
     new_arrays,
-    new_nodes,
     play_on,
     take_order,
 )
 from four_seasons_env.solver.oracle import Oracle
 from four_seasons_env.solver.planning import DEAD, NONE, ORDERS, Puzzle, plan
 
-MEMORY = 2**29
-"""Bytes that a search takes."""
 _EVERY = 3  # layers between plans
 _PLAN_WIDTH = 3_000
 _PLAN_FROM = 50  # nodes of a layer: fewer are not worth a plan
@@ -56,6 +54,7 @@ class NodeSearch:
         oracle: of the game that the record is a position of.
         puzzle: of the position; its weights and discounts make the order of nodes.
         width: nodes that a layer starts with at most. None: all.
+        memory: bytes that its arrays may take, more or less; `components.BYTES` at least.
     """
 
     def __init__(
@@ -66,10 +65,11 @@ class NodeSearch:
         puzzle: Puzzle,
         oracle: Oracle,
         width: int | None,
+        memory: int = BYTES,
     ) -> None:
         self._all_moves = all_moves(rules)
         self._puzzle, self._oracle, self._width = puzzle, oracle, width
-        self._arrays, self._nodes = new_arrays(record, rules), new_nodes()
+        self._arrays, self._nodes = new_arrays(record, rules, memory)
         self._frozen = kernel.compile_rules(rules), frames, puzzle  # what the search looks up
         self._arrays.state["arrangements"] = _ARRANGEMENTS
         self._arrays.state["crowd"] = 2**40 if width is None else _CROWD * width
@@ -170,7 +170,10 @@ class NodeSearch:
                 yield SEARCHING
         self._chosen = np.flatnonzero(np.isin(of, kept))
 
+    def codes(self) -> list[int]:
+        """The codes of the moves that win, once it is won (`exchanges`)."""
+        return codes_to_last(self._arrays.lines[: int(self._arrays.state["lines"][0])])
+
     def moves(self) -> list[Move]:
-        """The moves that win, once it is won."""
-        lines = self._arrays.lines[: int(self._arrays.state["lines"][0])]
-        return moves_to_last(lines, self._all_moves)
+        """The moves that win, once it is won without exchanges."""
+        return [self._all_moves[code] for code in self.codes()]

@@ -24,7 +24,7 @@ from four_seasons_env.solver.beam import (
     OVER,
     SEARCHING,
     WON,
-    moves_to_last,
+    codes_to_last,
     safe_move,
 )
 from four_seasons_env.solver.evaluation import WEIGHTS
@@ -263,7 +263,7 @@ class PlannedBeam:
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
         lines = self._arrays.lines[: int(self._arrays.state["lines"][0])]
-        return moves_to_last(lines, self._all_moves)
+        return [self._all_moves[number] for number in codes_to_last(lines)]
 
 
 def _positions() -> Positions:

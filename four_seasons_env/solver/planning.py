@@ -69,6 +69,7 @@ class Puzzle(NamedTuple):
     piles: int
     weights: NDArray[np.float64]  # (features,) of `evaluate`; those of arrangements are not used
     discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
+    classes: NDArray[np.uint8]  # [card] -> its class, of cards that may change places (`exchanges`)
 
 
 def make_puzzle(
@@ -93,7 +94,8 @@ def make_puzzle(
     if not frames[0]["one_way"] or len(deck) - first > KEY_POSITIONS:
         return None
     bits = frames[0]["place"][deck].astype(np.uint64)
-    return Puzzle(bits, where, len(deck), first, rules.piles, weights, np.array(discounts))
+    alone = np.arange(53, dtype=np.uint8)
+    return Puzzle(bits, where, len(deck), first, rules.piles, weights, np.array(discounts), alone)
 
 
 class Nodes(NamedTuple):

@@ -18,9 +18,10 @@ from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import beam as beams
-from four_seasons_env.solver import exhaust, nodes, planned, sat
+from four_seasons_env.solver import components, exhaust, nodes, planned, sat
 from four_seasons_env.solver import proof as proofs
 from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.exchange_search import ExchangeSearch
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.oracle import Oracle
 from four_seasons_env.solver.planning import make_puzzle
@@ -45,6 +46,7 @@ _PLANNED_DISCOUNTS = 3  # of these, for beams that plan; searches by nodes use a
 _DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
 _LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
 _NODES_WIDTHS = (400, 200, 200, 1_600)  # of searches by nodes, in turn
+_SPELL, _LONGER_SPELLS = 1_000, 4  # steps of the first search with exchanges; times as many later
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 _EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
 _EXHAUST_SHARE = 4  # positions of beams for each position of that search
@@ -65,7 +67,8 @@ class Solution:
     certificate: str = ""
     """What the answer rests on: `moves` that win; a `beam` that left nothing out; the `relaxed
     game` searched to its end; its `formula`, which nothing satisfies; its `nodes` searched to their
-    end; the `whole game` searched to its end. Empty for an unknown answer."""
+    end, in the game itself or in the easier one with `exchanges`; the `whole game` searched to its
+    end. Empty for an unknown answer."""
 
 
 class _OutOfBudget(Exception):
@@ -86,6 +89,8 @@ class _Solver:
         self._planned_rng = np.random.default_rng((seed, 1))
         self._nodes_rng = np.random.default_rng((seed, 2))
         self._oracle: Oracle | None = None
+        self._exchanges: ExchangeSearch | None = None
+        self._spell = _SPELL  # steps of the next spell of it; 0: it has ended
         self._memory = memory
         self.positions = 0
 
@@ -144,6 +149,9 @@ class _Solver:
                     status, moves = self._search_nodes(turn)
                     if status != "unknown":
                         return status, moves, "moves" if moves else "nodes"
+                    status, moves = self._search_exchanges()
+                    if status != "unknown":
+                        return status, moves, "moves" if moves else "exchanges"
             if number > _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", [], "whole game"
 
@@ -181,7 +189,7 @@ class _Solver:
         weights = WEIGHTS * (1 + spread * self._nodes_rng.standard_normal(len(WEIGHTS)))
         discounts = _DISCOUNTS[(turn + again) % len(_DISCOUNTS)]
         puzzle = make_puzzle(record, rules, self._frames, weights, discounts)
-        if self._memory < nodes.MEMORY or self._left() < _LONG or puzzle is None:
+        if puzzle is None or self._is_too_small():
             return "unknown", []
         self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
         width = _NODES_WIDTHS[turn]
@@ -194,6 +202,41 @@ class _Solver:
         if status == beams.WON:
             return "won", search.moves()
         return "lost" if search.is_complete else "unknown", []
+
+    def _is_too_small(self) -> bool:
+        """Whether what is left is too little for a search by nodes."""
+        return self._memory < components.BYTES or self._left() < _LONG
+
+    def _search_exchanges(self) -> tuple[str, list[Move]]:
+        """The status, and the moves if it is won, that a spell of the search with exchanges finds.
+
+        A spell is four times as long as the one before it. It begins anew, but soon knows what
+        that one has learned, and nothing else has to wait for long.
+        """
+        record, rules = self._game.record[0], self._game.rules
+        if self._is_too_small():
+            return "unknown", []
+        if self._exchanges is None:
+            puzzle = make_puzzle(record, rules, self._frames)
+            if puzzle is None:
+                return "unknown", []
+            self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
+            self._exchanges = ExchangeSearch(record, rules, self._frames, puzzle, self._oracle)
+        search = self._exchanges
+        for _ in range(self._spell):
+            before, left = search.positions, self._left()
+            try:
+                status = search.go_on(left, 5 * self._memory // 8)
+            except beams.OutOfMemory:
+                self._spell = 0  # nor will the next have room
+                break
+            finally:
+                self.positions += search.positions - before
+            if status != beams.SEARCHING:
+                return ("won" if status == beams.WON else "lost"), search.moves()
+        search.end_spell()
+        self._spell *= _LONGER_SPELLS
+        return "unknown", []
 
     def _formula(self) -> int:
         """What the formula of the relaxed game says; it looks at no positions."""

@@ -1,7 +1,8 @@
 """Searches by nodes against brute force: `python -m tests.reference.nodes_differential`.
 
-Every small game is decided by a search by nodes alone, with all nodes kept, and by a search in
-plain Python that cuts nothing off. The first difference ends the run with the game.
+Every small game is decided by a search by nodes alone, with all nodes kept; by one that begins with
+exchanges (`exchange_search`); and by a search in plain Python that cuts
+nothing off. The first difference ends the run with the game.
 """
 
 from __future__ import annotations
@@ -10,20 +11,27 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 import tyro
+from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import SEARCHING, WON
+from four_seasons_env.solver.beam import SEARCHING, WON, OutOfMemory
+from four_seasons_env.solver.components import BYTES
+from four_seasons_env.solver.exchange_search import ExchangeSearch
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.nodes import NodeSearch
 from four_seasons_env.solver.oracle import Oracle
-from four_seasons_env.solver.planning import make_puzzle
+from four_seasons_env.solver.planning import Puzzle, make_puzzle
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
 from tests.reference.comparison_table import print_comparison
 from tests.reference.solver_differential import one_way_games
+
+KINDS = ("won", "lost", "open", "with exchanges", "apart")
 
 
 @dataclass
@@ -38,10 +46,7 @@ class NodesDifferential:
 
 def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
     """A search by nodes that has ended, and how."""
-    record = game.record[0]
-    frames = make_frame(record, game.rules)
-    puzzle = make_puzzle(record, game.rules, frames)
-    assert puzzle is not None
+    record, frames, puzzle = game.record[0], *_parts(game)
     oracle = Oracle(puzzle, game.rules, frames)
     search = NodeSearch(record, game.rules, frames, puzzle, oracle, width)
     status = SEARCHING
@@ -50,8 +55,45 @@ def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
     return status, search
 
 
+def search_exchanges(game: Game, spell: int = 10**9) -> tuple[int, ExchangeSearch]:
+    """A search with exchanges that has ended, and how.
+
+    Args:
+        spell: steps of the first spell; each later one is twice as long.
+    """
+    frames, puzzle = _parts(game)
+    oracle = Oracle(puzzle, game.rules, frames)
+    search = ExchangeSearch(game.record[0], game.rules, frames, puzzle, oracle)
+    status, steps = SEARCHING, 0
+    while status == SEARCHING:
+        status = search.go_on(10**9, BYTES)
+        steps += 1
+        if steps == spell:
+            search.end_spell()
+            spell, steps = 2 * spell, 0
+    return status, search
+
+
+def _parts(game: Game) -> tuple[NDArray[np.void], Puzzle]:
+    frames = make_frame(game.record[0], game.rules)
+    puzzle = make_puzzle(game.record[0], game.rules, frames)
+    assert puzzle is not None
+    return frames, puzzle
+
+
+def _check(winnable: bool, game: Game, moves: Iterable[Move] | None, where: object) -> None:
+    """Compare an answer: moves that win, or None for a loss."""
+    assert winnable == (moves is not None), where
+    replay = game.copy()
+    for move in moves or ():
+        replay.play(move)
+    assert replay.is_won == winnable, where
+
+
 def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
-    """Decide deals in both ways; count them as won, lost and open (not all could be kept).
+    """Decide deals in all ways; count them as won, lost and open (not all could be kept).
+
+    Counted are also those decided `with exchanges`, and of these the ones with cards set `apart`.
 
     Raises:
         AssertionError: for the first that is decided differently.
@@ -64,13 +106,17 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
         if game.is_won:
             continue
         status, search = search_nodes(game, None)
-        if status == WON:
-            for move in search.moves():
-                game.play(move)
-            assert game.is_won, (rules, deal)
-        assert winnable or status != WON, (rules, deal)
-        assert not (winnable and status != WON and search.is_complete), (rules, deal)
-        found["won" if status == WON else "lost" if search.is_complete else "open"] += 1
+        is_decided = status == WON or search.is_complete
+        if is_decided:
+            _check(winnable, game, search.moves() if status == WON else None, (rules, deal))
+        found["open" if not is_decided else "won" if winnable else "lost"] += 1
+        try:
+            status, easier = search_exchanges(game)
+        except OutOfMemory:
+            continue
+        _check(winnable, game, easier.moves() if status == WON else None, (rules, deal))
+        found["with exchanges"] += 1
+        found["apart"] += len(easier.apart) > 0
     return found
 
 
@@ -80,9 +126,9 @@ def main(run: NodesDifferential) -> None:
 
     def count(rules: Rules) -> list[int]:
         found = compare(rules, range(first, first + run.deals))
-        return [found["won"], found["lost"], found["open"], 0]
+        return [*(found[kind] for kind in KINDS), 0]
 
-    print_comparison(("won", "lost", "open", "differences"), one_way_games(), count)
+    print_comparison((*KINDS, "differences"), one_way_games(), count)
 
 
 if __name__ == "__main__":
