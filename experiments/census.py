@@ -15,6 +15,7 @@ deal that is lost, and checked: see `CERTIFICATE_COLUMNS`.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ from four_seasons_env.rules import file_name
 from four_seasons_env.solver import shorten, solve
 from four_seasons_env.solver.certificates import certify
 
+LEAST_MEMORY = 0.01
+"""GiB that the solver needs to begin with."""
 BLOCK = 100
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed")
@@ -69,6 +72,8 @@ class Census:
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
     """Time limit for each deal."""
+    memory: float = 1.0
+    """GiB that the solver may take for a deal. The hardest losses take up to 8."""
     only: Literal["new", "unknown"] = "new"
     """`new`: solve deals that have not been tried. `unknown`: also those that are open after less
     time than now."""
@@ -97,7 +102,8 @@ class Task(Block):
 
 def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
     game = Game(rules, deal)
-    solution = solve(game, seconds=run.seconds, seed=run.seed)
+    memory = int(run.memory * 2**30)
+    solution = solve(game, seconds=run.seconds, seed=run.seed, memory=memory)
     bases = {int(rank) for rank in game.record["base"][0]}
     return {
         "rules": rules,
@@ -137,6 +143,8 @@ def take_census(run: Census) -> pd.DataFrame:
     rule_sets = rule_set_names(run.rules)
     if not run.seconds > 0:
         raise ValueError(f"the solver gets more than 0 seconds for a deal, not {run.seconds:g}")
+    if not LEAST_MEMORY <= run.memory < math.inf:
+        raise ValueError(f"the solver gets {LEAST_MEMORY:g} GiB or more, not {run.memory:g}")
     run.workers.check()
     check_seed(run.seed)
     check_out(run.out, "census")

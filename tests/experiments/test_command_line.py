@@ -76,6 +76,8 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("compare", ["--agents", "random", "--census", "nowhere"], "nowhere holds no census"),
         ("census", ["--seconds", "0"], "more than 0 seconds"),
         ("census", ["--seconds", "nan"], "more than 0 seconds"),
+        ("census", ["--memory", "0"], "0.01 GiB or more"),
+        ("census", ["--memory", "inf"], "0.01 GiB or more"),
         ("solve", ["--seconds", "0"], "more than 0 seconds"),
         ("train", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
         ("train", ["--core-minutes", "0"], "--core-minutes is a number of minutes above 0"),
