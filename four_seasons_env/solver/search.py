@@ -45,11 +45,13 @@ _PLANNED_WIDTHS = (15_000, 40_000, 5_000)
 _PLANNED_DISCOUNTS = 3  # of these, for beams that plan; searches by nodes use all
 _DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
 _LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
-_NODES_WIDTHS = (400, 200, 200, 1_600)  # of searches by nodes, in turn
+_NODES = ((400, False), (200, True), (400, True), (100, True), (200, False), (800, True))
+# widths of searches by nodes, in turn, and whether they begin with exchanges
 _SPELL, _LONGER_SPELLS = 1_000, 4  # steps of the first search with exchanges; times as many later
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 _EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
 _EXHAUST_SHARE = 4  # positions of beams for each position of that search
+_UNKNOWN: tuple[str, list[Move], str] = ("unknown", [], "")
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class _Solver:
         beam = beams.Beam(record, rules, self._frames, width, _ARRANGEMENTS, WEIGHTS, self._memory)
         if self._run_beam(beam) == beams.WON:
             return "won", beam.moves(), "moves"
-        return ("lost", [], "beam") if beam.is_complete else ("unknown", [], "")
+        return ("lost", [], "beam") if beam.is_complete else _UNKNOWN
 
     def run(self) -> tuple[str, list[Move], str]:
         """The status, the moves and what they rest on.
@@ -135,10 +137,10 @@ class _Solver:
                 return "lost", [], "relaxed game"
             number += 1
             if number == _QUICK and self._memory >= 4 * _FORMULA_MEMORY:
-                answer = self._formula()
-                if answer == sat.LOST:
+                found = self._formula()
+                if found == sat.LOST:
                     return "lost", [], "formula"
-                is_relaxed_win = answer == sat.SATISFIABLE
+                is_relaxed_win = found == sat.SATISFIABLE
             if number >= _QUICK and (number - _QUICK) % _PLANNED_EVERY == 0:
                 turn = (number - _QUICK) // _PLANNED_EVERY
                 if turn < _PLANNED_FIRST or turn % _PLANNED_RARELY == 0:
@@ -146,12 +148,11 @@ class _Solver:
                     if moves:
                         return "won", moves, "moves"
                 if turn:
-                    status, moves = self._search_nodes(turn)
-                    if status != "unknown":
-                        return status, moves, "moves" if moves else "nodes"
-                    status, moves = self._search_exchanges()
-                    if status != "unknown":
-                        return status, moves, "moves" if moves else "exchanges"
+                    answer = self._search_nodes(turn)
+                    if answer == _UNKNOWN:
+                        answer = self._search_exchanges()
+                    if answer != _UNKNOWN:
+                        return answer
             if number > _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", [], "whole game"
 
@@ -175,8 +176,8 @@ class _Solver:
             self.positions += beam.positions - before
         return beam.moves() if status == beams.WON else []
 
-    def _search_nodes(self, number: int) -> tuple[str, list[Move]]:
-        """The status, and the moves if it is won, that a search by nodes finds.
+    def _search_nodes(self, number: int) -> tuple[str, list[Move], str]:
+        """What a search by nodes finds, as `run`.
 
         They differ as the beams do: which nodes are chosen is much a matter of luck.
 
@@ -184,59 +185,62 @@ class _Solver:
             number: of the search, from 1 on.
         """
         record, rules = self._game.record[0], self._game.rules
-        again, turn = divmod(number - 1, len(_NODES_WIDTHS))
+        again, turn = divmod(number - 1, len(_NODES))
         spread = _SPREADS[turn % len(_SPREADS)] if again else 0.0
         weights = WEIGHTS * (1 + spread * self._nodes_rng.standard_normal(len(WEIGHTS)))
         discounts = _DISCOUNTS[(turn + again) % len(_DISCOUNTS)]
         puzzle = make_puzzle(record, rules, self._frames, weights, discounts)
         if puzzle is None or self._is_too_small():
-            return "unknown", []
+            return _UNKNOWN
         self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
-        width = _NODES_WIDTHS[turn]
-        search = nodes.NodeSearch(record, rules, self._frames, puzzle, self._oracle, width)
+        parts = record, rules, self._frames, puzzle, self._oracle
+        width, with_exchanges = _NODES[turn]
+        search = (ExchangeSearch if with_exchanges else nodes.NodeSearch)(*parts, width)
         status = beams.SEARCHING
         while status == beams.SEARCHING:
             before = search.positions
             status = search.go_on(self._left())
             self.positions += search.positions - before
         if status == beams.WON:
-            return "won", search.moves()
-        return "lost" if search.is_complete else "unknown", []
+            return "won", search.moves(), "moves"
+        kind = "exchanges" if with_exchanges else "nodes"
+        return ("lost", [], kind) if search.is_complete else _UNKNOWN
 
     def _is_too_small(self) -> bool:
         """Whether what is left is too little for a search by nodes."""
         return self._memory < components.BYTES or self._left() < _LONG
 
-    def _search_exchanges(self) -> tuple[str, list[Move]]:
-        """The status, and the moves if it is won, that a spell of the search with exchanges finds.
+    def _search_exchanges(self) -> tuple[str, list[Move], str]:
+        """What a spell of the search with exchanges that leaves nothing out finds, as `run`.
 
         A spell is four times as long as the one before it. It begins anew, but soon knows what
         that one has learned, and nothing else has to wait for long.
         """
         record, rules = self._game.record[0], self._game.rules
         if self._is_too_small():
-            return "unknown", []
+            return _UNKNOWN
         if self._exchanges is None:
             puzzle = make_puzzle(record, rules, self._frames)
             if puzzle is None:
-                return "unknown", []
+                return _UNKNOWN
             self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
-            self._exchanges = ExchangeSearch(record, rules, self._frames, puzzle, self._oracle)
+            parts = record, rules, self._frames, puzzle, self._oracle
+            self._exchanges = ExchangeSearch(*parts, None)
         search = self._exchanges
         for _ in range(self._spell):
-            before, left = search.positions, self._left()
-            try:
-                status = search.go_on(left, 5 * self._memory // 8)
-            except beams.OutOfMemory:
-                self._spell = 0  # nor will the next have room
+            before = search.positions
+            status = search.go_on(self._left(), 5 * self._memory // 8)
+            self.positions += search.positions - before
+            if status == beams.WON:
+                return "won", search.moves(), "moves"
+            if status == beams.OVER:
+                self._spell = 0  # if it had no room, nor will the next have
+                if search.is_complete:
+                    return "lost", [], "exchanges"
                 break
-            finally:
-                self.positions += search.positions - before
-            if status != beams.SEARCHING:
-                return ("won" if status == beams.WON else "lost"), search.moves()
         search.end_spell()
         self._spell *= _LONGER_SPELLS
-        return "unknown", []
+        return _UNKNOWN
 
     def _formula(self) -> int:
         """What the formula of the relaxed game says; it looks at no positions."""

@@ -15,7 +15,7 @@ from four_seasons_env.engine.hashing import class_key
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
-from four_seasons_env.solver.beam import OVER, WON, OutOfMemory
+from four_seasons_env.solver.beam import OVER, WON
 from four_seasons_env.solver.exchanges import (
     EXCHANGE,
     MOST_CODES,
@@ -140,10 +140,9 @@ def test_late_positions_of_won_games_are_not_lost() -> None:
         moves = solve(game, max_positions=300_000).moves
         for move in moves[: len(moves) // 2]:
             game.play(move)
-        try:
-            status, search = search_exchanges(game)
-        except OutOfMemory:  # too many arrangements, as where there are spaces
-            continue
+        status, search = search_exchanges(game)
+        if status != WON and not search.is_complete:
+            continue  # too many arrangements, as where there are spaces
         assert (status == WON) == bool(moves)
         for move in search.moves():
             game.play(move)
@@ -155,7 +154,17 @@ def test_late_positions_of_won_games_are_not_lost() -> None:
 def test_a_deal_that_is_lost_with_exchanges() -> None:
     status, search = search_exchanges(Game("four-seasons", LOST))
     assert status == OVER
+    assert search.is_complete
     assert not search.apart
+
+
+def test_a_narrow_search_wins_or_proves_nothing() -> None:
+    game = Game("four-seasons", TRAIN_FROM)
+    status, search = search_exchanges(game, width=20)
+    for move in search.moves():
+        game.play(move)
+    assert game.is_won == (status == WON)
+    assert game.is_won or not search.is_complete
 
 
 @pytest.mark.slow

@@ -51,18 +51,20 @@ def test_no_two_searches_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     made: set[object] = set()
 
     class Made:
+        is_complete, positions = False, 0
+
         def __init__(self, *arguments: object) -> None:
             puzzle, width = arguments[3], arguments[5]
             made.add((width, *puzzle.weights, *puzzle.discounts))
-            self.positions, self.is_complete = 0, False
 
         def go_on(self, positions: int) -> int:
             return OVER
 
     monkeypatch.setattr(search.nodes, "NodeSearch", Made)
+    monkeypatch.setattr(search, "ExchangeSearch", Made)
     solver = search._Solver(Game("four-seasons", deal=TRAIN_FROM), np.inf, np.inf, 0, 2**30)
     for number in range(1, 21):
-        assert solver._search_nodes(number) == ("unknown", [])
+        assert solver._search_nodes(number) == ("unknown", [], "")
     assert len(made) == 20
 
 

@@ -19,8 +19,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import SEARCHING, WON, OutOfMemory
-from four_seasons_env.solver.components import BYTES
+from four_seasons_env.solver.beam import SEARCHING, WON
 from four_seasons_env.solver.exchange_search import ExchangeSearch
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.nodes import NodeSearch
@@ -55,7 +54,9 @@ def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
     return status, search
 
 
-def search_exchanges(game: Game, spell: int = 10**9) -> tuple[int, ExchangeSearch]:
+def search_exchanges(
+    game: Game, width: int | None = None, spell: int = 10**9
+) -> tuple[int, ExchangeSearch]:
     """A search with exchanges that has ended, and how.
 
     Args:
@@ -63,10 +64,10 @@ def search_exchanges(game: Game, spell: int = 10**9) -> tuple[int, ExchangeSearc
     """
     frames, puzzle = _parts(game)
     oracle = Oracle(puzzle, game.rules, frames)
-    search = ExchangeSearch(game.record[0], game.rules, frames, puzzle, oracle)
+    search = ExchangeSearch(game.record[0], game.rules, frames, puzzle, oracle, width)
     status, steps = SEARCHING, 0
     while status == SEARCHING:
-        status = search.go_on(10**9, BYTES)
+        status = search.go_on(10**9)
         steps += 1
         if steps == spell:
             search.end_spell()
@@ -110,13 +111,11 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
         if is_decided:
             _check(winnable, game, search.moves() if status == WON else None, (rules, deal))
         found["open" if not is_decided else "won" if winnable else "lost"] += 1
-        try:
-            status, easier = search_exchanges(game)
-        except OutOfMemory:
-            continue
-        _check(winnable, game, easier.moves() if status == WON else None, (rules, deal))
-        found["with exchanges"] += 1
-        found["apart"] += len(easier.apart) > 0
+        status, easier = search_exchanges(game)
+        if status == WON or easier.is_complete:
+            _check(winnable, game, easier.moves() if status == WON else None, (rules, deal))
+            found["with exchanges"] += 1
+            found["apart"] += len(easier.apart) > 0
     return found
 
 
