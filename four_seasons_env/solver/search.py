@@ -45,9 +45,13 @@ _PLANNED_WIDTHS = (15_000, 40_000, 5_000)
 _PLANNED_DISCOUNTS = 3  # of these, for beams that plan; searches by nodes use all
 _DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
 _LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
-_NODES = ((400, False), (200, True), (400, True), (100, True), (200, False), (800, True))
-# widths of searches by nodes, in turn, and whether they begin with exchanges
-_SPELL, _LONGER_SPELLS = 1_000, 4  # steps of the first search with exchanges; times as many later
+_NODES_AT_ONCE = 2  # searches by nodes of some width
+_NODES = (
+    (400, False), (100, True), (200, True), (400, True),
+    (200, False), (100, True), (200, True), (800, True),
+)  # fmt: skip
+# their widths, in turn, and whether they begin with exchanges
+_SPELL, _LONGER_SPELLS = 1_000, 2  # steps of the first search with exchanges; times as many later
 _PROOF_SHARE = 8  # positions of beams for each position of the proof
 _EXHAUST_FROM = 8  # beams that have not won before the whole game is searched beside them
 _EXHAUST_SHARE = 4  # positions of beams for each position of that search
@@ -121,7 +125,7 @@ class _Solver:
         record = game.record[0]
         proof = proofs.Proof(record, game.rules, self._frames, self._memory // 4)
         whole = exhaust.Exhaustive(record, game.rules, self._frames, self._memory // 8)
-        number = 0
+        number = searches = 0
         is_relaxed_win = False  # then the relaxed game proves nothing
         while True:
             before = self.positions
@@ -147,12 +151,14 @@ class _Solver:
                     moves = self._run_planned(turn)
                     if moves:
                         return "won", moves, "moves"
-                if turn:
-                    answer = self._search_nodes(turn)
-                    if answer == _UNKNOWN:
-                        answer = self._search_exchanges()
+                for _ in range(_NODES_AT_ONCE if turn else 0):
+                    searches += 1
+                    answer = self._search_nodes(searches)
                     if answer != _UNKNOWN:
                         return answer
+                answer = self._search_exchanges() if turn else _UNKNOWN
+                if answer != _UNKNOWN:
+                    return answer
             if number > _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", [], "whole game"
 
@@ -186,7 +192,7 @@ class _Solver:
         """
         record, rules = self._game.record[0], self._game.rules
         again, turn = divmod(number - 1, len(_NODES))
-        spread = _SPREADS[turn % len(_SPREADS)] if again else 0.0
+        spread = _SPREADS[turn % len(_SPREADS)] if number > len(_DISCOUNTS) else 0.0
         weights = WEIGHTS * (1 + spread * self._nodes_rng.standard_normal(len(WEIGHTS)))
         discounts = _DISCOUNTS[(turn + again) % len(_DISCOUNTS)]
         puzzle = make_puzzle(record, rules, self._frames, weights, discounts)
@@ -213,7 +219,7 @@ class _Solver:
     def _search_exchanges(self) -> tuple[str, list[Move], str]:
         """What a spell of the search with exchanges that leaves nothing out finds, as `run`.
 
-        A spell is four times as long as the one before it. It begins anew, but soon knows what
+        A spell is twice as long as the one before it. It begins anew, but soon knows what
         that one has learned, and nothing else has to wait for long.
         """
         record, rules = self._game.record[0], self._game.rules
