@@ -31,10 +31,10 @@ $(READY): $(RUNS)
 	touch $@
 
 demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic, report
-	$(BIN)/python -m experiments.demo --minutes $(MINUTES) --out $(DEMO)
+	$(BIN)/four-seasons demo --minutes $(MINUTES) --out $(DEMO)
 
 reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small
-	$(BIN)/python -m experiments.reproduce $(if $(QUICK),--quick)
+	$(BIN)/python -m four_seasons_env.experiments.reproduce $(if $(QUICK),--quick)
 
 test: $(READY)  ## the default tests, about two minutes
 	$(BIN)/python -m tests.warm_up
@@ -75,7 +75,7 @@ docs: $(READY)  ## build the site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(READY)  ## steps per second
-	$(BIN)/python -m experiments.throughput
+	$(BIN)/four-seasons bench
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -4,6 +4,6 @@
 >>> actions = agent.act(games, masks, rng)
 """
 
-from agents.registry import AGENTS, Agent, make_agent
+from four_seasons_env.agents.registry import AGENTS, Agent, make_agent
 
 __all__ = ["AGENTS", "Agent", "make_agent"]

@@ -1,7 +1,7 @@
 """`best`: the strongest agent within a time limit for each move.
 
-Strength and time were measured on validation deals: `python -m experiments.prices` writes
-`best.json`. On another machine all times change by about the same factor.
+Strength and time were measured on validation deals: `python -m four_seasons_env.experiments.prices`
+writes `best.json`. On another machine all times change by about the same factor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agents.registry import Agent, make_agent
+from four_seasons_env.agents.registry import Agent, make_agent
 from four_seasons_env.rules import Rules
 
 MEASURED = Path(__file__).with_name("best.json")

@@ -7,8 +7,8 @@ names them in its pyproject.toml, and they are known wherever it is installed:
     my-agent = "my_package.module:MyAgent"
 
 The class, or function, is called with the options of the agent's name, and with the rule set if it
-has an argument `rules`. What it makes has `act` (`agents.registry.Agent`); `mask` is "legal" where
-it does not say, and `kind`, for tables, "-".
+has an argument `rules`. What it makes has `act` (`four_seasons_env.agents.registry.Agent`); `mask`
+is "legal" where it does not say, and `kind`, for tables, "-".
 """
 
 from __future__ import annotations

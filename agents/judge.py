@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.bundled import bundled_weights
-from agents.planner.reach import new_player, reach
-from agents.planner.weights import load_network
-from agents.search.determinization import hide_unseen
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.planner.reach import new_player, reach
+from four_seasons_env.agents.planner.weights import load_network
+from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search

@@ -20,8 +20,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
-from agents.files import whole_folder
-from agents.schemas import Digest, Share, fitting, one_of, read_json
+from four_seasons_env.agents.files import whole_folder
+from four_seasons_env.agents.schemas import Digest, Share, fitting, one_of, read_json
 from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.rules import Rules
 
@@ -61,7 +61,7 @@ class PolicyCard:
     sha256: Digest = ""
     """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
-    """`mlp`, or a name in `agents.learned.candidates.encoders.ENCODERS`."""
+    """`mlp`, or a name in `four_seasons_env.agents.learned.candidates.encoders.ENCODERS`."""
     decisions: dict[str, int | str] = field(default_factory=dict)
     """Where actions are positions: arguments of `four_seasons_env.next_deal.batch.NextDealBatch`,
     by which the player finds candidates."""
@@ -145,7 +145,7 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
         if not (folder / name).is_file():
             raise FileNotFoundError(
                 f"no weights at {folder}: {name} is missing (train some with "
-                f"`python -m experiments.train --agent {agent} --rules {rules}`)"
+                f"`four-seasons train --agent {agent} --rules {rules}`)"
             )
     try:
         card: PolicyCard = read_json(folder / CARD_FILE, PolicyCard)

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import brought
-from agents.options import check_options, check_values
+from four_seasons_env.agents import brought
+from four_seasons_env.agents.options import check_options, check_values
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 
@@ -43,7 +43,8 @@ BOTH = ("deterministic", "stochastic")
 
 @dataclass(frozen=True)
 class Entry:
-    """One agent: a row of the registry, or one that others bring (`agents.brought`)."""
+    """One agent: a row of the registry, or one that others bring
+    (`four_seasons_env.agents.brought`)."""
 
     maker: str
     """`module:function`, called with the rules and options. If the agent learns, also with its
@@ -64,39 +65,41 @@ _ENDGAME = {"end_positions": "endgame_nodes"}
 
 AGENTS: dict[str, Entry] = {
     "random": Entry(
-        "agents.scripted.random_agent:RandomAgent",
+        "four_seasons_env.agents.scripted.random_agent:RandomAgent",
         "any legal move, all equally likely",
         "chance",
         ("stochastic",),
     ),
     "heuristic": Entry(
-        "agents.scripted.heuristic:HeuristicAgent",
+        "four_seasons_env.agents.scripted.heuristic:HeuristicAgent",
         "the advice that players give, weighted",
         "rule of thumb",
     ),
     "greedy": Entry(
-        "agents.scripted.greedy:GreedyAgent", "a fixed list, as for beginners", "rule of thumb"
+        "four_seasons_env.agents.scripted.greedy:GreedyAgent",
+        "a fixed list, as for beginners",
+        "rule of thumb",
     ),
     "rollout": Entry(
-        "agents.search.rollout:RolloutAgent",
+        "four_seasons_env.agents.search.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
         "rule of thumb + search",
         renamed={"openings": "expansions", "doubt": "standard_errors"},
     ),
     "finisher": Entry(
-        "agents.search.finisher:FinisherAgent",
+        "four_seasons_env.agents.search.finisher:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
         renamed=_ENDGAME,
     ),
     "pimc": Entry(
-        "agents.search.pimc:PimcAgent",
+        "four_seasons_env.agents.search.pimc:PimcAgent",
         "the move after which the solver wins most imagined worlds",
         "search",
         renamed=_ENDGAME,
     ),
     "planner": Entry(
-        "agents.planner.weights:load_planner",
+        "four_seasons_env.agents.planner.weights:load_planner",
         "plans to the next deal, by a value learned from its own games",
         "learned + search",
         learns=True,
@@ -109,26 +112,26 @@ AGENTS: dict[str, Entry] = {
         },
     ),
     "best": Entry(
-        "agents.best:make_best",
+        "four_seasons_env.agents.best:make_best",
         "the strongest within a time limit for each move",
         "learned + search",
     ),
     "next_deal_ppo": Entry(
-        "agents.learned.algorithms:load_agent",
+        "four_seasons_env.agents.learned.algorithms:load_agent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
         learns=True,
     ),
     "maskable_ppo": Entry(
-        "agents.learned.algorithms:load_agent",
+        "four_seasons_env.agents.learned.algorithms:load_agent",
         "sb3-contrib's MaskablePPO",
         "learned",
         BOTH,
         learns=True,
     ),
     "maskable_dqn": Entry(
-        "agents.learned.algorithms:load_agent",
+        "four_seasons_env.agents.learned.algorithms:load_agent",
         "Stable-Baselines3's DQN, masked throughout",
         "learned",
         BOTH,
@@ -171,7 +174,9 @@ def split_name(name: str) -> Name:
         entry, registered, path = _brought(text), text, ""
     options: dict[str, Any] = {}
     if at:
-        from agents.yaml_values import parse_yaml  # a player without options needs no extra
+        from four_seasons_env.agents.yaml_values import (
+            parse_yaml,  # a player without options needs no extra
+        )
     for each in written.split(",") if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
@@ -234,7 +239,7 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
 
     Raises:
         ValueError: for an unknown agent, option or rule set, or weights that cannot be used
-            (`agents.policy_files.PolicyFileError`).
+            (`four_seasons_env.agents.policy_files.PolicyFileError`).
         FileNotFoundError: where there are no weights.
     """
     parts = split_name(name)

@@ -3,10 +3,10 @@
 The solver gets a number of seconds for each deal. Decided deals are never solved again; open deals
 can be given more time:
 
-    python -m experiments.census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
-    python -m experiments.census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
+    four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
+    four-seasons census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
         --out runs/z
-    python -m experiments.census --rules four-seasons --deals 0-9999 --certify --out runs/z
+    four-seasons census --rules four-seasons --deals 0-9999 --certify --out runs/z
 
 `results.csv` has a row a deal. An open deal may be won or lost: the share of winnable deals lies
 between the share won and one minus the share lost. With `--certify` a proof is written for each
@@ -25,22 +25,22 @@ from typing import Any, Literal
 import pandas as pd
 from scipy import stats
 
-from agents.files import write_atomically
-from experiments.command_line import check_seed, run_command
-from experiments.out_folder import check_out
-from experiments.parallel.blocks import (
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.engine.cards import RANKS
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.parallel.blocks import (
     Block,
     collect_blocks,
     rule_set_names,
     run_blocks,
     split_deals,
 )
-from experiments.parallel.workers import Workers
-from experiments.reporting.plots.odds import plot_census
-from experiments.reporting.tables import as_markdown, print_table, write_csv
-from experiments.statistics.summary import bounds_as_text
-from experiments.training.run_folder import provenance, write_json
-from four_seasons_env.engine.cards import RANKS
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.plots.odds import plot_census
+from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
+from four_seasons_env.experiments.statistics.summary import bounds_as_text
+from four_seasons_env.experiments.training.run_folder import provenance, write_json
 from four_seasons_env.game import Game
 from four_seasons_env.rules import file_name
 from four_seasons_env.solver import shorten, solve
@@ -291,10 +291,12 @@ def census(run: Census) -> None:
     print(f"saved in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(census, Census, __doc__, "decided deals are saved in {run.out}; resume: {command}")
-
-
-if __name__ == "__main__":
-    main()
+    run_command(
+        arguments,
+        census,
+        Census,
+        __doc__,
+        "decided deals are saved in {run.out}; resume: {command}",
+    )

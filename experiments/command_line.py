@@ -1,72 +1,37 @@
-"""What all commands share: flags from a dataclass, errors in one line, a last word after Ctrl-C.
-
-A command is a file of this folder that defines `main` and ends with
-``if __name__ == "__main__": main()``. `python -m experiments` finds it by that, and lists the first
-line of its docstring.
-"""
+"""What all commands share: flags from a dataclass, errors in one line, a last word after Ctrl-C."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shlex
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import tyro
+
+from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
 
 Flags = TypeVar("Flags")
 Result = TypeVar("Result")
 
-PACKAGE = str(__package__)
-"""`experiments`; in an installed wheel, `four_seasons_env.experiments`."""
-IN_CLONE = PACKAGE == "experiments"
-ROOT = Path(__file__).parent.parent if IN_CLONE else Path.cwd()
+_HOME = Path(__file__).resolve().parents[1]
+IN_CLONE = (_HOME / "pyproject.toml").is_file()
+ROOT = _HOME if IN_CLONE else Path.cwd()
 """The clone's root; in an installed wheel, the folder in which the process was started."""
+
+RESULTS = Path(__file__).parent / "results"
+"""The stored results: docs/results, and in a wheel those that commands show."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """What a wrong flag, a missing or damaged file, a full disk, or a missing extra raises."""
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-USAGE_ERROR, INTERRUPTED = 2, 130
-"""Exit statuses; the second is that of a shell's Ctrl-C."""
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C.
-
-    Python's own exception, once it has passed through the `exec` of a string (as those of which
-    Numba compiles), has the process end as if nobody had caught it. And a library may drop it:
-    callbacks and finalizers have nobody to raise it to. One that ends unheard while the command
-    runs is raised again.
-    """
-
-    heard = True
-
-    def __del__(self) -> None:
-        if not self.heard and hasattr(signal, "setitimer"):
-            signal.signal(signal.SIGALRM, _stop)
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-
-
-_AGAIN = 0.05
-"""Seconds after which Ctrl-C that was dropped is raised again: out of where it was dropped."""
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    """What SIGINT does while a command runs.
-
-    Raises:
-        Stopped: always.
-    """
-    raise Stopped
 
 
 def run_command(
+    arguments: Sequence[str] | None,
     function: Callable[[Flags], Result],
     flags: type[Flags],
     description: str | None,
@@ -75,6 +40,7 @@ def run_command(
     """Read the flags from the command line and call a command's function with them.
 
     Args:
+        arguments: the flags; by default those of this process.
         function: the command.
         flags: its dataclass of flags; flags of nested dataclasses get no prefix.
         description: the command's docstring, for `--help`.
@@ -85,13 +51,15 @@ def run_command(
         SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
-    twice = _given_twice(sys.argv[1:])
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    twice = _given_twice(arguments)
     if twice:
         print(f"error: {twice} is given twice: several values stand behind one", file=sys.stderr)
         sys.exit(USAGE_ERROR)
     run = tyro.cli(
         flags,
-        prog=f"python -m {PACKAGE}.{name}",
+        args=arguments,
+        prog=f"four-seasons {name}",
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
@@ -99,19 +67,18 @@ def run_command(
     def saved() -> str:
         if callable(interrupted):
             return interrupted(run)
-        return interrupted.format(run=run, command=command_line())
+        command = shlex.join(["four-seasons", name, *arguments])
+        return interrupted.format(run=run, command=command)
 
     try:
-        if callable(signal.getsignal(signal.SIGINT)):
-            signal.signal(signal.SIGINT, _stop)
-        with _none_is_dropped():
-            result = function(run)
+        result = function(run)
         sys.stdout.flush()
         return result
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one line, however often it is pressed
         print(f"stopped: {saved()}", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except ModuleNotFoundError:
+        raise  # for `four_seasons_env.__main__`, which names the extra
     except EXPECTED_ERRORS as error:
         told = one_line(error)
         if isinstance(error, OSError) and error.errno in NO_SPACE:
@@ -119,32 +86,6 @@ def run_command(
         print(f"error: {told}", file=sys.stderr)
         _drop_what_cannot_be_printed()
         sys.exit(USAGE_ERROR)
-
-
-@contextmanager
-def _none_is_dropped() -> Iterator[None]:
-    """Within the block, Ctrl-C that is dropped is raised again, and Python prints no word of it."""
-    previous = sys.unraisablehook
-
-    def hook(dropped: sys.UnraisableHookArgs) -> None:
-        if not isinstance(dropped.exc_value, Stopped):
-            previous(dropped)
-
-    sys.unraisablehook = hook
-    Stopped.heard = False
-    try:
-        yield
-    finally:
-        Stopped.heard = True
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = previous
-
-
-def hear(stop: KeyboardInterrupt) -> None:
-    """Say of Ctrl-C, which is not raised any further, that it was not dropped."""
-    if isinstance(stop, Stopped):
-        stop.heard = True
 
 
 def _drop_what_cannot_be_printed() -> None:
@@ -181,12 +122,8 @@ def check_seed(seed: int) -> None:
 
 
 def command_line() -> str:
-    """The command line of this process, as it can be typed in `ROOT`."""
-    arguments: list[Any] = [each.replace(f"{ROOT}/", "") for each in sys.argv]
-    path = ROOT / arguments[0]
-    if path.suffix == ".py" and path.parent.name == "experiments":
-        arguments[:1] = ["-m", f"{PACKAGE}.{path.stem}"]
-    return shlex.join(["python", *arguments])
+    """The command line of this process, as a user types it."""
+    return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")
 
 
 def require_clone() -> None:
@@ -197,18 +134,3 @@ def require_clone() -> None:
     """
     if not IN_CLONE:
         raise RuntimeError("README and docs are written from their sources: run this in a clone")
-
-
-def run_renamed(new: str, *arguments: str) -> None:
-    """Run a command under its old name, and print the new one.
-
-    Args:
-        new: its name.
-        *arguments: flags that the old name implies.
-    """
-    from experiments.__main__ import run_by_name
-
-    old = Path(sys.argv[0]).stem
-    now = " ".join([f"{PACKAGE}.{new}", *arguments])
-    print(f"deprecated: {PACKAGE}.{old} is now {now}", file=sys.stderr)
-    run_by_name(new, [*arguments, *sys.argv[1:]])

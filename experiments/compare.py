@@ -1,6 +1,6 @@
 """Play agents on the same deals and compare them.
 
-    python -m experiments.compare --agents random heuristic maskable_ppo:runs/x --out runs/y
+    four-seasons compare --agents random heuristic maskable_ppo:runs/x --out runs/y
 
 Every agent plays every deal, many deals side by side, and sees only what a player may see.
 `results.csv` has a row a game; table and plots are made from it. Started again, a comparison plays
@@ -9,38 +9,49 @@ only the blocks of deals that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from agents.files import write_atomically
-from agents.policy_files import rules_fields
-from agents.registry import AGENTS
-from experiments.command_line import check_seed, hear, run_command
-from experiments.evaluation.ceiling import CENSUS, read_census
-from experiments.evaluation.games import has_games, write_games
-from experiments.evaluation.people import find_all_players
-from experiments.evaluation.play import sealed_count, sealed_deals
-from experiments.evaluation.players import PLAYS, Player
-from experiments.evaluation.recording import play_recorded, warm_up
-from experiments.out_folder import check_out
-from experiments.parallel.blocks import (
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.policy_files import rules_fields
+from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.evaluation.ceiling import CENSUS, read_census
+from four_seasons_env.experiments.evaluation.games import has_games, write_games
+from four_seasons_env.experiments.evaluation.people import find_all_players
+from four_seasons_env.experiments.evaluation.play import sealed_count, sealed_deals
+from four_seasons_env.experiments.evaluation.players import PLAYS, Player
+from four_seasons_env.experiments.evaluation.recording import play_recorded, warm_up
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.parallel.blocks import (
     Block,
     collect_blocks,
     rule_set_names,
     run_blocks,
     split_deals,
 )
-from experiments.parallel.parts import digest_of
-from experiments.parallel.workers import Workers
-from experiments.reporting.plots.comparison import plot_cards_up, plot_win_rates
-from experiments.reporting.summary_page import ABOUT, BESIDE, read_about, summarise_folder
-from experiments.reporting.tables import as_markdown, print_table, read_table, write_csv
-from experiments.statistics.seeds import improvements
-from experiments.statistics.summary import (
+from four_seasons_env.experiments.parallel.parts import digest_of
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.plots.comparison import plot_cards_up, plot_win_rates
+from four_seasons_env.experiments.reporting.summary_page import (
+    ABOUT,
+    BESIDE,
+    read_about,
+    summarise_folder,
+)
+from four_seasons_env.experiments.reporting.tables import (
+    as_markdown,
+    print_table,
+    read_table,
+    write_csv,
+)
+from four_seasons_env.experiments.statistics.seeds import improvements
+from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
     KEPT,
     RESULT_COLUMNS,
@@ -48,8 +59,7 @@ from experiments.statistics.summary import (
     deals_as_text,
     summarise_seeds,
 )
-from experiments.training.run_folder import provenance, write_json
-from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.experiments.training.run_folder import provenance, write_json
 from four_seasons_env.rules import file_name, get_rules, nearest
 
 BLOCK = 1000
@@ -84,13 +94,13 @@ class Compare:
     trust: bool = False
     """Open zips of Stable-Baselines3, which can run any code."""
     record: bool = False
-    """Keep every game as moves, so that `experiments.verify` can replay it. A folder that has
+    """Keep every game as moves, so that `four-seasons verify` can replay it. A folder that has
     games keeps those of whatever it grows by."""
     isolate: bool = False
     """Run each agent in a process of its own, which cannot read this one's memory; same results."""
     workers: Workers = field(default_factory=Workers)
     census: Path = CENSUS
-    """A folder of `experiments.census`: if it has all the deals, the table shows how many can be
+    """A folder of `four-seasons census`: if it has all the deals, the table shows how many can be
     won at all. The repository has that of the test deals."""
     beside: Path | None = None
     """A `summary.csv` with stored results of agents that do not play now."""
@@ -252,12 +262,11 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
     ]
     try:
         run_blocks(play_block, tasks, "playing", run.workers)
-    except KeyboardInterrupt as stop:
+    except KeyboardInterrupt:
         missing = {task.deals for task in tasks if task.left(task.stored())}
         tasks = [task for task in tasks if task.deals not in missing]
         if not (finish_when_stopped and tasks):
             raise
-        hear(stop)
         print("ended early, with the deals that all have played; Ctrl-C again stops it")
     return collect_blocks(tasks, run.out / "results.csv")
 
@@ -313,15 +322,12 @@ def compare(run: Compare, finish_when_stopped: bool = False) -> None:
     print(f"saved in {run.out}: results.csv (a row a game), summary.csv, table.md, plots")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     run_command(
+        arguments,
         compare,
         Compare,
         __doc__,
         "finished blocks of deals are saved in {run.out}; resume: {command}",
     )
-
-
-if __name__ == "__main__":
-    main()

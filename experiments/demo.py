@@ -1,6 +1,6 @@
 """Train an agent, compare it and report, in five minutes: what `make demo` runs.
 
-    python -m experiments.demo --minutes 2
+    four-seasons demo --minutes 2
 
 Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
 from nothing, plays it on the 10,000 test deals beside the heuristic and a beginner's list, and
@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import time
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from experiments.command_line import run_command
-from experiments.compare import Compare, compare
-from experiments.out_folder import check_writable
-from experiments.pages import RESULTS
-from experiments.report import Report, report
-from experiments.reporting.animation import save_game
-from experiments.reporting.summary_page import read_results
-from experiments.reporting.tables import read_table
-from experiments.train import Train, check_minutes, train
-from experiments.training.run_folder import BEST, DONE
 from four_seasons_env.engine.deals import TEST, parse_deals
+from four_seasons_env.experiments.command_line import RESULTS, run_command
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.out_folder import check_writable
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.animation import save_game
+from four_seasons_env.experiments.reporting.summary_page import read_results
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.train import Train, check_minutes, train
+from four_seasons_env.experiments.training.run_folder import BEST, DONE
 from four_seasons_env.rules import get_rules
 
 LEARNER = "next_deal_ppo"
@@ -143,10 +143,12 @@ def _game_to_show(compared: Path) -> tuple[int, bool]:
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(demo, Demo, __doc__, "what the demo has made is in the newest folder of {run.out}")
-
-
-if __name__ == "__main__":
-    main()
+    run_command(
+        arguments,
+        demo,
+        Demo,
+        __doc__,
+        "what the demo has made is in the newest folder of {run.out}",
+    )

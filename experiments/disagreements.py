@@ -1,7 +1,7 @@
 """Compare the planner's decisions with the heuristic's, and measure what the difference gains.
 
-    python -m experiments.disagreements --out runs/disagreements
-    python -m experiments.pages --disagreements runs/disagreements    # into docs/agents.md
+    disagreements --out runs/disagreements
+    pages --disagreements runs/disagreements    # into docs/agents.md
 
 The planner plays validation deals. At each of its decisions the heuristic plays from the same
 position until it would turn a card. Where the two positions differ, the planner plays on from both,
@@ -10,7 +10,7 @@ with the unseen cards in one new order. The gain is the mean difference in games
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from rich.progress import track
 
-from agents.registry import Agent, make_agent, split_name
-from agents.search.determinization import determinize, hide_unseen
-from experiments.command_line import check_seed, run_command
-from experiments.evaluation.decisions import play_to_next_card
-from experiments.evaluation.play import play_records
-from experiments.evaluation.players import find_players
-from experiments.out_folder import check_out
-from experiments.reporting.tables import print_table, write_csv
+from four_seasons_env.agents.registry import Agent, make_agent, split_name
+from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
 from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.evaluation.decisions import play_to_next_card
+from four_seasons_env.experiments.evaluation.play import play_records
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
@@ -189,9 +189,9 @@ def disagreements(run: Disagreements) -> None:
     print_table(disagreements_as_text(summary), f"planner and heuristic, deals {run.deals}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(disagreements, Disagreements, __doc__)
+    run_command(arguments, disagreements, Disagreements, __doc__)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Hold an agent's decisions near the end of the stock against the best ones by fair play.
 
-    python -m experiments.endings --out runs/endings
-    python -m experiments.endings --agent planner@exact=4 --out runs/exact
+    python -m four_seasons_env.experiments.endings --out runs/endings
+    python -m four_seasons_env.experiments.endings --agent planner@exact=4 --out runs/exact
 
 The agent plays validation deals. From a number of hidden cards on, each position is valued by
 `four_seasons_env.solver.fair_value` before a decision, and again with the decision made: the
@@ -11,7 +11,7 @@ is what perfect decisions from there on would gain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,13 @@ import numpy as np
 import pandas as pd
 from rich.progress import track
 
-from agents.registry import make_agent
-from experiments.command_line import check_seed, run_command
-from experiments.evaluation.decisions import play_to_next_card
-from experiments.evaluation.players import find_players
-from experiments.out_folder import check_out
-from experiments.reporting.tables import print_table, write_csv
+from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import VALIDATION, parse_deals
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.evaluation.decisions import play_to_next_card
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.solver import fair_value
 
@@ -144,9 +144,9 @@ def endings(run: Endings) -> None:
     print_table(endings_as_text(summary), f"{run.agent} by fair values, deals {run.deals}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(endings, Endings, __doc__)
+    run_command(arguments, endings, Endings, __doc__)
 
 
 if __name__ == "__main__":

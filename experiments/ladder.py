@@ -1,8 +1,8 @@
 """Measure what agents win and what a move costs them, with more and less thought.
 
-    python -m experiments.ladder --out runs/prices                  # validation deals
-    python -m experiments.ladder --out runs/ladder --deals 0-999    # test deals, to report
-    python -m experiments.pages --ladder runs/ladder                # into docs/agents.md
+    ladder --out runs/prices                  # validation deals
+    ladder --out runs/ladder --deals 0-999    # test deals, to report
+    pages --ladder runs/ladder                # into docs/agents.md
 
 The first writes agents/best.json, by which `make_agent("best")` chooses the agent that wins most
 within a time for each move. Test deals choose nothing.
@@ -11,19 +11,20 @@ within a time for each move. Test deals choose nothing.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from agents.best import MEASURED
-from agents.files import write_atomically
-from experiments.command_line import command_line, run_command
-from experiments.compare import Compare, compare
-from experiments.parallel.workers import Workers
-from experiments.reporting.tables import read_table
+from four_seasons_env.agents.best import MEASURED
+from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.engine.deals import TEST, VALIDATION, parse_deals
+from four_seasons_env.experiments.command_line import command_line, run_command
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.tables import read_table
 
 PLAYERS = [
     "random",
@@ -62,7 +63,7 @@ class Ladder:
     """Measure what agents win and what a move costs them."""
 
     out: Path
-    """Folder of the results, as of `experiments.compare`."""
+    """Folder of the results, as of `four-seasons compare`."""
     deals: str = f"{VALIDATION[0]}-{VALIDATION[0] + 299}"
     """Validation deals to choose by, or test deals to report."""
     workers: Workers = field(default_factory=lambda: Workers(n_jobs=1))
@@ -109,9 +110,10 @@ def ladder(run: Ladder) -> None:
     print(f"saved in {MEASURED}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     run_command(
+        arguments,
         ladder,
         Ladder,
         __doc__,

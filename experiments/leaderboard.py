@@ -1,27 +1,32 @@
 """Put comparisons on docs/leaderboard.md, once their games have been replayed.
 
-    python -m experiments.leaderboard runs/c runs/sent-by-others
+    python -m four_seasons_env.experiments.leaderboard runs/c runs/sent-by-others
 
-Each folder, of `experiments.compare --record`, is verified first (`experiments.verify`); one that
+Each folder, of `four-seasons compare --record`, is verified first (`four-seasons verify`); one that
 is not leaves the page as it is. The rows are kept in docs/results/leaderboard.csv; without a folder
 the page is written from there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 import tyro
 
-from agents.files import write_atomically
-from experiments.command_line import ROOT, require_clone, run_command
-from experiments.compare import BLOCK
-from experiments.pages import with_part
-from experiments.reporting.leaderboard_page import leaderboard_part, merged, rows_of
-from experiments.reporting.tables import read_table, write_csv
-from experiments.verification.replay import verify_folder
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.command_line import ROOT, require_clone, run_command
+from four_seasons_env.experiments.compare import BLOCK
+from four_seasons_env.experiments.pages import with_part
+from four_seasons_env.experiments.reporting.leaderboard_page import (
+    leaderboard_part,
+    merged,
+    rows_of,
+)
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.verification.replay import verify_folder
 
 PAGE = ROOT / "docs" / "leaderboard.md"
 ROWS = ROOT / "docs" / "results" / "leaderboard.csv"
@@ -32,7 +37,7 @@ class Leaderboard:
     """Put comparisons on the leaderboard."""
 
     folders: tyro.conf.Positional[list[Path]] = field(default_factory=list)
-    """Folders of `experiments.compare --record`, whoever has sent them."""
+    """Folders of `four-seasons compare --record`, whoever has sent them."""
 
 
 def with_leaderboard(page: str, rows: pd.DataFrame) -> str:
@@ -59,9 +64,9 @@ def update_leaderboard(run: Leaderboard) -> None:
     print(f"{len(rows)} rows in {PAGE}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(update_leaderboard, Leaderboard, __doc__)
+    run_command(arguments, update_leaderboard, Leaderboard, __doc__)
 
 
 if __name__ == "__main__":

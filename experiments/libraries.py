@@ -1,8 +1,8 @@
 """Run the recipes for other libraries, and write docs/recipes: scripts, and what came of them.
 
-    python -m experiments.libraries --run sb3 cleanrl                  # with the packages of here
-    python -m experiments.libraries --run all --venvs runs/venvs       # each in one of its own
-    python -m experiments.libraries                                    # pages only
+    libraries --run sb3 cleanrl                  # with the packages of here
+    libraries --run all --venvs runs/venvs       # each in one of its own
+    libraries                                    # pages only
 
 A recipe is a page of docs/recipes that quotes one script or more. A script prints a line of JSON
 for what it has trained; those lines are stored in docs/results/libraries.csv, where they replace
@@ -18,16 +18,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from agents.files import write_atomically
-from experiments.command_line import ROOT, require_clone, run_command
-from experiments.pages import with_part
-from experiments.reporting.libraries_page import (
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.command_line import ROOT, require_clone, run_command
+from four_seasons_env.experiments.pages import with_part
+from four_seasons_env.experiments.reporting.libraries_page import (
     INDEX,
     MASKED_GAMES,
     RECIPES,
@@ -37,7 +38,7 @@ from experiments.reporting.libraries_page import (
     parts,
     requirements,
 )
-from experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 from four_seasons_env.rules import nearest
 
 ALL = "all"
@@ -203,10 +204,14 @@ def run_libraries(run: Libraries) -> None:
     print(f"written: {INDEX.parent.relative_to(ROOT)}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     run_command(
-        run_libraries, Libraries, __doc__, "recipes that have run are stored; resume: {command}"
+        arguments,
+        run_libraries,
+        Libraries,
+        __doc__,
+        "recipes that have run are stored; resume: {command}",
     )
 
 

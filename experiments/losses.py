@@ -1,7 +1,7 @@
 """Say of each deal that is lost why it is lost, and draw the plainest.
 
-    python -m experiments.losses --out runs/losses
-    python -m experiments.pages --losses runs/losses      # into docs/solver.md
+    python -m four_seasons_env.experiments.losses --out runs/losses
+    python -m four_seasons_env.experiments.pages --losses runs/losses      # into docs/solver.md
 
 The deals are those that the kept census proved lost. A reason is a few moments for which the piles
 do not suffice, however the deal is played (`four_seasons_env.solver.why_lost`).
@@ -9,19 +9,20 @@ do not suffice, however the deal is played (`four_seasons_env.solver.why_lost`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 from rich.progress import track
 
-from agents.files import write_atomically
-from experiments.command_line import run_command
-from experiments.evaluation.ceiling import CENSUS, read_census
-from experiments.out_folder import check_out
-from experiments.reporting.loss_picture import loss_picture
-from experiments.reporting.losses_page import reasons_of
-from experiments.reporting.tables import print_table, write_csv
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.evaluation.ceiling import CENSUS, read_census
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.reporting.loss_picture import loss_picture
+from four_seasons_env.experiments.reporting.losses_page import reasons_of
+from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
 from four_seasons_env.solver import why_lost
@@ -75,9 +76,9 @@ def losses(run: Losses) -> None:
     print_table(shown, f"{rules.name}: {len(found)} of {len(lost)} losses have a reason")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(losses, Losses, __doc__)
+    run_command(arguments, losses, Losses, __doc__)
 
 
 if __name__ == "__main__":

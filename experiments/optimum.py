@@ -1,8 +1,8 @@
 """Work out how well small games can be played fairly, and hold agents against that.
 
-    python -m experiments.optimum --out runs/optimum
-    python -m experiments.optimum --agents random heuristic planner maskable_ppo --out runs/optimum
-    python -m experiments.pages --optimum runs/optimum       # into docs/small-games.md
+    four-seasons optimum --out runs/optimum
+    four-seasons optimum --agents random heuristic planner maskable_ppo --out runs/optimum
+    pages --optimum runs/optimum       # into docs/small-games.md
 
 For each opening of a small game, the exact chance to win by the best play of one who sees only what
 a player may see (`four_seasons_env.solver.fair_value`). Then agents play deals with these openings,
@@ -21,28 +21,33 @@ from typing import Any
 
 import pandas as pd
 
-from agents.registry import split_name
-from experiments import census, compare
-from experiments.command_line import check_seed, run_command
-from experiments.evaluation.games import games_of
-from experiments.evaluation.openings import check_rules, deals_with, game_of, openings
-from experiments.evaluation.players import find_players, split_label
-from experiments.evaluation.regrets import known_of, regret_of, value_exactly
-from experiments.out_folder import check_out
-from experiments.parallel.blocks import (
+from four_seasons_env.agents.registry import split_name
+from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.experiments import census, compare
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.evaluation.games import games_of
+from four_seasons_env.experiments.evaluation.openings import (
+    check_rules,
+    deals_with,
+    game_of,
+    openings,
+)
+from four_seasons_env.experiments.evaluation.players import find_players, split_label
+from four_seasons_env.experiments.evaluation.regrets import known_of, regret_of, value_exactly
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.parallel.blocks import (
     Block,
     collect_blocks,
     rule_set_names,
     run_blocks,
     split_deals,
 )
-from experiments.parallel.workers import Workers
-from experiments.reporting.plots.odds import plot_regret
-from experiments.reporting.tables import print_table, write_csv
-from experiments.statistics.regret import regret_as_text, summarise_regret
-from experiments.train import Train, check_minutes, train
-from experiments.training.run_folder import DONE, RUN, provenance, write_json
-from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.plots.odds import plot_regret
+from four_seasons_env.experiments.reporting.tables import print_table, write_csv
+from four_seasons_env.experiments.statistics.regret import regret_as_text, summarise_regret
+from four_seasons_env.experiments.train import Train, check_minutes, train
+from four_seasons_env.experiments.training.run_folder import DONE, RUN, provenance, write_json
 from four_seasons_env.play.records import read_records
 from four_seasons_env.rules import SMALL, get_rules, nearest
 
@@ -313,10 +318,12 @@ def optimum(run: Optimum) -> None:
     print(f"saved in {run.out}: openings.csv, regrets.csv (a row a game), summary.csv, regret.png")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(optimum, Optimum, __doc__, "what is done is saved in {run.out}; resume: {command}")
-
-
-if __name__ == "__main__":
-    main()
+    run_command(
+        arguments,
+        optimum,
+        Optimum,
+        __doc__,
+        "what is done is saved in {run.out}; resume: {command}",
+    )

@@ -1,72 +1,97 @@
 """Write the results of experiments into README and docs.
 
-    python -m experiments.pages --results runs/y        # agents on one rule set -> README
+    pages --results runs/y        # agents on one rule set -> README
                                                         # and docs/benchmark.md
-    python -m experiments.pages --family runs/z         # agents on all rule sets -> docs/family.md,
+    pages --family runs/z         # agents on all rule sets -> docs/family.md,
                                                         # docs/rules
-    python -m experiments.pages --recipes runs/r/*      # other rule sets -> docs/agents.md
-    python -m experiments.pages --searches runs/f       # players without weights -> docs/family.md
-    python -m experiments.pages --speed runs/speed      # throughput -> docs/benchmark.md
-    python -m experiments.pages --census runs/c         # experiments.census -> docs/solver.md
-    python -m experiments.pages --ladder runs/l         # experiments.ladder -> docs/agents.md
-    python -m experiments.pages --thrown-away runs/review
+    pages --recipes runs/r/*      # other rule sets -> docs/agents.md
+    pages --searches runs/f       # players without weights -> docs/family.md
+    pages --speed runs/speed      # throughput -> docs/benchmark.md
+    pages --census runs/c         # experiments.census -> docs/solver.md
+    pages --ladder runs/l         # experiments.ladder -> docs/agents.md
+    pages --thrown-away runs/review
                                                         # experiments.review -> docs/play.md
-    python -m experiments.pages --disagreements runs/d  # of that name -> docs/agents.md
-    python -m experiments.pages --endings runs/e        # experiments.endings -> docs/solver.md
-    python -m experiments.pages --losses runs/l         # experiments.losses -> docs/solver.md
-    python -m experiments.pages --optimum runs/o        # experiments.optimum ->
+    pages --disagreements runs/d  # of that name -> docs/agents.md
+    pages --endings runs/e        # experiments.endings -> docs/solver.md
+    pages --losses runs/l         # experiments.losses -> docs/solver.md
+    pages --optimum runs/o        # experiments.optimum ->
                                                         # docs/small-games.md, and the package
-    python -m experiments.pages --learning runs/l/compare --curves runs/l/next_deal
+    pages --learning runs/l/compare --curves runs/l/next_deal
                                                         # the study -> docs/learning.md
 
-Folders without a note are of `experiments.compare`, `--curves` of `experiments.sweep`. What the
+Folders without a note are of `four-seasons compare`, `--curves` of `four-seasons sweep`. What the
 pages show of them is stored in docs/results; without a folder the pages are written from there. No
 figure on them is typed by hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
-from agents.files import write_atomically
-from experiments.census import census_as_text, decided_within, hardest, summarise_census
-from experiments.command_line import ROOT, require_clone, run_command
-from experiments.disagreements import disagreements_as_text
-from experiments.endings import endings_as_text
-from experiments.evaluation.ceiling import CEILING, CENSUS, read_census, with_present_ceiling
-from experiments.evaluation.thrown_away import thrown_away
-from experiments.losses import PICTURES
-from experiments.losses import TABLE as LOSSES
-from experiments.parallel.parts import read_part
-from experiments.reporting.answer_page import answer_page, answers
-from experiments.reporting.architecture_page import record_part
-from experiments.reporting.benchmark_page import (
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.engine.cards import RANKS
+from four_seasons_env.experiments.bench import cpu_name
+from four_seasons_env.experiments.census import (
+    census_as_text,
+    decided_within,
+    hardest,
+    summarise_census,
+)
+from four_seasons_env.experiments.command_line import ROOT, require_clone, run_command
+from four_seasons_env.experiments.disagreements import disagreements_as_text
+from four_seasons_env.experiments.endings import endings_as_text
+from four_seasons_env.experiments.evaluation.ceiling import (
+    CEILING,
+    CENSUS,
+    read_census,
+    with_present_ceiling,
+)
+from four_seasons_env.experiments.evaluation.thrown_away import thrown_away
+from four_seasons_env.experiments.losses import PICTURES
+from four_seasons_env.experiments.losses import TABLE as LOSSES
+from four_seasons_env.experiments.parallel.parts import read_part
+from four_seasons_env.experiments.reporting.answer_page import answer_page, answers
+from four_seasons_env.experiments.reporting.architecture_page import record_part
+from four_seasons_env.experiments.reporting.benchmark_page import (
     headline_part,
     results_part,
     speed_part,
     with_ratios,
 )
-from experiments.reporting.family_page import family_page
-from experiments.reporting.former import told_of_former
-from experiments.reporting.learning_page import PAGE, learning_parts, store_learning
-from experiments.reporting.losses_page import losses_part
-from experiments.reporting.odds import kept_results
-from experiments.reporting.plots.comparison import plot_speed_strength, plot_win_rates
-from experiments.reporting.plots.odds import plot_alive, plot_answer, plot_census
-from experiments.reporting.plots.throughput import plot_throughput
-from experiments.reporting.rules_page import rules_page
-from experiments.reporting.small_games_page import small_games_part, store_small_games
-from experiments.reporting.spaces_page import spaces_parts
-from experiments.reporting.summary_page import read_summary
-from experiments.reporting.tables import as_markdown, beside_stored, read_table, write_csv
-from experiments.reporting.weights_table import weights_table
-from experiments.statistics.summary import as_text
-from experiments.throughput import cpu_name
-from four_seasons_env.engine.cards import RANKS
+from four_seasons_env.experiments.reporting.family_page import family_page
+from four_seasons_env.experiments.reporting.former import told_of_former
+from four_seasons_env.experiments.reporting.learning_page import (
+    PAGE,
+    learning_parts,
+    store_learning,
+)
+from four_seasons_env.experiments.reporting.losses_page import losses_part
+from four_seasons_env.experiments.reporting.odds import kept_results
+from four_seasons_env.experiments.reporting.plots.comparison import (
+    plot_speed_strength,
+    plot_win_rates,
+)
+from four_seasons_env.experiments.reporting.plots.odds import plot_alive, plot_answer, plot_census
+from four_seasons_env.experiments.reporting.plots.throughput import plot_throughput
+from four_seasons_env.experiments.reporting.rules_page import rules_page
+from four_seasons_env.experiments.reporting.small_games_page import (
+    small_games_part,
+    store_small_games,
+)
+from four_seasons_env.experiments.reporting.spaces_page import spaces_parts
+from four_seasons_env.experiments.reporting.summary_page import read_summary
+from four_seasons_env.experiments.reporting.tables import (
+    as_markdown,
+    beside_stored,
+    read_table,
+    write_csv,
+)
+from four_seasons_env.experiments.reporting.weights_table import weights_table
+from four_seasons_env.experiments.statistics.summary import as_text
 from four_seasons_env.rules import RULES, Rules, file_name
 
 README = ROOT / "README.md"
@@ -96,21 +121,22 @@ class Pages:
     family: Path | None = None
     """Folder of a comparison of agents on the test deals of all rule sets, or of some."""
     speed: Path | None = None
-    """Folder of `experiments.throughput`."""
+    """Folder of `four-seasons bench`."""
     census: Path | None = None
     """Folder of a census of test deals, of one rule set or of more."""
     ladder: Path | None = None
-    """Folder of `experiments.ladder` on test deals."""
+    """Folder of `four_seasons_env.experiments.ladder` on test deals."""
     disagreements: Path | None = None
-    """Folder of `experiments.disagreements`."""
+    """Folder of `four_seasons_env.experiments.disagreements`."""
     endings: list[Path] = field(default_factory=list)
-    """Folders of `experiments.endings`; of each number of hidden cards the most decisions count."""
+    """Folders of `four_seasons_env.experiments.endings`; of each number of hidden cards the most
+    decisions count."""
     losses: Path | None = None
-    """Folder of `experiments.losses`."""
+    """Folder of `four_seasons_env.experiments.losses`."""
     optimum: Path | None = None
-    """Folder of `experiments.optimum` on all small games."""
+    """Folder of `four-seasons optimum` on all small games."""
     thrown_away: Path | None = None
-    """Folder of `experiments.review --deals`."""
+    """Folder of `four-seasons review --deals`."""
     recipes: list[Path] = field(default_factory=list)
     """Folders of comparisons of heuristic and planner on other rule sets."""
     searches: list[Path] = field(default_factory=list)
@@ -211,7 +237,8 @@ def with_agents(page: str) -> str:
     ladder = read_table(RESULTS / "ladder.csv")
     part = (
         f"Test deals 0 to {int(ladder['deals'].max()) - 1:,}, one core, by "
-        "`python -m experiments.ladder`. `ms/game` is the agent's own time for a game.\n\n"
+        "`python -m four_seasons_env.experiments.ladder`. `ms/game` is the agent's own time for a "
+        "game.\n\n"
         f"{as_markdown(as_text(ladder))}\n![games won against time a move](results/ladder.png)\n\n"
     )
     page = with_part(page, "ladder", part)
@@ -393,10 +420,14 @@ def write_pages(run: Pages) -> None:
         write_atomically(path, page.encode())
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     run_command(
-        write_pages, Pages, __doc__, "pages that were written stay as they are; resume: {command}"
+        arguments,
+        write_pages,
+        Pages,
+        __doc__,
+        "pages that were written stay as they are; resume: {command}",
     )
 
 

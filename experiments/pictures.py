@@ -1,10 +1,10 @@
 """Make the pictures of the docs.
 
-    python -m experiments.pictures
+    python -m four_seasons_env.experiments.pictures
 
 A won game as an animation, a position, the opening of each rule set, and, where Chromium and
-Playwright are installed, the pages of `four_seasons_env play` and `experiments.review` as they look
-on a desk and on a phone, light and dark. All are written to docs/pictures.
+Playwright are installed, the pages of `four_seasons_env play` and `four-seasons review` as they
+look on a desk and on a phone, light and dark. All are written to docs/pictures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +22,13 @@ from typing import Any
 
 import uvicorn
 
-from agents.files import write_atomically
-from experiments.command_line import run_command
-from experiments.evaluation.players import find_players
-from experiments.evaluation.review import record_games
-from experiments.reporting.animation import play_out, save_animation
-from experiments.reporting.review_page import review_page
-from experiments.review import review_game
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.evaluation.review import record_games
+from four_seasons_env.experiments.reporting.animation import play_out, save_animation
+from four_seasons_env.experiments.reporting.review_page import review_page
+from four_seasons_env.experiments.review import review_game
 from four_seasons_env.game import Game
 from four_seasons_env.play.server import make_app
 from four_seasons_env.rendering.picture import save_picture
@@ -150,9 +150,9 @@ def make_pictures(run: Pictures) -> None:
     print(f"kept in {run.out}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(make_pictures, Pictures, __doc__)
+    run_command(arguments, make_pictures, Pictures, __doc__)
 
 
 if __name__ == "__main__":

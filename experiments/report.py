@@ -1,8 +1,8 @@
 """Make one page of comparisons, trainings and sweeps.
 
-    python -m experiments.report runs/x runs/y
+    four-seasons report runs/x runs/y
 
-Folders of `experiments.compare` give tables and plots; folders of `experiments.train`, or of a
+Folders of `four-seasons compare` give tables and plots; folders of `four-seasons train`, or of a
 whole sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as
 Markdown: `report.html` and `report.md` in the first folder unless `--out` says otherwise. Every
 number on it comes from the folders' files.
@@ -13,27 +13,32 @@ from __future__ import annotations
 import base64
 import html
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import tyro
 
-from agents.files import write_atomically
-from experiments.command_line import run_command
-from experiments.evaluation.ceiling import CEILING, CENSUS, read_census
-from experiments.reporting.plots.comparison import (
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.evaluation.ceiling import CEILING, CENSUS, read_census
+from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_cards_up,
     plot_differences,
     plot_shared_deals,
     plot_speed_strength,
     plot_win_rates,
 )
-from experiments.reporting.plots.learning import plot_learning
-from experiments.reporting.summary_page import read_about, read_results, summarise_folder
-from experiments.reporting.tables import as_markdown
-from experiments.statistics.seeds import improvements
-from experiments.statistics.summary import (
+from four_seasons_env.experiments.reporting.plots.learning import plot_learning
+from four_seasons_env.experiments.reporting.summary_page import (
+    read_about,
+    read_results,
+    summarise_folder,
+)
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.statistics.seeds import improvements
+from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
     KEPT,
     as_text,
@@ -42,7 +47,7 @@ from experiments.statistics.summary import (
     summarise_seeds,
     wins_by_label,
 )
-from experiments.training.run_folder import RUN, read_log, read_run
+from four_seasons_env.experiments.training.run_folder import RUN, read_log, read_run
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
@@ -86,7 +91,7 @@ class Report:
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons, trainings and sweeps."""
     census: Path = CENSUS
-    """A folder of `experiments.census`, for the ceiling."""
+    """A folder of `four-seasons census`, for the ceiling."""
     out: Path | None = None
     """The page; by default `report.html` in the first folder."""
 
@@ -291,8 +296,8 @@ def make_page(runs: list[Path], census: pd.DataFrame | None) -> tuple[str, str]:
                 trainings += _runs_in(folder)
             else:
                 raise FileNotFoundError(
-                    f"{folder} holds no run: results.csv (of experiments.compare) or {RUN} (of "
-                    "experiments.train) is expected there, or folders with one (of a sweep)"
+                    f"{folder} holds no run: results.csv (of `four-seasons compare`) or {RUN} (of "
+                    "`four-seasons train`) is expected there, or folders with one (of a sweep)"
                 )
         if trainings:
             _trainings(page, trainings, comparisons)
@@ -314,10 +319,6 @@ def report(run: Report) -> Path:
     return out
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    print(f"report: {run_command(report, Report, __doc__)}")
-
-
-if __name__ == "__main__":
-    main()
+    print(f"report: {run_command(arguments, report, Report, __doc__)}")

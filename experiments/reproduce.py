@@ -9,17 +9,18 @@ Started again, it continues where it was stopped.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
-from experiments.command_line import ROOT, require_clone, run_command
-from experiments.compare import Compare, compare
-from experiments.pages import RESULTS, Pages, write_pages
-from experiments.parallel.workers import Workers
-from experiments.report import Report, report
-from experiments.sweep import Sweep, sweep
+from four_seasons_env.experiments.command_line import ROOT, require_clone, run_command
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.pages import RESULTS, Pages, write_pages
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.sweep import Sweep, sweep
 
 STUDIES = Path(__file__).parent / "studies"
 
@@ -112,9 +113,11 @@ FAMILY = ("czarina", "simplicity", "four-seasons-1883")
 """Rule sets of next_deal_family.yaml."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(reproduce, Reproduce, __doc__, "finished steps are saved; resume: {command}")
+    run_command(
+        arguments, reproduce, Reproduce, __doc__, "finished steps are saved; resume: {command}"
+    )
 
 
 if __name__ == "__main__":

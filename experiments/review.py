@@ -1,37 +1,44 @@
 """Look a game over: a page with pictures, chances and the moment it was lost; or many games.
 
-    python -m experiments.review --agent planner --deal 17 --out page.html
+    four-seasons review --agent planner --deal 17 --out page.html
 
 One self-contained page: the game move by move, the chance of winning as the planner judges it, what
 the solver says of the true deal, and the moment the game was lost. Of a game kept as a record
 (`four_seasons_env.play.records`):
 
-    python -m experiments.review --record games.jsonl --line 3 --out page.html
+    four-seasons review --record games.jsonl --line 3 --out page.html
 
 Of many deals, how often and where agents throw away games that could be won:
 
-    python -m experiments.review --agents heuristic planner --deals 10000-10999 --out runs/review
+    four-seasons review --agents heuristic planner --deals 10000-10999 --out runs/review
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agents.files import write_atomically
-from agents.judge import Judge, can_judge
-from experiments.command_line import check_seed, run_command
-from experiments.evaluation.players import find_players
-from experiments.evaluation.review import LOST, judge, kept_alive, record_games, useful_moves
-from experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
-from experiments.out_folder import check_writable
-from experiments.parallel.workers import Workers
-from experiments.reporting.plots.odds import plot_alive
-from experiments.reporting.review_page import Reviewed, review_page
-from experiments.reporting.tables import as_markdown, print_table
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.judge import Judge, can_judge
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.engine.moves import find_move
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.evaluation.review import (
+    LOST,
+    judge,
+    kept_alive,
+    record_games,
+    useful_moves,
+)
+from four_seasons_env.experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
+from four_seasons_env.experiments.out_folder import check_writable
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.plots.odds import plot_alive
+from four_seasons_env.experiments.reporting.review_page import Reviewed, review_page
+from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
 from four_seasons_env.play.records import Record, read_records
@@ -162,10 +169,6 @@ def review(run: Review) -> None:
     print(f"kept in {run.out}")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(review, Review, __doc__)
-
-
-if __name__ == "__main__":
-    main()
+    run_command(arguments, review, Review, __doc__)

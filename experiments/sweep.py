@@ -1,12 +1,12 @@
 """Run many trainings side by side, on this machine or a cluster.
 
-    python -m experiments.sweep experiments/studies/baselines.yaml --out runs/study
+    four-seasons sweep experiments/studies/baselines.yaml --out runs/study
 
-A YAML file lists the trainings. Each job is a run of `experiments.train` with a folder and a
+A YAML file lists the trainings. Each job is a run of `four-seasons train` with a folder and a
 process of its own, so that a job that fails or is killed does not stop the others. Started again,
 a sweep skips finished jobs and resumes unfinished ones.
 
-    fixed:                      # flags of experiments.train, or hyperparameters, of all jobs
+    fixed:                      # flags of `four-seasons train`, or hyperparameters, of all jobs
       rules: four-seasons
       minutes: 7
     grid:                       # every combination of these
@@ -32,7 +32,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,16 +45,23 @@ from rich.live import Live
 from rich.table import Table
 from scipy import stats
 
-from agents.schemas import read_checked
-from agents.yaml_values import read_yaml
-from experiments.command_line import PACKAGE, ROOT, run_command
-from experiments.out_folder import check_out
-from experiments.parallel.jobs import Failure, run_tasks
-from experiments.parallel.workers import Workers
-from experiments.reporting.tables import write_csv
-from experiments.train import Train, parse_steps
-from experiments.training.run_folder import DONE, RUN, STEPS, read_done, read_log, write_json
-from experiments.training.trainers import get_trainer
+from four_seasons_env.agents.schemas import read_checked
+from four_seasons_env.agents.yaml_values import read_yaml
+from four_seasons_env.experiments.command_line import ROOT, run_command
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.parallel.jobs import Failure, run_tasks
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.experiments.train import Train, parse_steps
+from four_seasons_env.experiments.training.run_folder import (
+    DONE,
+    RUN,
+    STEPS,
+    read_done,
+    read_log,
+    write_json,
+)
+from four_seasons_env.experiments.training.trainers import get_trainer
 from four_seasons_env.rules import get_rules, nearest
 
 PARTS = ("fixed", "grid", "variants", "samples")
@@ -86,7 +93,7 @@ class Job:
     name: str
     out: Path
     command: tuple[str, ...]
-    """Flags of `experiments.train`."""
+    """Flags of `four-seasons train`."""
     threads: int
 
     @property
@@ -168,7 +175,7 @@ def _draw(samples: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
-    """The flags of one job; keys that are no flags of `experiments.train` are hyperparameters."""
+    """The flags of one job; keys that are no flags of `four-seasons train` are hyperparameters."""
     trainer = get_trainer(str(values.get("agent", Train(out).agent)))
     hyperparameters = [each.name for each in dataclasses.fields(trainer.schema)]
     flags, settings = [], []
@@ -180,7 +187,7 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
         else:
             known = [*FLAGS, *hyperparameters]
             raise ValueError(
-                f"{key!r} is no flag of experiments.train and no hyperparameter of "
+                f"{key!r} is no flag of `four-seasons train` and no hyperparameter of "
                 f"{trainer.name}: {nearest(key, known)}"
             )
     get_rules(str(values.get("rules", "four-seasons")))
@@ -208,7 +215,17 @@ def run_job(job: Job) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(
-            [sys.executable, "-m", f"{PACKAGE}.train", "--out", str(out), "--n-jobs", "1", *flags],
+            [
+                sys.executable,
+                "-m",
+                "four_seasons_env",
+                "train",
+                "--out",
+                str(out),
+                "--n-jobs",
+                "1",
+                *flags,
+            ],
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
             stdout=printed,
@@ -327,13 +344,9 @@ def sweep(run: Sweep) -> list[Failure]:
     return failures
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 1 if a job failed."""
     failures = run_command(
-        sweep, Sweep, __doc__, "checkpoints are saved in {run.out}; resume: {command}"
+        arguments, sweep, Sweep, __doc__, "checkpoints are saved in {run.out}; resume: {command}"
     )
     sys.exit(1 if failures else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """Train a learning agent, or resume a training.
 
-    python -m experiments.train --agent maskable_ppo --out runs/x
-    python -m experiments.train --agent planner --steps 20k --out runs/p     # steps of it are games
-    python -m experiments.train --resume --out runs/x                        # after Ctrl-C, or kill
+    four-seasons train --agent maskable_ppo --out runs/x
+    four-seasons train --agent planner --steps 20k --out runs/p     # steps of it are games
+    four-seasons train --resume --out runs/x                        # after Ctrl-C, or kill
 
 A resumed run learns what it would have learned without the interruption. The README of the run's
 folder describes its files.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,16 +22,16 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from agents.files import recover_folders
-from agents.schemas import fitting
-from experiments.command_line import check_seed, run_command
-from experiments.parallel.pool import started_pool
-from experiments.parallel.workers import Workers
-from experiments.training.clock import Clock
-from experiments.training.learner import Learner, Trainer
-from experiments.training.monitor import Monitor
-from experiments.training.progress import start_log
-from experiments.training.run_folder import (
+from four_seasons_env.agents.files import recover_folders
+from four_seasons_env.agents.schemas import fitting
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.parallel.pool import started_pool
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.learner import Learner, Trainer
+from four_seasons_env.experiments.training.monitor import Monitor
+from four_seasons_env.experiments.training.progress import start_log
+from four_seasons_env.experiments.training.run_folder import (
     CHECKPOINT,
     DONE,
     POLICIES,
@@ -44,7 +44,7 @@ from experiments.training.run_folder import (
     write_json,
     write_readme,
 )
-from experiments.training.trainers import get_trainer
+from four_seasons_env.experiments.training.trainers import get_trainer
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -319,15 +319,11 @@ def _saved(run: Train) -> str:
         if value != getattr(Workers(), name)
     ]
     return (
-        f"the last checkpoint is saved in {run.out}; resume: python -m experiments.train --resume "
+        f"the last checkpoint is saved in {run.out}; resume: four-seasons train --resume "
         f"--out {run.out}{''.join(flags)}"
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(train, Train, __doc__, _saved)
-
-
-if __name__ == "__main__":
-    main()
+    run_command(arguments, train, Train, __doc__, _saved)

@@ -8,6 +8,7 @@ luck with a few. The result is written to `agents/scripted/heuristic.json`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
 
-from agents.files import write_atomically
-from agents.schemas import Number, read_json
-from agents.scripted import heuristic
-from agents.scripted.heuristic import FEATURES, HeuristicAgent
-from experiments.command_line import check_seed, run_command
-from experiments.evaluation.play import play_deals
-from experiments.out_folder import check_writable
-from experiments.parallel.jobs import call_in_workers
-from experiments.parallel.workers import Workers
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.schemas import Number, read_json
+from four_seasons_env.agents.scripted import heuristic
+from four_seasons_env.agents.scripted.heuristic import FEATURES, HeuristicAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.out_folder import check_writable
+from four_seasons_env.experiments.parallel.jobs import call_in_workers
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import get_rules
 
 _START = {
@@ -128,9 +129,9 @@ def tune(run: Tune) -> None:
     write_atomically(run.out, (json.dumps(about, indent=2) + "\n").encode())
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(tune, Tune, __doc__)
+    run_command(arguments, tune, Tune, __doc__)
 
 
 if __name__ == "__main__":

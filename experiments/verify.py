@@ -1,7 +1,7 @@
 """Check a comparison that others have sent: replay its games and compare them with its results.
 
-    python -m experiments.compare --agents heuristic --record --out runs/c    # whoever plays
-    python -m experiments.verify runs/c                                       # whoever doubts
+    four-seasons compare --agents heuristic --record --out runs/c    # whoever plays
+    four-seasons verify runs/c                                       # whoever doubts
 
 Every game is replayed on the engine: deals, wins, cards up and moves must be those of results.csv.
 What differs is said, and the exit status is 1. `verified.json` in the folder says what was found;
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,13 @@ import tyro
 from rich.progress import Progress
 
 import four_seasons_env
-from experiments.command_line import run_command
-from experiments.compare import BLOCK
-from experiments.parallel.parts import digest_of
-from experiments.reporting.tables import print_table
-from experiments.training.run_folder import write_json
-from experiments.verification.replay import Verification, verify_folder
 from four_seasons_env.engine.sources import module_digest
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.compare import BLOCK
+from four_seasons_env.experiments.parallel.parts import digest_of
+from four_seasons_env.experiments.reporting.tables import print_table
+from four_seasons_env.experiments.training.run_folder import write_json
+from four_seasons_env.experiments.verification.replay import Verification, verify_folder
 
 VERIFIED = "verified.json"
 DIFFERS = 1
@@ -40,7 +41,7 @@ class Verify:
     """Replay the games of a comparison and compare them with its results."""
 
     folder: tyro.conf.Positional[Path]
-    """Folder of `experiments.compare --record`."""
+    """Folder of `four-seasons compare --record`."""
 
 
 def verify(run: Verify) -> Verification:
@@ -95,12 +96,8 @@ def _cells(found: Verification) -> pd.DataFrame:
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    found = run_command(verify, Verify, __doc__, "nothing is saved; again: {command}")
+    found = run_command(arguments, verify, Verify, __doc__, "nothing is saved; again: {command}")
     if not found.verified:
         sys.exit(DIFFERS)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,28 +1,51 @@
-"""`python -m four_seasons_env` lists what can be done without training, `... NAME` does it."""
+"""The command `four-seasons`, or `python -m four_seasons_env`: list the commands, or run one."""
 
 from __future__ import annotations
 
+import difflib
 import importlib
-import importlib.util
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
-_COMMANDS = {
-    "rules": ("four_seasons_env.commands.rules", "list the rule sets"),
-    "play": ("four_seasons_env.play.__main__", "play in the browser, or on the terminal"),
-    "solve": ("four_seasons_env.commands.solve", "solve one deal and print the game"),
-    "compile": ("four_seasons_env.precompile", "compile the environments ahead of time"),
+USAGE_ERROR, INTERRUPTED = 2, 130
+"""Exit statuses after an error in one line, and after Ctrl-C."""
+
+
+class Command(NamedTuple):
+    """A command: its module has a function `main` that takes the arguments."""
+
+    module: str
+    about: str
+    extra: str = ""
+    """The extras that it needs, separated by commas."""
+
+
+GROUPS = {
+    "play": {
+        "play": Command("play.__main__", "play in the browser, or on the terminal", "play"),
+        "rules": Command("commands.rules", "list the rule sets"),
+        "solve": Command("commands.solve", "solve one deal with all cards known"),
+        "review": Command("experiments.review", "find where a game was lost", "experiments"),
+    },
+    "train": {
+        "demo": Command("experiments.demo", "train, compare and report", "experiments,train"),
+        "train": Command("experiments.train", "train one agent", "experiments,train"),
+        "sweep": Command("experiments.sweep", "train a grid of agents", "experiments,train"),
+    },
+    "compare": {
+        "compare": Command("experiments.compare", "play agents on the same deals", "experiments"),
+        "report": Command("experiments.report", "write a page on results", "experiments"),
+        "verify": Command("experiments.verify", "replay recorded games", "experiments"),
+    },
+    "measure": {
+        "census": Command("experiments.census", "solve many deals", "experiments"),
+        "optimum": Command(
+            "experiments.optimum", "solve small games exactly; measure regret", "experiments"
+        ),
+        "bench": Command("experiments.bench", "measure steps per second", "experiments"),
+    },
 }
-"""Each command's module, whose `main` takes the arguments, and what it does."""
-
-
-def commands() -> dict[str, str]:
-    """What each installed command does, by its name."""
-    return {
-        name: about
-        for name, (module, about) in _COMMANDS.items()
-        if importlib.util.find_spec(module) is not None
-    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,24 +55,45 @@ def main(arguments: Sequence[str] | None = None) -> None:
         SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
     """
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    known = commands()
+    commands = {name: each for group in GROUPS.values() for name, each in group.items()}
     if name in ("-h", "--help"):
-        print("usage: python -m four_seasons_env COMMAND [options]; COMMAND --help lists them\n")
-        for each, about in known.items():
-            print(f"  {each:8} {about}")
+        _list_commands()
         return
     try:
-        if name not in known:
-            from four_seasons_env.rules import nearest
-
-            raise ValueError(f"unknown command {name!r}: {nearest(name, known)}")
-        importlib.import_module(_COMMANDS[name][0]).main(rest)
+        if name not in commands:
+            near = difflib.get_close_matches(name, commands, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ValueError(f"unknown command {name!r}: {hint}known: {', '.join(commands)}")
+        _run(name, commands[name], rest)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except (ValueError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(USAGE_ERROR)
+
+
+def _list_commands() -> None:
+    print("usage: four-seasons COMMAND [flags]\n\n`four-seasons COMMAND --help` lists the flags.")
+    for group, commands in GROUPS.items():
+        print(f"\n{group}:")
+        for name, command in commands.items():
+            print(f"  {name:8} {command.about}")
+
+
+def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
+    """Run a command.
+
+    Raises:
+        ImportError: naming the extra, if one is missing.
+    """
+    try:
+        module = importlib.import_module(f"four_seasons_env.{command.module}")
+        module.main(arguments)
+    except ModuleNotFoundError as error:
+        from four_seasons_env.extras import missing_extra
+
+        raise missing_extra(name, error, command.extra) from None
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Compile what the environments need, ahead of time: `python -m four_seasons_env compile`.
+"""Compile what the environments need, ahead of time: `four-seasons compile`.
 
 Nothing has to be: each function is compiled at its first call, and kept. The Makefile does it while
 other packages are being installed.

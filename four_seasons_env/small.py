@@ -4,9 +4,9 @@
 >>> {game.name: game.optimum for game in small_games()}
 {'small-4x3': ..., ...}
 
-The value of each opening is exact. `python -m experiments.optimum` has worked them out, for all
-openings or for some drawn at random, and `python -m experiments.pages` has written their mean to
-`data/small_games.json`. docs/small-games.md tells how.
+The value of each opening is exact. `four-seasons optimum` has worked them out, for all
+openings or for some drawn at random, and `python -m four_seasons_env.experiments.pages` has written
+their mean to `data/small_games.json`. docs/small-games.md tells how.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
 from four_seasons_env.rules import SMALL, Rules
 
 OPTIMA = Path(__file__).parent / "data" / "small_games.json"
-"""What `python -m experiments.optimum` has found."""
+"""What `four-seasons optimum` has found."""
 
 
 @dataclass(frozen=True)

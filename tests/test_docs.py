@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.pages import SPACES, with_part
-from experiments.reporting.spaces_page import spaces_parts
+from four_seasons_env.experiments.pages import SPACES, with_part
+from four_seasons_env.experiments.reporting.spaces_page import spaces_parts
 from tests.helpers import ROOT
 
 DOCS = ROOT / "docs"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from agents import make_agent
-from experiments.evaluation.play import play_deals
+from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.rules import RULES
 
 AGENTS = ("heuristic", "greedy", "rollout@worlds=2", "planner@lookahead=1", "finisher")

@@ -12,17 +12,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.bundled import bundled_weights
-from agents.learned import maskable_dqn, maskable_ppo, next_deal_ppo
-from agents.learned.candidates import player
-from agents.learned.candidates.teaching import choice_of
-from agents.learned.network_agent import NetworkAgent
-from agents.learned.sb3_zip import candidate_card, load_zip, move_card
-from agents.learned.settings import Settings, make_settings, read_settings
-from agents.options import check_options, check_values
-from agents.policy_files import PolicyCard, load_policy, rules_fields
-from agents.registry import Agent
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.learned import maskable_dqn, maskable_ppo, next_deal_ppo
+from four_seasons_env.agents.learned.candidates import player
+from four_seasons_env.agents.learned.candidates.teaching import choice_of
+from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.learned.sb3_zip import candidate_card, load_zip, move_card
+from four_seasons_env.agents.learned.settings import Settings, make_settings, read_settings
+from four_seasons_env.agents.options import check_options, check_values
+from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
+from four_seasons_env.agents.registry import Agent
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import Rules, nearest
@@ -45,7 +45,7 @@ class Algorithm(abc.ABC):
     """Threads of torch and of the games in training; None: as many as torch uses."""
 
     def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Settings:
-        """The hyperparameters; see `agents.learned.settings.read_settings`."""
+        """The hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
         return read_settings(self.schema, self.name, path, overrides)
 
     def settings_from(self, values: dict[str, Any]) -> Settings:
@@ -192,7 +192,7 @@ class MoveAlgorithm(Algorithm):
         actions: torch.Tensor,
         returns: torch.Tensor,
     ) -> torch.Tensor:
-        """See `agents.learned.maskable_ppo.cloning_loss`."""
+        """See `four_seasons_env.agents.learned.maskable_ppo.cloning_loss`."""
         return self.loss(model, observations, masks, actions, returns)
 
 
@@ -269,7 +269,7 @@ class NextDealAlgorithm(Algorithm):
         actions: torch.Tensor,
         returns: torch.Tensor,
     ) -> torch.Tensor:
-        """See `agents.learned.maskable_ppo.cloning_loss`."""
+        """See `four_seasons_env.agents.learned.maskable_ppo.cloning_loss`."""
         return maskable_ppo.cloning_loss(model, observations, masks, actions, returns)
 
 
@@ -305,7 +305,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             maskable_dqn.NAME,
             maskable_dqn.Hyperparameters,
             maskable_dqn.make_model,
-            "agents.learned.maskable_dqn:MaskableDQN",
+            "four_seasons_env.agents.learned.maskable_dqn:MaskableDQN",
             "moves",
             maskable_dqn.layer_names,
             maskable_dqn.cloning_loss,

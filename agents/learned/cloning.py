@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 from rich.progress import track
 
-from agents.learned.algorithms import Algorithm
-from agents.learned.settings import Settings
-from agents.registry import Agent, make_agent
+from four_seasons_env.agents.learned.algorithms import Algorithm
+from four_seasons_env.agents.learned.settings import Settings
+from four_seasons_env.agents.registry import Agent, make_agent
 from four_seasons_env.rules import Rules
 
 
@@ -51,7 +51,7 @@ def _packed(observations: NDArray[Any], levels: int) -> NDArray[Any]:
     """Observations in one byte for each slot; integers are left as they are.
 
     A million moves then take less than a gigabyte. All slots are multiples of 1 / levels; see
-    `agents.learned.replay`.
+    `four_seasons_env.agents.learned.replay`.
     """
     if observations.dtype != np.float32:
         return observations

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from stable_baselines3 import DQN
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.learned.network_agent import ACTIVATION_MODULES
-from agents.learned.replay import MaskableReplayBuffer
-from agents.learned.sb3_internals import require
-from agents.learned.settings import MoveSettings, read_settings
-from agents.schemas import Count, Positive, Share
-from agents.scripted.random_agent import any_legal
+from four_seasons_env.agents.learned.network_agent import ACTIVATION_MODULES
+from four_seasons_env.agents.learned.replay import MaskableReplayBuffer
+from four_seasons_env.agents.learned.sb3_internals import require
+from four_seasons_env.agents.learned.settings import MoveSettings, read_settings
+from four_seasons_env.agents.schemas import Count, Positive, Share
+from four_seasons_env.agents.scripted.random_agent import any_legal
 
 NAME = "maskable_dqn"
 
@@ -54,7 +54,8 @@ class Hyperparameters(MoveSettings):
 def read_hyperparameters(
     path: Path | None = None, overrides: Iterable[str] = ()
 ) -> Hyperparameters:
-    """The hyperparameters of a run; see `agents.learned.settings.read_settings`."""
+    """The hyperparameters of a run; see
+    `four_seasons_env.agents.learned.settings.read_settings`."""
     return read_settings(Hyperparameters, NAME, path, overrides)
 
 
@@ -183,7 +184,8 @@ def make_model(
     seed: int,
     learning_rate: Callable[[float], float] | None = None,
 ) -> MaskableDQN:
-    """A MaskableDQN model; the arguments are those of `agents.learned.maskable_ppo.make_model`."""
+    """A MaskableDQN model; the arguments are those of
+    `four_seasons_env.agents.learned.maskable_ppo.make_model`."""
     space = env.action_space
     assert isinstance(space, spaces.Discrete)
     return MaskableDQN(
@@ -228,7 +230,7 @@ def cloning_loss(
 
     Squared error to the returns, plus the large-margin loss of Hester et al., "Deep Q-learning from
     Demonstrations" (2018): the teacher's move should be worth `MARGIN` more than any other.
-    The arguments are those of `agents.learned.maskable_ppo.cloning_loss`.
+    The arguments are those of `four_seasons_env.agents.learned.maskable_ppo.cloning_loss`.
     """
     values = model.masked_values(observations, masks)
     chosen = values.gather(1, moves[:, None])

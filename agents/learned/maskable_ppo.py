@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from agents.learned.network_agent import ACTIVATION_MODULES
-from agents.learned.settings import MoveSettings, Settings, read_settings
-from agents.schemas import Amount, Positive, Share
+from four_seasons_env.agents.learned.network_agent import ACTIVATION_MODULES
+from four_seasons_env.agents.learned.settings import MoveSettings, Settings, read_settings
+from four_seasons_env.agents.schemas import Amount, Positive, Share
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
@@ -43,7 +43,8 @@ class Hyperparameters(PpoSettings, MoveSettings):
 def read_hyperparameters(
     path: Path | None = None, overrides: Iterable[str] = ()
 ) -> Hyperparameters:
-    """The hyperparameters of a run; see `agents.learned.settings.read_settings`."""
+    """The hyperparameters of a run; see
+    `four_seasons_env.agents.learned.settings.read_settings`."""
     return read_settings(Hyperparameters, NAME, path, overrides)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.policy_files import PolicyCard, PolicyFileError
-from agents.scripted.random_agent import any_legal
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.agents.scripted.random_agent import any_legal
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length

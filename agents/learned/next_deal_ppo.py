@@ -1,7 +1,8 @@
 """`next_deal_ppo`: sb3-contrib's MaskablePPO on the environment whose actions are positions.
 
 The algorithm is unmodified. This project adds the environment (`four_seasons_env.next_deal`) and
-the policy class (`agents.learned.candidates`). Hyperparameters are those of `next_deal_ppo.yaml`.
+the policy class (`four_seasons_env.agents.learned.candidates`). Hyperparameters are those of
+`next_deal_ppo.yaml`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agents.learned.candidates.encoders import ENCODERS
-from agents.learned.maskable_ppo import PpoSettings, algorithm_arguments
-from agents.schemas import Positive, Share, one_of
+from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
+from four_seasons_env.agents.learned.maskable_ppo import PpoSettings, algorithm_arguments
+from four_seasons_env.agents.schemas import Positive, Share, one_of
 from four_seasons_env.next_deal.batch import OBSERVATIONS
 from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
@@ -87,10 +88,11 @@ def make_model(
     seed: int,
     learning_rate: Callable[[float], float] | None = None,
 ) -> MaskablePPO:
-    """A MaskablePPO model; the arguments are those of `agents.learned.maskable_ppo.make_model`."""
+    """A MaskablePPO model; the arguments are those of
+    `four_seasons_env.agents.learned.maskable_ppo.make_model`."""
     from sb3_contrib import MaskablePPO
 
-    from agents.learned.candidates.policy import CandidatePolicy
+    from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 
     return MaskablePPO(
         CandidatePolicy,

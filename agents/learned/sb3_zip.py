@@ -1,7 +1,7 @@
 """Stable-Baselines3's own zip files, for users who trust their source.
 
 Opening one unpickles it, which runs any code that it contains. Policies of this project are
-safetensors and JSON (`agents.policy_files`) and need no trust.
+safetensors and JSON (`four_seasons_env.agents.policy_files`) and need no trust.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from gymnasium import spaces
 
-from agents.learned.candidates.encoders import ENCODERS
-from agents.learned.network_agent import ACTIVATION_MODULES
-from agents.learned.next_deal_ppo import NAME as NEXT_DEAL
-from agents.learned.next_deal_ppo import playing_arguments
-from agents.policy_files import PolicyCard, PolicyFileError, rules_fields
+from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
+from four_seasons_env.agents.learned.network_agent import ACTIVATION_MODULES
+from four_seasons_env.agents.learned.next_deal_ppo import NAME as NEXT_DEAL
+from four_seasons_env.agents.learned.next_deal_ppo import playing_arguments
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.next_deal.features import row_length
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules

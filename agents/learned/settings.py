@@ -1,8 +1,8 @@
 """Hyperparameters: one YAML file for each algorithm, checked against a dataclass before a run.
 
-The dataclass is the schema (`agents.schemas`): it names every key, its type and its bounds, and
-holds no values. The values come from the algorithm's own file; those of a user's file override
-them, and flags such as ``learning_rate=1e-3`` override both.
+The dataclass is the schema (`four_seasons_env.agents.schemas`): it names every key, its type and
+its bounds, and holds no values. The values come from the algorithm's own file; those of a user's
+file override them, and flags such as ``learning_rate=1e-3`` override both.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from msgspec import Meta
 
-from agents.schemas import Amount, Positive, Share, fitting, one_of
-from agents.yaml_values import parse_yaml, read_yaml
+from four_seasons_env.agents.schemas import Amount, Positive, Share, fitting, one_of
+from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
 from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.lookahead import (
+from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     Lookahead,
     choose,
     look_ahead,
     new_lookahead_buffers,
 )
-from agents.planner.reach import Limits, new_player, reach
-from agents.planner.value_network import Network
-from agents.scripted.heuristic import HeuristicAgent
-from agents.search.determinization import hide_unseen
-from agents.search.plans import ENDGAME_NODES, NONE, Plans
-from agents.search.votes import SolverVotes
+from four_seasons_env.agents.planner.reach import Limits, new_player, reach
+from four_seasons_env.agents.planner.value_network import Network
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.search.determinization import hide_unseen
+from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.reach import WON, new_search
@@ -53,9 +53,11 @@ class PlannerAgent:
         endgame_nodes: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
         lookahead: cards to look over in imagined worlds before deciding
-            (`agents.planner.lookahead`). 0 for none, 1 for expectimax over the next card.
+            (`four_seasons_env.agents.planner.lookahead`). 0 for none, 1 for expectimax over the
+            next card.
         endgame: when no more than this many cards are hidden, the solver votes
-            (`agents.search.votes`), and its odds count as much as the network's. 0 for never.
+            (`four_seasons_env.agents.search.votes`), and its odds count as much as the network's. 0
+            for never.
         worlds: of the first round of a look ahead, and of a vote.
         candidates: positions that a look ahead or a vote decides among at most.
         exact: when no more than this many cards are hidden, the best of all decisions is searched

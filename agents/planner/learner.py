@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.settings import read_settings
-from agents.planner.reach import Limits
-from agents.planner.self_play import Played, SelfPlay
-from agents.planner.value_network import Network, learn, new_network, new_trainer
-from agents.schemas import Positive, Rate, Share
+from four_seasons_env.agents.learned.settings import read_settings
+from four_seasons_env.agents.planner.reach import Limits
+from four_seasons_env.agents.planner.self_play import Played, SelfPlay
+from four_seasons_env.agents.planner.value_network import Network, learn, new_network, new_trainer
+from four_seasons_env.agents.schemas import Positive, Rate, Share
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.rules import Rules
@@ -65,7 +65,8 @@ def self_play_of(rules: Rules, settings: Hyperparameters) -> SelfPlay:
 def read_hyperparameters(
     path: Path | None = None, overrides: Iterable[str] = ()
 ) -> Hyperparameters:
-    """The planner's hyperparameters; see `agents.learned.settings.read_settings`."""
+    """The planner's hyperparameters; see
+    `four_seasons_env.agents.learned.settings.read_settings`."""
     return read_settings(Hyperparameters, AGENT, path, overrides, Path(__file__).parent)
 
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import Limits, reach_or_win, turn
-from agents.search.determinization import determinize
+from four_seasons_env.agents.planner.reach import Limits, reach_or_win, turn
+from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.next_deal.enumeration import choose as choose_stops
@@ -105,8 +105,9 @@ def look_ahead(player, search, count, best, seed, settings, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
-        player: `agents.planner.reach.Player`.
-        search: of `reach`, from a position after `agents.search.determinization.hide_unseen`.
+        player: `four_seasons_env.agents.planner.reach.Player`.
+        search: of `reach`, from a position after
+            `four_seasons_env.agents.search.determinization.hide_unseen`.
         count: positions that it found.
         best: row of the position that it decided for.
         seed: uint64, of the worlds.

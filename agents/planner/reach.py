@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.planner.value_network import (
+from four_seasons_env.agents.planner.value_network import (
     Activations,
     Network,
     new_activations,
     value_of_reached,
 )
-from agents.planner.waste_pairs import note_waste
+from four_seasons_env.agents.planner.waste_pairs import note_waste
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.next_deal.enumeration import ADVICE, find_win

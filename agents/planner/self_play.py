@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.reach import Limits, new_player, reach_or_win, turn
-from agents.planner.value_network import Network, new_network
+from four_seasons_env.agents.planner.reach import Limits, new_player, reach_or_win, turn
+from four_seasons_env.agents.planner.value_network import Network, new_network
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
@@ -43,9 +43,9 @@ def play_games(deals, player, search, limits, td_lambda, experience):
 
     Args:
         deals: their numbers, int64 of shape (n,).
-        player: `agents.planner.reach.Player`.
+        player: `four_seasons_env.agents.planner.reach.Player`.
         search: buffers with room for the largest search of the limits.
-        limits: `agents.planner.reach.Limits`.
+        limits: `four_seasons_env.agents.planner.reach.Limits`.
         td_lambda: weight of later values in a target, float32.
         experience: `Experience`; written from its first row on.
 

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.planner.waste_pairs import PAIR_ROWS, Waste, add_to_pairs, new_waste, note_waste
+from four_seasons_env.agents.planner.waste_pairs import (
+    PAIR_ROWS,
+    Waste,
+    add_to_pairs,
+    new_waste,
+    note_waste,
+)
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.next_deal.features import (

@@ -7,12 +7,17 @@ from typing import Any
 
 import torch
 
-from agents.bundled import bundled_weights
-from agents.options import check_options, check_values
-from agents.planner.agent import PlannerAgent
-from agents.planner.learner import AGENT
-from agents.planner.value_network import Network, new_network
-from agents.policy_files import PolicyCard, PolicyFileError, load_policy, rules_fields
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.options import check_options, check_values
+from four_seasons_env.agents.planner.agent import PlannerAgent
+from four_seasons_env.agents.planner.learner import AGENT
+from four_seasons_env.agents.planner.value_network import Network, new_network
+from four_seasons_env.agents.policy_files import (
+    PolicyCard,
+    PolicyFileError,
+    load_policy,
+    rules_fields,
+)
 from four_seasons_env.next_deal.features import GAME_ROWS
 from four_seasons_env.rules import Rules
 
@@ -20,7 +25,7 @@ from four_seasons_env.rules import Rules
 def policy_of(
     network: Network, rules: Rules, training: dict[str, Any]
 ) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
-    """Card and weights of a network, for `agents.policy_files.save_policy`.
+    """Card and weights of a network, for `four_seasons_env.agents.policy_files.save_policy`.
 
     Args:
         network: is copied.
@@ -30,7 +35,7 @@ def policy_of(
     card = PolicyCard(
         agent=AGENT,
         rules=rules_fields(rules),
-        observation="agents.planner.features",
+        observation="four_seasons_env.agents.planner.features",
         mask="distinct",
         layers=[network.suits.shape[1], network.piles.shape[1], network.game.shape[1]],
         activation="relu",

@@ -1,7 +1,8 @@
 """`greedy`: a fixed order of preference, as for a beginner.
 
 To a foundation; a lone card to another pile, which makes a space; from the waste to a pile; from
-the waste to a space; else the next card. `agents.search.rollout` uses it for cheap playouts.
+the waste to a space; else the next card. `four_seasons_env.agents.search.rollout` uses it for cheap
+playouts.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.registry import make_agent, split_name
-from agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.registry import make_agent, split_name
+from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
 from four_seasons_env.rules import Rules
 
 

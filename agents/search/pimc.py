@@ -1,8 +1,8 @@
 """`pimc`: plays the move after which the solver, who sees every card, wins most imagined worlds.
 
-Perfect-information Monte Carlo (see `agents.search.votes`). While most cards are hidden, nearly
-every world can be won after nearly every move, so the votes are often equal: then the heuristic's
-preference decides.
+Perfect-information Monte Carlo (see `four_seasons_env.agents.search.votes`). While most cards are
+hidden, nearly every world can be won after nearly every move, so the votes are often equal: then
+the heuristic's preference decides.
 """
 
 from __future__ import annotations
@@ -12,10 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.scripted.heuristic import HeuristicAgent, choose_move, new_buffers, read_weights
-from agents.search.determinization import hide_unseen
-from agents.search.plans import ENDGAME_NODES, NONE, Plans
-from agents.search.votes import SolverVotes
+from four_seasons_env.agents.scripted.heuristic import (
+    HeuristicAgent,
+    choose_move,
+    new_buffers,
+    read_weights,
+)
+from four_seasons_env.agents.search.determinization import hide_unseen
+from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.rules import Rules
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (

@@ -1,13 +1,13 @@
 """`rollout`: tries each move in imagined worlds, and plays the one that ends best.
 
 A world is an order of the unseen cards. In each world, every candidate move is played, and then a
-simple player plays on: the list of `agents.scripted.greedy` or the advice of
-`agents.scripted.heuristic`. All candidates face the same worlds. A playout goes to the end of the
-game, or until nothing is hidden; then a search for a win can follow, because simple players lose
-most of their games there. After half of the worlds, candidates that do no better than the
-heuristic's own move are dropped. This is one step of policy improvement by rollouts: Tesauro and
-Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern and
-Tadepalli 2009.
+simple player plays on: the list of `four_seasons_env.agents.scripted.greedy` or the advice of
+`four_seasons_env.agents.scripted.heuristic`. All candidates face the same worlds. A playout goes to
+the end of the game, or until nothing is hidden; then a search for a win can follow, because simple
+players lose most of their games there. After half of the worlds, candidates that do no better than
+the heuristic's own move are dropped. This is one step of policy improvement by rollouts: Tesauro
+and Galperin 1996; for Klondike: Yan, Diaconis, Rusmevichientong and Van Roy 2005, Bjarnason, Fern
+and Tadepalli 2009.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.scripted.greedy import greedy_move
-from agents.scripted.heuristic import HeuristicBuffers, choose_move, new_buffers, read_weights
-from agents.search.determinization import determinize, hide_unseen
-from agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.scripted.greedy import greedy_move
+from four_seasons_env.agents.scripted.heuristic import (
+    HeuristicBuffers,
+    choose_move,
+    new_buffers,
+    read_weights,
+)
+from four_seasons_env.agents.search.determinization import determinize, hide_unseen
+from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.search.determinization import determinize
+from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.engine.kernel import compile_rules, play
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
@@ -52,7 +52,7 @@ class SolverVotes:
 
         Args:
             positions: GAME array of shape (n,): positions with the same cards hidden, after
-                `agents.search.determinization.hide_unseen`.
+                `four_seasons_env.agents.search.determinization.hide_unseen`.
             moves: the move to play in each position, integers of shape (n,).
             seed: of the worlds.
         """

@@ -1,6 +1,6 @@
 """Start-up time of a process, and memory of many games, measured in fresh processes.
 
-Part of `python -m experiments.throughput`.
+Part of `four-seasons bench`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The ceiling: what a player who sees every card could win, beside what the agents have won.
 
-It comes from `experiments.census`, which solves deals one by one. Deals that are left open count as
-lost in its lower bound, and as won in its upper one.
+It comes from `four-seasons census`, which solves deals one by one. Deals that are left open count
+as lost in its lower bound, and as won in its upper one.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.command_line import ROOT
-from experiments.parallel.parts import read_part, stamp_of
-from experiments.reporting.tables import read_table
+from four_seasons_env.experiments.command_line import RESULTS
+from four_seasons_env.experiments.parallel.parts import read_part, stamp_of
+from four_seasons_env.experiments.reporting.tables import read_table
 
 CEILING = "ceiling"
 """Stands in an agent's place in the row of the ceiling."""
 
-CENSUS = ROOT / "docs" / "results" / "census"
-"""The census of the test deals in the repository, a file a rule set."""
+CENSUS = RESULTS / "census"
+"""The stored census of the test deals, a file a rule set."""
 
 
 def read_census(path: Path) -> pd.DataFrame | None:
-    """Results of `experiments.census`: of its folder, or of all files of a folder.
+    """Results of `four-seasons census`: of its folder, or of all files of a folder.
 
     Returns:
-        A row a deal; None where the repository's own census, `CENSUS`, is not there.
+        A row a deal; None where the stored census, `CENSUS`, is not there.
 
     Raises:
         FileNotFoundError: if another folder holds none.
@@ -37,7 +37,7 @@ def read_census(path: Path) -> pd.DataFrame | None:
     if not files:
         if path == CENSUS:
             return None
-        raise FileNotFoundError(f"{path} holds no census: experiments.census writes results.csv")
+        raise FileNotFoundError(f"{path} holds no census: `four-seasons census` writes results.csv")
     read = read_part if stamp_of(results).is_file() else read_table
     census = pd.concat([read(file) for file in files], ignore_index=True)
     if not {"rules", "deal", "status"} <= set(census):
@@ -92,7 +92,7 @@ def with_ceiling(
     Args:
         summary: a row for each agent and way of playing under each rule set.
         results: what the summary sums up.
-        census: results of `experiments.census`, if there are any.
+        census: results of `four-seasons census`, if there are any.
     """
     if census is None:
         return summary

@@ -7,8 +7,8 @@ import hashlib
 from pathlib import Path
 
 import four_seasons_env
-from agents import registry
-from agents.scripted.heuristic import TUNED_WEIGHTS
+from four_seasons_env.agents import registry
+from four_seasons_env.agents.scripted.heuristic import TUNED_WEIGHTS
 from four_seasons_env.engine.sources import folder_digest
 
 

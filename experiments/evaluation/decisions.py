@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.registry import Agent
+from four_seasons_env.agents.registry import Agent
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game

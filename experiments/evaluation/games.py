@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.parallel.parts import PartError, check_stamp, stamp_of, write_stamped
+from four_seasons_env.experiments.parallel.parts import (
+    PartError,
+    check_stamp,
+    stamp_of,
+    write_stamped,
+)
 from four_seasons_env.play.records import Record, to_lines
 
 

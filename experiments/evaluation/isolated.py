@@ -1,4 +1,4 @@
-"""Agents in a process of their own, for `experiments.compare --isolate`.
+"""Agents in a process of their own, for `four-seasons compare --isolate`.
 
 The process is started anew, not forked, so it holds nothing of this one. It gets games in which
 what is unseen is hidden, as every agent does, and answers with text: nothing that it sends is run.
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.schemas import fitting
-from experiments.command_line import one_line
-from experiments.evaluation.players import Player, find_players
+from four_seasons_env.agents.schemas import fitting
+from four_seasons_env.experiments.command_line import one_line
+from four_seasons_env.experiments.evaluation.players import Player, find_players
 from four_seasons_env.rules import Rules
 
 

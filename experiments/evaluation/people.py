@@ -18,10 +18,10 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.evaluation.deciding_code import code_digest
-from experiments.evaluation.games import results_of
-from experiments.evaluation.isolated import find_isolated
-from experiments.evaluation.players import (
+from four_seasons_env.experiments.evaluation.deciding_code import code_digest
+from four_seasons_env.experiments.evaluation.games import results_of
+from four_seasons_env.experiments.evaluation.isolated import find_isolated
+from four_seasons_env.experiments.evaluation.players import (
     Player,
     check_distinct,
     check_label,
@@ -94,7 +94,8 @@ def find_all_players(
         trust: open zips.
         deals: those of the comparison.
         say: is told which games of people do not count, and why.
-        isolate: let agents run in processes of their own (`experiments.evaluation.isolated`).
+        isolate: let agents run in processes of their own
+            (`four_seasons_env.experiments.evaluation.isolated`).
 
     Raises:
         ValueError: see `find_players`, or if there are no games of these rules and deals.

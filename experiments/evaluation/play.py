@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from agents.registry import Agent
-from agents.search.determinization import hide_unseen
-from experiments.evaluation.repeats import RepeatGuard
+from four_seasons_env.agents.registry import Agent
+from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.experiments.evaluation.repeats import RepeatGuard
 from four_seasons_env.rules import Rules
 
 Watch = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
@@ -77,7 +77,8 @@ def play_deals(
         seed: of the agent's chance and of the reshuffles; the same seed and deals give the same
             games.
         max_moves: moves until a game is given up.
-        forbid_repeats: forbid moves back to earlier positions (`experiments.evaluation.repeats`).
+        forbid_repeats: forbid moves back to earlier positions
+            (`four_seasons_env.experiments.evaluation.repeats`).
         watch: called with what is played at every turn.
 
     Returns:

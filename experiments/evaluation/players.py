@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents import brought
-from agents.best import MEASURED
-from agents.bundled import all_bundled_weights, bundled_weights
-from agents.policy_files import CARD_FILE, WEIGHTS_FILE, load_policy_card, rules_fields
-from agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
-from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.deciding_code import code_digest
-from experiments.training.run_folder import BEST
+from four_seasons_env.agents import brought
+from four_seasons_env.agents.best import MEASURED
+from four_seasons_env.agents.bundled import all_bundled_weights, bundled_weights
+from four_seasons_env.agents.policy_files import (
+    CARD_FILE,
+    WEIGHTS_FILE,
+    load_policy_card,
+    rules_fields,
+)
+from four_seasons_env.agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.deciding_code import code_digest
+from four_seasons_env.experiments.training.run_folder import BEST
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 PLAYS = BOTH
@@ -42,7 +47,7 @@ class Player:
     """One of `PLAYS`."""
     train_seed: int | None
     kind: str
-    """What its play consists of; see `agents.registry.Entry`."""
+    """What its play consists of; see `four_seasons_env.agents.registry.Entry`."""
     digest: str
     """The SHA-256, in hex, of its weights, of those of the agents that its options name, of its
     options, and of the file of an agent that others bring; empty without any."""
@@ -62,7 +67,7 @@ class Player:
 
     @property
     def forbids_repeats(self) -> bool:
-        """Whether the guard of `experiments.evaluation.repeats` is for it."""
+        """Whether the guard of `four_seasons_env.experiments.evaluation.repeats` is for it."""
         return self.play == "deterministic"
 
     def deals_in(self, block: range | tuple[int, ...]) -> range | tuple[int, ...]:
@@ -103,7 +108,8 @@ def find_players(
         names: agents' names, which may have a label in front and, for agents with weights, a path
             behind: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
-            Agents that others bring: "mine=my_package.module:MyAgent" (`agents.brought`).
+            Agents that others bring: "mine=my_package.module:MyAgent"
+            (`four_seasons_env.agents.brought`).
         rules: the rule set.
         plays: ways in which trained networks are to play.
         trust: open zips.

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.evaluation.people import Person
-from experiments.evaluation.play import play_deals
-from experiments.evaluation.players import Player
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.evaluation.people import Person
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.evaluation.players import Player
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
 

@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.evaluation.players import Player
-from experiments.evaluation.recording import play_recorded
+from four_seasons_env.experiments.evaluation.players import Player
+from four_seasons_env.experiments.evaluation.recording import play_recorded
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules

@@ -10,14 +10,25 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.command_line import check_seed
-from experiments.evaluation.players import Player, find_players
-from experiments.evaluation.review import UNKNOWN, WON, judge, record_games, useful_moves
-from experiments.out_folder import check_out
-from experiments.parallel.blocks import Block, collect_blocks, run_blocks, split_deals
-from experiments.parallel.parts import digest_of, write_part
-from experiments.parallel.workers import Workers
-from experiments.training.run_folder import provenance, write_json
+from four_seasons_env.experiments.command_line import check_seed
+from four_seasons_env.experiments.evaluation.players import Player, find_players
+from four_seasons_env.experiments.evaluation.review import (
+    UNKNOWN,
+    WON,
+    judge,
+    record_games,
+    useful_moves,
+)
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.parallel.blocks import (
+    Block,
+    collect_blocks,
+    run_blocks,
+    split_deals,
+)
+from four_seasons_env.experiments.parallel.parts import digest_of, write_part
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.training.run_folder import provenance, write_json
 from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
 from four_seasons_env.solver import solve

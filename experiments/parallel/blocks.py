@@ -1,7 +1,7 @@
 """Work on deals in blocks: each block is a task with a result file of its own.
 
-Shared by `experiments.compare` and `experiments.census`. A run that was stopped, or grows, works on
-the blocks that are not done yet.
+Shared by `four-seasons compare` and `four-seasons census`. A run that was stopped, or grows, works
+on the blocks that are not done yet.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import pandas as pd
 from rich.progress import Progress
 
-from agents.policy_files import rules_fields
-from experiments.parallel.jobs import run_tasks
-from experiments.parallel.parts import PartError, digest_of, read_part, write_part
-from experiments.parallel.workers import Workers
+from four_seasons_env.agents.policy_files import rules_fields
 from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.experiments.parallel.jobs import run_tasks
+from four_seasons_env.experiments.parallel.parts import PartError, digest_of, read_part, write_part
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES, file_name, get_rules
 
 

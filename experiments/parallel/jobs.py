@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from experiments.command_line import one_line
-from experiments.parallel.processes import deaf_workers, end_with_the_command
-from experiments.parallel.workers import Workers, reports_as_they_end
+from four_seasons_env.experiments.command_line import one_line
+from four_seasons_env.experiments.parallel.processes import deaf_workers, end_with_the_command
+from four_seasons_env.experiments.parallel.workers import Workers, reports_as_they_end
 
 T = TypeVar("T")
 

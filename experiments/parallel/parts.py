@@ -16,9 +16,9 @@ from typing import Any
 
 import pandas as pd
 
-from agents.files import write_atomically
-from agents.schemas import Count, Digest, read_json
-from experiments.reporting.tables import csv_bytes, read_table
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.schemas import Count, Digest, read_json
+from four_seasons_env.experiments.reporting.tables import csv_bytes, read_table
 
 
 class PartError(ValueError):

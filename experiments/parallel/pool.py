@@ -1,7 +1,7 @@
 """`Pool`: workers that stay for the length of a run, and are given small tasks again and again.
 
 What a worker has loaded and compiled for a task is there for the next. For tasks that are done
-once, each with a result file of its own, there is `experiments.parallel.jobs`.
+once, each with a result file of its own, there is `four_seasons_env.experiments.parallel.jobs`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from experiments.parallel.processes import deaf_workers, end_with_the_command
-from experiments.parallel.workers import Workers, reports_as_they_end
+from four_seasons_env.experiments.parallel.processes import deaf_workers, end_with_the_command
+from four_seasons_env.experiments.parallel.workers import Workers, reports_as_they_end
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
-from experiments.parallel.processes import deaf_to
+from four_seasons_env.experiments.parallel.processes import deaf_to
 from four_seasons_env.rules import nearest
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from agents.registry import make_agent
+from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.episodes.batch import MAX_MOVES
 from four_seasons_env.game import Game

@@ -6,11 +6,15 @@ import math
 
 import pandas as pd
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.thrown_away import alive_at, thrown_away, winnable_deals
-from experiments.reporting.former import told_of_former
-from experiments.reporting.odds import BOOK_ODDS
-from experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.thrown_away import (
+    alive_at,
+    thrown_away,
+    winnable_deals,
+)
+from four_seasons_env.experiments.reporting.former import told_of_former
+from four_seasons_env.experiments.reporting.odds import BOOK_ODDS
+from four_seasons_env.experiments.reporting.tables import as_markdown
 
 RULES = "four-seasons"
 
@@ -37,7 +41,8 @@ def answers(played: pd.DataFrame) -> pd.DataFrame:
     """The rungs of the ladder, from the one who wins least up, each from its most deals.
 
     Args:
-        played: kept results of any players, with the ceiling (`experiments.evaluation.ceiling`).
+        played: kept results of any players, with the ceiling
+            (`four_seasons_env.experiments.evaluation.ceiling`).
 
     Returns:
         A row a player; columns agent, told (what it is), win_rate, win_low, win_high, deals.
@@ -115,7 +120,7 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
 
     Args:
         played: see `answers`.
-        results: of `experiments.evaluation.thrown_away`.
+        results: of `four_seasons_env.experiments.evaluation.thrown_away`.
     """
     ladder = answers(played)
     rungs = ladder.set_index("agent")
@@ -169,7 +174,8 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         "## Where the numbers come from",
         "",
         "All of them are read from results kept in the repository when this page is written "
-        "(`python -m experiments.pages`). The players: [agents.md](agents.md). All of them on "
+        "(`python -m four_seasons_env.experiments.pages`). The players: [agents.md](agents.md). "
+        "All of them on "
         "10,000 deals: [benchmark.md](benchmark.md). Why the ceiling is one: "
         "[solver.md](solver.md). How a game is looked over: [play.md](play.md). Other games of the "
         "family: [family.md](family.md).",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.reporting.tables import as_markdown
 from four_seasons_env.engine.kernel import GAME
+from four_seasons_env.experiments.reporting.tables import as_markdown
 
 
 def record_part() -> str:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.reporting.tables import as_markdown
-from experiments.statistics.summary import as_text, ranked
-from experiments.throughput import BY_CPU_TIME, NEXT_DEAL, VECTOR, VECTOR_SHARED, cost_cells
+from four_seasons_env.experiments.bench import (
+    BY_CPU_TIME,
+    NEXT_DEAL,
+    VECTOR,
+    VECTOR_SHARED,
+    cost_cells,
+)
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.statistics.summary import as_text, ranked
 
 NEXT_DEAL_PPO = "next_deal_ppo"
 HEADLINE = {

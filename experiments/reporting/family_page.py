@@ -1,12 +1,13 @@
-"""The page on the family of rule sets, docs/family.md; `experiments.pages` writes it."""
+"""The page on the family of rule sets, docs/family.md; `four_seasons_env.experiments.pages` writes
+it."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from experiments.reporting.odds import BEST, OPEN, SIMPLE, odds
-from experiments.reporting.tables import as_markdown
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.reporting.odds import BEST, OPEN, SIMPLE, odds
+from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.observations import observation_length
 from four_seasons_env.registration import ENVS, FORMER_ENVS
 from four_seasons_env.rules import ALIASES, FORMER, RULES, Rules, file_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.evaluation.players import find_players
+from four_seasons_env.experiments.evaluation.players import find_players
 
 
 def told_of_former(table: pd.DataFrame, rules: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.parallel.parts import digest_of
-from experiments.reporting.tables import as_markdown
-from experiments.statistics.summary import ranked, summarise, win_rates
-from experiments.verification.replay import Verification
+from four_seasons_env.experiments.parallel.parts import digest_of
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.statistics.summary import ranked, summarise, win_rates
+from four_seasons_env.experiments.verification.replay import Verification
 
 _KEY = ["rules", "agent", "play", "which"]
 COLUMNS = (

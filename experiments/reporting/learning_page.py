@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.command_line import ROOT
-from experiments.reporting.plots.learning import plot_curves
-from experiments.reporting.summary_page import read_summary
-from experiments.reporting.tables import as_markdown, read_table, write_csv
-from experiments.statistics.summary import BASELINE, as_text, ranked
-from experiments.training.run_folder import DONE, read_log, read_run
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.reporting.plots.learning import plot_curves
+from four_seasons_env.experiments.reporting.summary_page import read_summary
+from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
+from four_seasons_env.experiments.statistics.summary import BASELINE, as_text, ranked
+from four_seasons_env.experiments.training.run_folder import DONE, read_log, read_run
 
 PAGE = ROOT / "docs" / "learning.md"
 RESULTS = ROOT / "docs" / "results"

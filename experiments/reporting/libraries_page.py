@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.command_line import ROOT
-from experiments.reporting.tables import as_markdown, read_table
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.reporting.tables import as_markdown, read_table
 
 RECIPES = ROOT / "docs" / "recipes"
 INDEX = RECIPES / "index.md"
@@ -49,7 +49,7 @@ def glue_lines(code: str) -> int:
 
 
 def libraries_table(rows: pd.DataFrame) -> str:
-    """The table of the index, of stored rows (see `experiments.libraries`)."""
+    """The table of the index, of stored rows (see `four_seasons_env.experiments.libraries`)."""
     rows = rows.sort_values(
         "page", key=lambda names: names != INDEX.stem, kind="stable", ignore_index=True
     )

@@ -16,7 +16,8 @@ _SIGNS = str.maketrans(SUITS, SIGNS)
 
 
 def reasons_of(table: pd.DataFrame) -> dict[int, Reason]:
-    """The reasons that a table of `experiments.losses` tells, those of the fewest moments first.
+    """The reasons that a table of `four_seasons_env.experiments.losses` tells, those of the fewest
+    moments first.
 
     Args:
         table: of one rule set.
@@ -36,7 +37,7 @@ def losses_part(table: pd.DataFrame, pictures: Sequence[Path]) -> str:
     """What is told of all losses, and the pictures of some.
 
     Args:
-        table: of `experiments.losses`.
+        table: of `four_seasons_env.experiments.losses`.
         pictures: files whose names end with the deal.
     """
     (rules,) = table["rules"].unique()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.command_line import ROOT
-from experiments.evaluation.ceiling import CEILING, ceiling_row
-from experiments.reporting.tables import read_table
-from experiments.statistics.summary import win_rates
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.evaluation.ceiling import CEILING, ceiling_row
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.statistics.summary import win_rates
 from four_seasons_env.rules import Rules
 
 BOOK_ODDS = 0.1
@@ -27,7 +27,8 @@ _KEPT = ("family", "recipes", "searches", "four-seasons", "ladder")
 
 
 def kept_results() -> pd.DataFrame:
-    """All kept results of players on test deals, as `experiments.statistics.summary` has them."""
+    """All kept results of players on test deals, as
+    `four_seasons_env.experiments.statistics.summary` has them."""
     return pd.concat([read_table(_RESULTS / f"{name}.csv") for name in _KEPT], ignore_index=True)
 
 
@@ -38,7 +39,8 @@ def odds(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) -> pd.
 
     Args:
         rules: the rule set.
-        played: rows as of `experiments.statistics.summary.summarise`, of any rule sets.
+        played: rows as of `four_seasons_env.experiments.statistics.summary.summarise`, of any rule
+            sets.
         solved: a census of any rule sets, None for none.
 
     Returns:

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from experiments.evaluation.review import LOST, WON, Verdicts
 from four_seasons_env.engine.moves import Move
+from four_seasons_env.experiments.evaluation.review import LOST, WON, Verdicts
 from four_seasons_env.game import Game
 from four_seasons_env.play.words import move_words
 from four_seasons_env.rendering.svg import draw_parts

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.reporting.odds import BEST, OPEN, SIMPLE, odds
-from experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.reporting.odds import BEST, OPEN, SIMPLE, odds
+from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import ALIASES, Rules, file_name
 
@@ -143,7 +143,8 @@ def _odds_cells(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None)
 
 
 def rules_page(rules: Rules, played: pd.DataFrame, solved: pd.DataFrame | None) -> str:
-    """The page of a rule set; see `experiments.reporting.odds.odds` for its arguments."""
+    """The page of a rule set; see `four_seasons_env.experiments.reporting.odds.odds` for its
+    arguments."""
     ids = [env_id for env_id, name in ENVS.items() if name == rules.name]
     aliases = [alias for alias, name in ALIASES.items() if name == rules.name]
     made = f"{ids[0]!r}" if ids else f"'FourSeasons-v0', rules={rules.name!r}"

@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from agents.files import write_atomically
-from experiments.command_line import ROOT
-from experiments.parallel.parts import read_part
-from experiments.reporting.plots.odds import plot_regret
-from experiments.reporting.tables import as_markdown, beside_stored, read_table, write_csv
-from experiments.statistics.regret import optimum_as_text, regret_as_text, summarise_optimum
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.parallel.parts import read_part
+from four_seasons_env.experiments.reporting.plots.odds import plot_regret
+from four_seasons_env.experiments.reporting.tables import (
+    as_markdown,
+    beside_stored,
+    read_table,
+    write_csv,
+)
+from four_seasons_env.experiments.statistics.regret import (
+    optimum_as_text,
+    regret_as_text,
+    summarise_optimum,
+)
 from four_seasons_env.rules import SMALL
 from four_seasons_env.small import OPTIMA
 
@@ -21,7 +30,7 @@ _SUMMARY, _VALUES = RESULTS / "small-games.csv", RESULTS / "small-games-openings
 
 
 def store_small_games(folder: Path) -> None:
-    """Copy the results of `experiments.optimum` into docs/results and into the package.
+    """Copy the results of `four-seasons optimum` into docs/results and into the package.
 
     Games that it has not valued keep the results that are stored.
 
@@ -36,7 +45,7 @@ def store_small_games(folder: Path) -> None:
         name: summarise_optimum(rules, values[values["rules"] == name])
         for name, rules in SMALL.items()
     }
-    about = {"command": "python -m experiments.optimum", "games": games}
+    about = {"command": "four-seasons optimum", "games": games}
     write_atomically(OPTIMA, f"{json.dumps(about, indent=2)}\n".encode())
     write_csv(_VALUES, values)
     write_csv(_SUMMARY, _with_stored(read_table(folder / "summary.csv"), _SUMMARY))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.reporting.tables import as_markdown
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves
+from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agents.schemas import read_checked
-from experiments.evaluation.ceiling import CEILING, with_ceiling
-from experiments.out_folder import check_holds
-from experiments.parallel.parts import read_part
-from experiments.reporting.tables import read_table
-from experiments.statistics.summary import KEPT, NOW, summarise
+from four_seasons_env.agents.schemas import read_checked
+from four_seasons_env.experiments.evaluation.ceiling import CEILING, with_ceiling
+from four_seasons_env.experiments.out_folder import check_holds
+from four_seasons_env.experiments.parallel.parts import read_part
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.statistics.summary import KEPT, NOW, summarise
 
 ABOUT = "compare.json"
 """File of a comparison's folder: who plays, what they are made by, and the comparison's origin."""
@@ -37,7 +37,7 @@ class About:
     players: dict[str, str]
     """Names that `make_agent` knows, by rule set and folder of the results."""
     made_by: dict[str, dict[str, Any]]
-    """See `experiments.evaluation.players.Player.made_by`."""
+    """See `four_seasons_env.experiments.evaluation.players.Player.made_by`."""
     kinds: dict[str, str]
     """What each agent's play consists of, by its label."""
     sealed: list[int] = field(default_factory=list)
@@ -97,7 +97,7 @@ def summarise_folder(
     Args:
         folder: of the comparison.
         results: of the comparison, or of one rule set of it.
-        census: results of `experiments.census`, for the ceiling, if there are any.
+        census: results of `four-seasons census`, for the ceiling, if there are any.
     """
     about = read_about(folder)
     summary = summarise(results)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from agents.bundled import all_bundled_weights
-from agents.policy_files import CARD_FILE, load_policy_card
-from experiments.statistics.summary import as_text
-from experiments.training.planner import DIGEST
+from four_seasons_env.agents.bundled import all_bundled_weights
+from four_seasons_env.agents.policy_files import CARD_FILE, load_policy_card
+from four_seasons_env.experiments.statistics.summary import as_text
+from four_seasons_env.experiments.training.planner import DIGEST
 from four_seasons_env.rules import RULES
 
 _UNITS = ("games", "steps")
@@ -20,7 +20,7 @@ def weights_table(summary: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         summary: of comparisons of agents on test deals (see
-        `experiments.statistics.summary.summarise`).
+        `four_seasons_env.experiments.statistics.summary.summarise`).
     """
     played = summary[summary["play"] == "deterministic"]
     told = as_text(played).assign(agent=played["agent"], rules=played["rules"])

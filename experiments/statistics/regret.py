@@ -1,6 +1,7 @@
 """Regret: how much less often agents win small games than the best fair play would.
 
-What an agent's decisions cost in a game (`experiments.evaluation.regrets`), on average over games.
+What an agent's decisions cost in a game (`four_seasons_env.experiments.evaluation.regrets`), on
+average over games.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.openings import opening_of
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.openings import opening_of
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules, get_rules
 
@@ -21,7 +22,7 @@ BEST = "optimum"
 
 
 def summarise_optimum(rules: Rules, valued: pd.DataFrame) -> dict[str, float | int]:
-    """The optimum of a game from the values of its openings (`experiments.optimum`).
+    """The optimum of a game from the values of its openings (`four-seasons optimum`).
 
     Returns:
         Of them all `openings`, how many are `valued`; `optimum`, their mean; `low` and `high`, its
@@ -55,10 +56,10 @@ def summarise_regret(
     interval (regret_low, regret_high; of the ceiling, which sees all: optimum less win rate).
 
     Args:
-        values: of `experiments.optimum`, a row an opening.
+        values: of `four-seasons optimum`, a row an opening.
         played: a row a game with agent, deal and won, of deals whose openings are valued.
         weighed: a row a game with agent, deal and regret.
-        solved: of `experiments.census`, a row a deal.
+        solved: of `four-seasons census`, a row a deal.
         kinds: what each agent's play consists of.
     """
     rows = []

@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.statistics.seeds import crossed_interval, iqm_interval
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.statistics.seeds import crossed_interval, iqm_interval
 
 BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
@@ -44,7 +44,8 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
     the baseline itself and where it has not played all of the deals.
 
     Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
-    crossed bootstrap (`experiments.statistics.seeds`), as for cards up and the differences.
+    crossed bootstrap (`four_seasons_env.experiments.statistics.seeds`), as for cards up and the
+    differences.
 
     Raises:
         ValueError: if the seeds of an agent have not played the same deals.

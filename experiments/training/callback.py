@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.learned.sb3_internals import schedule_by
-from experiments.training.average import WeightAverage
-from experiments.training.monitor import Monitor
+from four_seasons_env.agents.learned.sb3_internals import schedule_by
+from four_seasons_env.experiments.training.average import WeightAverage
+from four_seasons_env.experiments.training.monitor import Monitor
 
 
 class TrainingCallback(BaseCallback):

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agents.files import whole_folder
-from agents.schemas import Digest, read_json
-from experiments.training.run_folder import write_json
+from four_seasons_env.agents.files import whole_folder
+from four_seasons_env.agents.schemas import Digest, read_json
+from four_seasons_env.experiments.training.run_folder import write_json
 
 STATE = "state.json"
 

@@ -18,21 +18,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learned.replay import MaskableReplayBuffer
-from agents.learned.sb3_internals import (
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.agents.learned.replay import MaskableReplayBuffer
+from four_seasons_env.agents.learned.sb3_internals import (
     LearningState,
     learning_state,
     restore_learning_state,
 )
-from agents.schemas import Count, Number
-from experiments.training.average import WeightAverage
-from experiments.training.checkpoint_folder import (
+from four_seasons_env.agents.schemas import Count, Number
+from four_seasons_env.experiments.training.average import WeightAverage
+from four_seasons_env.experiments.training.checkpoint_folder import (
     CheckpointError,
     State,
     new_checkpoint,
     read_state,
 )
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 
 _TENSORS, _ARRAYS = "tensors.pt", "arrays.npz"
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
-from agents.policy_files import PolicyCard
-from experiments.parallel.pool import Pool
-from experiments.training.clock import Clock
+from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.experiments.parallel.pool import Pool
+from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
-    from experiments.training.monitor import Monitor
+    from four_seasons_env.experiments.training.monitor import Monitor
 
 
 class Learner(abc.ABC):
@@ -43,7 +43,8 @@ class Learner(abc.ABC):
     def play_deals(
         self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
     ) -> pd.DataFrame:
-        """Play deals by a policy, for validation; see `experiments.evaluation.play.play_deals`."""
+        """Play deals by a policy, for validation; see
+        `four_seasons_env.experiments.evaluation.play.play_deals`."""
 
     def warm_start(self, teacher: str) -> None:
         """Start from an agent that `Trainer.check_warm_start` has let pass."""
@@ -72,7 +73,7 @@ class Learner(abc.ABC):
 
 
 class Trainer(abc.ABC):
-    """An algorithm as `experiments.train` sees it."""
+    """An algorithm as `four-seasons train` sees it."""
 
     name: str
     """Registered name of its agent."""
@@ -93,7 +94,7 @@ class Trainer(abc.ABC):
 
     @abc.abstractmethod
     def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Any:
-        """Its hyperparameters; see `agents.learned.settings.read_settings`."""
+        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
 
     @abc.abstractmethod
     def settings_from(self, values: dict[str, Any]) -> Any:

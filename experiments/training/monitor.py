@@ -17,12 +17,13 @@ import numpy as np
 from rich.progress import Progress
 from stable_baselines3.common.logger import Logger
 
-from agents.policy_files import save_policy
-from agents.schemas import Amount, Count, fitting
-from experiments.reporting.tables import write_csv
-from experiments.training.clock import Clock
-from experiments.training.learner import Learner, Trainer
-from experiments.training.run_folder import (
+from four_seasons_env.agents.policy_files import save_policy
+from four_seasons_env.agents.schemas import Amount, Count, fitting
+from four_seasons_env.engine.deals import VALIDATION
+from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.learner import Learner, Trainer
+from four_seasons_env.experiments.training.run_folder import (
     BEST,
     CHECKPOINT,
     LAST,
@@ -31,7 +32,6 @@ from experiments.training.run_folder import (
     VALIDATION_GAMES,
     Validation,
 )
-from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.rules import Rules
 
 RECENT = 1000

@@ -10,23 +10,23 @@ from typing import Any
 import pandas as pd
 import torch
 
-from agents.bundled import bundled_weights
-from agents.learned.settings import make_settings
-from agents.planner import learner as planner
-from agents.planner.weights import load_network, network_of, policy_of
-from agents.policy_files import PolicyCard
-from agents.registry import split_name
-from experiments.parallel.pool import Pool
-from experiments.training.checkpoint_folder import (
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.learned.settings import make_settings
+from four_seasons_env.agents.planner import learner as planner
+from four_seasons_env.agents.planner.weights import load_network, network_of, policy_of
+from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.registry import split_name
+from four_seasons_env.experiments.parallel.pool import Pool
+from four_seasons_env.experiments.training.checkpoint_folder import (
     CheckpointError,
     State,
     new_checkpoint,
     read_state,
 )
-from experiments.training.clock import Clock
-from experiments.training.learner import Learner, Trainer
-from experiments.training.monitor import Monitor
-from experiments.training.planner_games import PlannerGames
+from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.learner import Learner, Trainer
+from four_seasons_env.experiments.training.monitor import Monitor
+from four_seasons_env.experiments.training.planner_games import PlannerGames
 from four_seasons_env.rules import Rules
 
 _ARRAYS = "arrays.npz"
@@ -63,7 +63,7 @@ class PlannerTrainer(Trainer):
     def read_settings(
         self, path: Path | None = None, overrides: Iterable[str] = ()
     ) -> planner.Hyperparameters:
-        """Its hyperparameters; see `agents.learned.settings.read_settings`."""
+        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
         return planner.read_hyperparameters(path, overrides)
 
     def settings_from(self, values: dict[str, Any]) -> planner.Hyperparameters:

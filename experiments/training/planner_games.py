@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from agents.planner.agent import PlannerAgent
-from agents.planner.learner import Hyperparameters, self_play_of
-from agents.planner.self_play import Played, SelfPlay
-from agents.planner.value_network import Network
-from experiments.evaluation.play import play_deals
-from experiments.parallel.pool import Pool
+from four_seasons_env.agents.planner.agent import PlannerAgent
+from four_seasons_env.agents.planner.learner import Hyperparameters, self_play_of
+from four_seasons_env.agents.planner.self_play import Played, SelfPlay
+from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.engine.kernel import GAME
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.rules import Rules
 
 Deals = NDArray[np.int64] | range
@@ -47,7 +47,8 @@ class PlannerGames:
         self._rules, self._settings, self._pool = rules, settings, pool
 
     def play(self, network: Network, deals: NDArray[np.int64]) -> Played:
-        """Play deals to learn from; see `agents.planner.self_play.SelfPlay.play`."""
+        """Play deals to learn from; see
+        `four_seasons_env.agents.planner.self_play.SelfPlay.play`."""
         parts = self._pool.map(_play, self._parts(deals), *network)
         positions = np.empty(sum(len(part.positions) for part in parts), GAME)
         np.concatenate([part.positions for part in parts], out=positions)

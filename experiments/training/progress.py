@@ -12,8 +12,8 @@ from stable_baselines3.common.logger import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.files import write_atomically
-from experiments.training.run_folder import PROGRESS, STEPS
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.training.run_folder import PROGRESS, STEPS
 
 
 class ResumedCSV(CSVOutputFormat):

@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from agents.files import write_atomically
-from agents.schemas import Amount, Count, Number, Share, read_checked, read_json
-from experiments.command_line import IN_CLONE, ROOT, command_line
-from experiments.out_folder import check_out
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.schemas import Amount, Count, Number, Share, read_checked, read_json
+from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
+from four_seasons_env.experiments.out_folder import check_out
 
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
@@ -45,7 +45,7 @@ class RunFile:
     """What every `run.json` has, of which more is read than its flags."""
 
     run: dict[str, Any]
-    """The flags of `experiments.train`."""
+    """The flags of `four-seasons train`."""
     rules: dict[str, Any]
     hyperparameters: dict[str, Any]
     command: str
@@ -224,7 +224,7 @@ def write_readme(out: Path) -> None:
             "",
         ]
     else:
-        lines += ["Unfinished: `python -m experiments.train --resume --out` this folder.", ""]
+        lines += ["Unfinished: `four-seasons train --resume --out` this folder.", ""]
     lines += ["| file | what it holds |", "| --- | --- |"]
     lines += [f"| `{name}` | {content} |" for name, content in CONTENTS.items()]
     write_atomically(out / "README.md", ("\n".join(lines) + "\n").encode())

@@ -1,4 +1,5 @@
-"""Trainings of Stable-Baselines3's algorithms, as `agents.learned.algorithms` lists them."""
+"""Trainings of Stable-Baselines3's algorithms, as `four_seasons_env.agents.learned.algorithms`
+lists them."""
 
 from __future__ import annotations
 
@@ -10,24 +11,24 @@ from typing import Any
 import pandas as pd
 import torch
 
-from agents.learned.algorithms import Algorithm
-from agents.learned.cloning import clone
-from agents.learned.settings import Settings
-from agents.policy_files import PolicyCard
-from agents.registry import AGENTS
-from experiments.evaluation.play import play_deals
-from experiments.parallel.pool import Pool
-from experiments.training.average import WeightAverage
-from experiments.training.callback import TrainingCallback
-from experiments.training.checkpoints import restore_checkpoint, save_checkpoint
-from experiments.training.clock import Clock
-from experiments.training.learner import Learner, Trainer
-from experiments.training.monitor import Monitor
+from four_seasons_env.agents.learned.algorithms import Algorithm
+from four_seasons_env.agents.learned.cloning import clone
+from four_seasons_env.agents.learned.settings import Settings
+from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.parallel.pool import Pool
+from four_seasons_env.experiments.training.average import WeightAverage
+from four_seasons_env.experiments.training.callback import TrainingCallback
+from four_seasons_env.experiments.training.checkpoints import restore_checkpoint, save_checkpoint
+from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.learner import Learner, Trainer
+from four_seasons_env.experiments.training.monitor import Monitor
 from four_seasons_env.rules import Rules, nearest
 
 
 class StableBaselinesTrainer(Trainer):
-    """One of `agents.learned.algorithms.ALGORITHMS`."""
+    """One of `four_seasons_env.agents.learned.algorithms.ALGORITHMS`."""
 
     steps = "20M"
     log_steps = 32_768
@@ -40,7 +41,7 @@ class StableBaselinesTrainer(Trainer):
         self.threads = algorithm.threads
 
     def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Settings:
-        """Its hyperparameters; see `agents.learned.settings.read_settings`."""
+        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
         return self.algorithm.read_settings(path, overrides)
 
     def settings_from(self, values: dict[str, Any]) -> Settings:
@@ -111,7 +112,7 @@ class StableBaselinesLearner(Learner):
         return play_deals(self._algorithm.player(card, weights, self._rules), self._rules, deals)
 
     def warm_start(self, teacher: str) -> None:
-        """Imitate an agent before learning (`agents.learned.cloning`)."""
+        """Imitate an agent before learning (`four_seasons_env.agents.learned.cloning`)."""
         clone(self.model, self._algorithm, self._settings, self._rules, self._seed, teacher)
 
     def learn(self, monitor: Monitor) -> None:

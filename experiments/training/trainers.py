@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agents.learned.algorithms import ALGORITHMS
-from experiments.training.learner import Trainer
-from experiments.training.planner import PlannerTrainer
-from experiments.training.stable_baselines import StableBaselinesTrainer
+from four_seasons_env.agents.learned.algorithms import ALGORITHMS
+from four_seasons_env.experiments.training.learner import Trainer
+from four_seasons_env.experiments.training.planner import PlannerTrainer
+from four_seasons_env.experiments.training.stable_baselines import StableBaselinesTrainer
 from four_seasons_env.rules import nearest
 
 

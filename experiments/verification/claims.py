@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.policy_files import rules_fields
-from experiments.evaluation.games import games_of
-from experiments.evaluation.people import HUMAN
-from experiments.parallel.blocks import Block
-from experiments.parallel.parts import digest_of
-from experiments.reporting.summary_page import ABOUT, read_about
+from four_seasons_env.agents.policy_files import rules_fields
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal
+from four_seasons_env.experiments.evaluation.games import games_of
+from four_seasons_env.experiments.evaluation.people import HUMAN
+from four_seasons_env.experiments.parallel.blocks import Block
+from four_seasons_env.experiments.parallel.parts import digest_of
+from four_seasons_env.experiments.reporting.summary_page import ABOUT, read_about
 from four_seasons_env.rules import get_rules
 
 Deals = range | tuple[int, ...]

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.evaluation.games import results_of
-from experiments.evaluation.people import BY_HAND
-from experiments.parallel.parts import PartError, check_stamp
-from experiments.reporting.tables import read_table
-from experiments.statistics.summary import RESULT_COLUMNS
-from experiments.verification.claims import Claim, Claims, read_claims
 from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.experiments.evaluation.games import results_of
+from four_seasons_env.experiments.evaluation.people import BY_HAND
+from four_seasons_env.experiments.parallel.parts import PartError, check_stamp
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.statistics.summary import RESULT_COLUMNS
+from four_seasons_env.experiments.verification.claims import Claim, Claims, read_claims
 from four_seasons_env.play.records import Record, RecordError, parse_record, read_lines
 from four_seasons_env.rules import get_rules
 
@@ -97,7 +97,7 @@ def verify_folder(
     """Replay all games of a comparison's folder.
 
     Args:
-        folder: of `experiments.compare --record`.
+        folder: of `four-seasons compare --record`.
         size: deals in a block of that command.
         step: is told how many deals have been looked at.
 

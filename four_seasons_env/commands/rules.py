@@ -1,4 +1,4 @@
-"""List the rule sets: `python -m four_seasons_env rules`."""
+"""List the rule sets: `four-seasons rules`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from four_seasons_env.rules import ALIASES, RULES
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print each rule set with its environment id and where it comes from."""
-    parser = argparse.ArgumentParser("python -m four_seasons_env rules", description=__doc__)
+    parser = argparse.ArgumentParser("four-seasons rules", description=__doc__)
     parser.parse_args(arguments)
     ids = {rules: env_id for env_id, rules in ENVS.items()}
     for name, rules in RULES.items():

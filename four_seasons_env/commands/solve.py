@@ -1,4 +1,4 @@
-"""Solve one deal and print the game move by move: `python -m four_seasons_env solve --deal 17`."""
+"""Solve one deal and print the game move by move: `four-seasons solve --deal 17`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _moved(game: Game, move: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser("python -m four_seasons_env solve", description=__doc__)
+    parser = argparse.ArgumentParser("four-seasons solve", description=__doc__)
     parser.add_argument("--rules", default="four-seasons", help="rule set (default: %(default)s)")
     parser.add_argument("--deal", type=int, help="number of the deal (default: 0)")
     parser.add_argument("--deck", help="the cards, first dealt first, instead of a number")

@@ -1,4 +1,4 @@
-"""Play in the browser: `python -m four_seasons_env play`; on the terminal with `--terminal`."""
+"""Play in the browser: `four-seasons play`; on the terminal with `--terminal`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MISSING = "to play, install the extra: pip install 'four-seasons-env[play]' (mi
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m four_seasons_env play", description=__doc__)
+    parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
     parser.add_argument("--rules", default="four-seasons", help="rule set by name")
     parser.add_argument("--deal", type=int, help="the deal's number; default: any")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from agents import AGENTS, make_agent
-from agents.learned.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
-from agents.learned.network_agent import NetworkAgent
-from agents.policy_files import (
+from four_seasons_env.agents import AGENTS, make_agent
+from four_seasons_env.agents.learned.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
+from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.policy_files import (
     CARD_FILE,
     WEIGHTS_FILE,
     PolicyCard,
@@ -21,13 +21,13 @@ from agents.policy_files import (
     rules_fields,
     save_policy,
 )
-from agents.registry import current_options, split_name
-from agents.scripted.heuristic import FEATURES, read_weights
-from agents.search.determinization import determinize, hide_unseen
-from experiments.evaluation.play import play_deals
+from four_seasons_env.agents.registry import current_options, split_name
+from four_seasons_env.agents.scripted.heuristic import FEATURES, read_weights
+from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.observations import observation_length
 from four_seasons_env.rules import FORMER, RULES, Rules
 

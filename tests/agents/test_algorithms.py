@@ -7,17 +7,17 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-from agents import make_agent
-from agents.learned.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
-from agents.learned.cloning import ALONE, clone, demonstrate
-from agents.learned.maskable_dqn import MaskableDQN
-from agents.learned.settings import Settings
-from agents.policy_files import PolicyFileError
-from experiments.evaluation.play import play_deals
-from experiments.train import Train, train
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.learned.algorithms import ALGORITHMS, MoveAlgorithm, get_algorithm
+from four_seasons_env.agents.learned.cloning import ALONE, clone, demonstrate
+from four_seasons_env.agents.learned.maskable_dqn import MaskableDQN
+from four_seasons_env.agents.learned.settings import Settings
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import small

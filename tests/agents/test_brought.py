@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make_agent
-from agents.policy_agent import PolicyAgent
-from agents.registry import split_name
-from experiments.compare import Compare, play_all
-from experiments.evaluation.play import play_deals
-from experiments.evaluation.players import find_players
-from experiments.parallel.workers import Workers
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.policy_agent import PolicyAgent
+from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES
 
 CODE = '''
@@ -74,7 +74,7 @@ def test_a_class_is_an_agent_by_its_place(brought: str) -> None:
 def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(brought: str) -> None:
     assert type(make_agent("their-agent")).__name__ == "Last"
     assert make_agent("their-agent@depth=2").depth == 2
-    assert type(make_agent("random")).__module__ == "agents.scripted.random_agent"
+    assert type(make_agent("random")).__module__ == "four_seasons_env.agents.scripted.random_agent"
     with pytest.raises(ValueError, match="did you mean 'their-agent'"):
         make_agent("their-agnt")
 

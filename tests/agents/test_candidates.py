@@ -7,17 +7,17 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-from agents import make_agent
-from agents.learned.algorithms import get_algorithm
-from agents.learned.candidates.encoders import MlpEncoder, TableEncoder
-from agents.learned.candidates.policy import CandidatePolicy
-from agents.learned.candidates.sums import SumRows
-from agents.learned.candidates.teaching import choice_of
-from agents.policy_files import PolicyFileError, save_policy
-from experiments.evaluation.play import play_deals
 from four_seasons_env import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.learned.algorithms import get_algorithm
+from four_seasons_env.agents.learned.candidates.encoders import MlpEncoder, TableEncoder
+from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
+from four_seasons_env.agents.learned.candidates.sums import SumRows
+from four_seasons_env.agents.learned.candidates.teaching import choice_of
+from four_seasons_env.agents.policy_files import PolicyFileError, save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,
     PILE_FEATURES,

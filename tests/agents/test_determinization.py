@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.search.determinization import determinize, hide_unseen
+from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules

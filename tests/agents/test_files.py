@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.files import recover_folder, recover_folders, whole_folder, write_atomically
+from four_seasons_env.agents.files import (
+    recover_folder,
+    recover_folders,
+    whole_folder,
+    write_atomically,
+)
 from tests.faults import Killed, fail_at, kill_at, system_calls
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from agents import make_agent
-from agents.options import check_values
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.options import check_values
 
 
 @pytest.mark.parametrize("name", [None, 3, ["heuristic"]])

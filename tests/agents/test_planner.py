@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 
-from agents.planner.agent import PlannerAgent
-from agents.planner.learner import Learner, read_hyperparameters
-from agents.planner.lookahead import Lookahead, look_ahead, new_lookahead_buffers, stride
-from agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
-from agents.planner.value_network import (
+from four_seasons_env.agents.planner.agent import PlannerAgent
+from four_seasons_env.agents.planner.learner import Learner, read_hyperparameters
+from four_seasons_env.agents.planner.lookahead import (
+    Lookahead,
+    look_ahead,
+    new_lookahead_buffers,
+    stride,
+)
+from four_seasons_env.agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
+from four_seasons_env.agents.planner.value_network import (
     Network,
     add_gradients,
     new_activations,
@@ -15,11 +20,11 @@ from agents.planner.value_network import (
     new_trainer,
     value_of,
 )
-from agents.registry import make_agent
-from experiments.evaluation.decisions import play_to_next_card
-from experiments.evaluation.play import play_deals
+from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.experiments.evaluation.decisions import play_to_next_card
+from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.registry import make_agent
-from agents.scripted.heuristic import HeuristicAgent
-from agents.search import plans as module
-from agents.search.finisher import FinisherAgent
-from agents.search.plans import NONE, UNPLANNED, Plans
+from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.search import plans as module
+from four_seasons_env.agents.search.finisher import FinisherAgent
+from four_seasons_env.agents.search.plans import NONE, UNPLANNED, Plans
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from tests.helpers import numbered_deck, small, winning_moves

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.registry import make_agent
-from agents.scripted.heuristic import choose_move, new_buffers, read_weights
-from agents.search import pimc, rollout, votes
-from agents.search.determinization import determinize, hide_unseen
-from agents.search.pimc import PimcAgent
-from agents.search.plans import ENDGAME_NODES, NONE
-from agents.search.rollout import RolloutAgent
-from agents.search.votes import SolverVotes
+from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
+from four_seasons_env.agents.search import pimc, rollout, votes
+from four_seasons_env.agents.search.determinization import determinize, hide_unseen
+from four_seasons_env.agents.search.pimc import PimcAgent
+from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE
+from four_seasons_env.agents.search.rollout import RolloutAgent
+from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules

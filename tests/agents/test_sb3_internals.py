@@ -7,8 +7,8 @@ import pytest
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN
 
-from agents.learned.algorithms import ALGORITHMS
-from agents.learned.sb3_internals import (
+from four_seasons_env.agents.learned.algorithms import ALGORITHMS
+from four_seasons_env.agents.learned.sb3_internals import (
     InternalsError,
     learning_state,
     require,

@@ -6,17 +6,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from agents.registry import make_agent
-from agents.scripted.greedy import GreedyAgent
-from agents.scripted.heuristic import HeuristicAgent
-from agents.search.determinization import hide_unseen
-from agents.search.pimc import PimcAgent
-from agents.search.plans import NONE, Plans
-from agents.search.votes import SolverVotes
-from experiments.evaluation.play import play_deals
+from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.scripted.greedy import GreedyAgent
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.search.determinization import hide_unseen
+from four_seasons_env.agents.search.pimc import PimcAgent
+from four_seasons_env.agents.search.plans import NONE, Plans
+from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.cards import card_code
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import solve

@@ -5,12 +5,12 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from agents.bundled import BUNDLED
-from agents.planner.reach import new_player, reach
-from agents.planner.value_network import new_activations, new_network, value_of
-from agents.planner.waste_pairs import PAIR_ROWS, new_waste, note_waste
-from agents.planner.weights import load_network
-from agents.policy_files import PolicyFileError, save_policy
+from four_seasons_env.agents.bundled import BUNDLED
+from four_seasons_env.agents.planner.reach import new_player, reach
+from four_seasons_env.agents.planner.value_network import new_activations, new_network, value_of
+from four_seasons_env.agents.planner.waste_pairs import PAIR_ROWS, new_waste, note_waste
+from four_seasons_env.agents.planner.weights import load_network
+from four_seasons_env.agents.policy_files import PolicyFileError, save_policy
 from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.next_deal.features import GAME_ROWS, new_features, write_features

@@ -4,10 +4,10 @@ import re
 
 import pandas as pd
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.pages import ANSWER, answer
-from experiments.reporting.answer_page import answer_page, answers
-from experiments.reporting.odds import BEST, OPEN, odds
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.pages import ANSWER, answer
+from four_seasons_env.experiments.reporting.answer_page import answer_page, answers
+from four_seasons_env.experiments.reporting.odds import BEST, OPEN, odds
 from four_seasons_env.rules import RULES
 
 
@@ -45,7 +45,7 @@ THROWN = pd.DataFrame(
 
 
 def test_the_answer_is_up_to_date() -> None:
-    """`python -m experiments.pages` writes it."""
+    """`python -m four_seasons_env.experiments.pages` writes it."""
     assert answer() == ANSWER.read_text()
 
 

@@ -5,8 +5,8 @@ import time
 import pytest
 import torch
 
-from experiments.training.average import WeightAverage
-from experiments.training.clock import Clock
+from four_seasons_env.experiments.training.average import WeightAverage
+from four_seasons_env.experiments.training.clock import Clock
 
 
 class Model:

@@ -7,10 +7,20 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.parallel import blocks
-from experiments.parallel.blocks import Block, rule_set_names, run_blocks, split_deals
-from experiments.parallel.parts import PartError, check_stamp, digest_of, write_stamped
-from experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel import blocks
+from four_seasons_env.experiments.parallel.blocks import (
+    Block,
+    rule_set_names,
+    run_blocks,
+    split_deals,
+)
+from four_seasons_env.experiments.parallel.parts import (
+    PartError,
+    check_stamp,
+    digest_of,
+    write_stamped,
+)
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES
 
 ALONE = Workers(n_jobs=1)

@@ -1,8 +1,5 @@
 """The census, the ceiling that it gives a comparison, and the command that solves one deal."""
 
-import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,18 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.census import COLUMNS, Census, census, decided_within, take_census
-from experiments.compare import Compare, compare
-from experiments.evaluation.ceiling import with_ceiling, with_present_ceiling
-from experiments.parallel.workers import Workers
-from experiments.report import Report, report
-from experiments.reporting.benchmark_page import results_part
-from experiments.reporting.family_page import family_page
-from experiments.solve import Solve, solve_and_print
-from experiments.statistics.summary import as_text, summarise
-from experiments.training.run_folder import ROOT
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.game import Game
+from four_seasons_env.experiments.census import COLUMNS, Census, census, decided_within, take_census
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.evaluation.ceiling import with_ceiling, with_present_ceiling
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.benchmark_page import results_part
+from four_seasons_env.experiments.reporting.family_page import family_page
+from four_seasons_env.experiments.statistics.summary import as_text, summarise
 
 ALONE = Workers(n_jobs=1)
 
@@ -129,26 +123,6 @@ def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
     page = family_page(summary, known)
     line = next(line for line in page.splitlines() if "`four-seasons` |" in line)
     assert line.endswith("| 50.00 to 75.00 (4) |")
-
-
-def test_solve_prints_a_game(capsys: pytest.CaptureFixture[str]) -> None:
-    solve_and_print(Solve(rules="florentine", deal=TRAIN_FROM))
-    lines = capsys.readouterr().out.splitlines()
-    moves = [line for line in lines if re.match(r" +\d+\. ", line)]
-    assert moves[-1].endswith("52 up")
-    assert lines[-1].startswith(f"won in {len(moves)} moves (")
-    game = Game("florentine", TRAIN_FROM)
-    for line in moves:
-        game.play(line.split()[1])
-    assert game.is_won
-
-
-def test_solve_says_what_is_wrong() -> None:
-    command = [sys.executable, "-m", "experiments.solve", "--rules", "czarena"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode != 0
-    assert done.stderr.startswith("error: unknown rules 'czarena': did you mean 'czarina'?")
-    assert "Traceback" not in done.stderr
 
 
 def test_a_kept_summary_has_the_ceiling_as_it_is_known_now() -> None:

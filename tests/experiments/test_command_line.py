@@ -1,55 +1,44 @@
 """What all commands share: the listing, errors in one line, Ctrl-C, names from before."""
 
 import dataclasses
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from experiments import compare
-from experiments.__main__ import commands, main
-from experiments.command_line import ROOT, run_command
-from experiments.out_folder import MARKS
+from four_seasons_env.__main__ import GROUPS, main
+from four_seasons_env.experiments import compare
+from four_seasons_env.experiments.command_line import ROOT, run_command
+from four_seasons_env.experiments.out_folder import MARKS
 
 WRONG = {
     "census": ["--rules", "czarena"],
     "compare": ["--agents", "heuristik"],
     "demo": ["--rules", "czarena"],
-    "disagreements": ["--planner", "planer"],
-    "endings": ["--agent", "planer"],
-    "ladder": ["--agents", "planer"],
-    "leaderboard": ["nowhere"],
-    "libraries": ["--run", "tianshu"],
-    "losses": ["--rules", "czarena"],
     "optimum": ["--rules", "czarina"],
-    "pages": ["--results", "nowhere"],
-    "pictures": ["--agent", "planer"],
     "report": ["nowhere"],
-    "reproduce": ["--backend", "rai"],
     "review": ["--agent", "planer"],
     "solve": ["--rules", "czarena"],
     "sweep": ["nowhere.yaml"],
-    "throughput": ["--rules", "czarena"],
+    "bench": ["--rules", "czarena"],
     "train": ["--agent", "maskable_pop"],
-    "tune_heuristic": ["--rules", "czarena"],
     "verify": ["nowhere"],
 }
 """For each command, flags that cannot be."""
-WITHOUT_OUT = ("leaderboard", "libraries", "pages", "solve", "verify")
+WITHOUT_OUT = ("solve", "verify")
+COMMANDS = [name for group in GROUPS.values() for name in group]
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
-    """The exit status of `python -m experiments ...`."""
-    monkeypatch.setattr(sys, "argv", ["experiments", *arguments])
+    """The exit status of `four-seasons ...`."""
+    monkeypatch.setattr(sys, "argv", ["four-seasons", *arguments])
     with pytest.raises(SystemExit) as stopped:
         main()
     return stopped.value.code
 
 
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", WRONG)
 def test_an_error_is_one_line_and_nothing_is_written(
     command: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
@@ -78,31 +67,24 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("census", ["--seconds", "nan"], "more than 0 seconds"),
         ("census", ["--memory", "0"], "0.01 GiB or more"),
         ("census", ["--memory", "inf"], "0.01 GiB or more"),
-        ("solve", ["--seconds", "0"], "more than 0 seconds"),
+        ("solve", ["--seconds", "0"], "seconds must be more than 0"),
         ("train", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
         ("train", ["--core-minutes", "0"], "--core-minutes is a number of minutes above 0"),
-        ("tune_heuristic", ["--elite", "100", "--population", "10"], "--elite is 1 to 10"),
-        ("tune_heuristic", ["--generations", "0"], "--generations is 1 or more"),
-        ("tune_heuristic", ["--start", "{broken}"], "broken.yaml is damaged"),
         ("report", [], "at least one folder"),
         ("sweep", ["{broken}"], "broken.yaml is not YAML"),
         ("sweep", ["{aliases}"], "aliases"),
-        ("throughput", ["--rules", "czarinaa"], "did you mean 'czarina'"),
-        ("throughput", ["--threads", "0"], "--threads are numbers from 1 on"),
-        ("throughput", ["--games", "0"], "--games are numbers from 1 on"),
-        ("throughput", ["--games"], "--games are numbers from 1 on"),
-        ("throughput", ["--windows", "0"], "--windows is 1 or more"),
+        ("bench", ["--rules", "czarinaa"], "did you mean 'czarina'"),
+        ("bench", ["--threads", "0"], "--threads are numbers from 1 on"),
+        ("bench", ["--games", "0"], "--games are numbers from 1 on"),
+        ("bench", ["--games"], "--games are numbers from 1 on"),
+        ("bench", ["--windows", "0"], "--windows is 1 or more"),
         ("demo", ["--rules", "czarinaa"], "did you mean 'czarina'"),
         ("demo", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
         ("demo", ["--deals", "abc"], "deals are given as '0-9999'"),
-        ("pages", ["--results", "/nope"], "/nope/results.csv: No such file"),
-        ("disagreements", ["--planner", "heuristic"], "name another agent"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed is 0 or more"),
         ("compare", ["--agents", "random", "--rules", "a", "--rules", "b"], "--rules is given twi"),
         ("compare", ["--agents", "rollout@worlds=["], "is not YAML"),
         ("census", ["--seed", "-1"], "--seed is 0 or more"),
-        ("endings", ["--seed", "-1"], "--seed is 0 or more"),
-        ("endings", ["--seconds", "0"], "--seconds is more than 0 seconds"),
         ("review", ["--seconds", "0"], "--seconds is more than 0 seconds"),
         ("review", ["--positions", "0"], "--positions is 1 or more, not 0"),
         ("review", ["--deals", "9-1"], "run backwards"),
@@ -145,11 +127,9 @@ BROKEN = {"broken": "fixed: [", "aliases": "grid: &a {seed: [0]}\nfixed: *a\n"}
 WRITES = {
     "census": (["--deals", "0-1"], "census"),
     "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
-    "disagreements": ([], "comparison of decisions"),
-    "endings": ([], "valuation of endings"),
     "review": (["--deals", "10000-10001"], "review"),
     "sweep": (["experiments/studies/quick.yaml"], "sweep"),
-    "throughput": ([], "measurement of speed"),
+    "bench": ([], "measurement of speed"),
     "train": ([], "training"),
 }
 """Commands that write a folder of a kind."""
@@ -173,7 +153,7 @@ def test_a_folder_of_another_kind_is_refused_and_left_alone(
         assert [each.name for each in out.iterdir()] == [mark]
 
 
-@pytest.mark.parametrize("command", [*WRITES, "demo", "tune_heuristic"])
+@pytest.mark.parametrize("command", [*WRITES, "demo"])
 def test_a_file_in_place_of_the_folder_is_named(
     command: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
@@ -187,9 +167,8 @@ def test_a_file_in_place_of_the_folder_is_named(
     assert file.read_text() == "mine"
 
 
-@pytest.mark.parametrize("command", ["verify", "leaderboard"])
 def test_a_folder_that_is_no_comparison_is_answered_with_the_nearest(
-    command: str, tmp_path: Path, monkeypatch, capsys
+    tmp_path: Path, monkeypatch, capsys
 ) -> None:
     census, other, real = (tmp_path / name for name in ("census", "other", "runs/mine"))
     for folder, mark in ((census, "census.json"), (other, "x"), (real, "compare.json")):
@@ -205,24 +184,23 @@ def test_a_folder_that_is_no_comparison_is_answered_with_the_nearest(
         real / "compare.json": f"it is a file{near}",
     }
     for folder, told in wrong.items():
-        assert call(monkeypatch, command, str(folder)) == 2
+        assert call(monkeypatch, "verify", str(folder)) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert line == f"error: {folder} is no comparison: {told}"
 
 
 def test_the_listing_imports_no_command() -> None:
-    check = "import sys; from experiments.__main__ import main; main(); print(sorted(sys.modules))"
+    check = (
+        "import sys; from four_seasons_env.__main__ import main; main([]); "
+        "print(sorted(sys.modules))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT, check=True
     )
     *listing, modules = done.stdout.splitlines()
     for heavy in ("torch", "numba", "pandas", "tyro"):
         assert f"'{heavy}'" not in modules
-    listed = {line.split()[0]: line.split(maxsplit=1)[1] for line in listing if line[:2] == "  "}
-    assert listed == commands()
-    assert {"train", "compare", "ladder"} <= set(listed)
-    assert not {"prices", "habits", "train_planner", "command_line"} & set(listed)
-    assert all(about.endswith(".") and len(about) < 100 for about in listed.values())
+    assert [line.split()[0] for line in listing if line[:2] == "  "] == COMMANDS
 
 
 def test_an_unknown_command_is_answered_with_the_nearest(monkeypatch, capsys) -> None:
@@ -234,8 +212,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(monkeypatch, capsys) ->
 
 def test_a_command_is_run_by_its_name(monkeypatch, capsys) -> None:
     flags = ["--rules", "florentine", "--deal", "4294967296"]
-    monkeypatch.setattr(sys, "argv", ["experiments", "solve", *flags])
-    main()
+    main(["solve", *flags])
     assert "won in" in capsys.readouterr().out
 
 
@@ -248,65 +225,13 @@ def test_ctrl_c_says_what_is_kept_and_how_to_resume(monkeypatch, capsys) -> None
     def stopped(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys, "argv", [str(ROOT / "experiments" / "census.py"), "--out", "a b"])
+    kept = "deals are kept in {run.out}; resume: {command}"
     with pytest.raises(SystemExit) as status:
-        run_command(stopped, Flags, None, "deals are kept in {run.out}; resume: {command}")
+        run_command(["--out", "a b"], stopped, Flags, None, kept)
     assert status.value.code == 130
-    expected = "stopped: deals are kept in a b; resume: python -m experiments.census --out 'a b'\n"
+    resume = "four-seasons test_command_line --out 'a b'"
+    expected = f"stopped: deals are kept in a b; resume: {resume}\n"
     assert capsys.readouterr().err == expected
-
-
-def _run_module(source: str, folder: Path, timeout: float | None = None) -> tuple[int, str]:
-    """The exit status of a module that is run by its name, and what it printed to stderr."""
-    (folder / "command_of_a_test.py").write_text(source)
-    ended = subprocess.run(
-        [sys.executable, "-m", "command_of_a_test"],
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=timeout,
-    )
-    return ended.returncode, ended.stderr
-
-
-_COMPILES_FROM_A_STRING = """
-import signal
-from tests.experiments.test_command_line import Flags
-from experiments.command_line import run_command
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-run_command(lambda _: exec("signal.raise_signal(signal.SIGINT)"), Flags, None)
-"""
-
-
-def test_ctrl_c_within_code_made_from_a_string(tmp_path: Path) -> None:
-    """Python then ends by the signal, though it was caught, when it runs a module."""
-    assert _run_module(_COMPILES_FROM_A_STRING, tmp_path) == (130, "stopped: nothing is saved\n")
-
-
-_DROPS_IT = """
-import signal, time
-from tests.experiments.test_command_line import Flags
-from experiments.command_line import run_command
-
-class Finalizer:
-    def __del__(self):
-        signal.raise_signal(signal.SIGINT)
-
-def work(_):
-    Finalizer()  # Python drops what is raised there
-    time.sleep(60)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-run_command(work, Flags, None)
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
-def test_ctrl_c_that_a_library_drops_is_raised_again(tmp_path: Path) -> None:
-    ended = _run_module(_DROPS_IT, tmp_path, timeout=30)
-    assert ended == (130, "stopped: nothing is saved\n")
 
 
 def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -317,16 +242,4 @@ def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsy
     assert call(monkeypatch, "compare", "--agents", "random", "--out", str(tmp_path)) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"stopped: finished blocks of deals are saved in {tmp_path}; resume: ")
-    assert line.endswith(f"python -m experiments.compare --agents random --out {tmp_path}")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("old", "new"), [("prices", "ladder"), ("habits", "disagreements")])
-def test_former_names_forward(old: str, new: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", f"experiments.{old}", "--out", str(tmp_path / "x")]
-    command += ["--deals", "9-1"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 2
-    deprecation, error = done.stderr.splitlines()
-    assert deprecation == f"deprecated: experiments.{old} is now experiments.{new}"
-    assert error.startswith("error: ")
+    assert line.endswith(f"four-seasons compare --agents random --out {tmp_path}")

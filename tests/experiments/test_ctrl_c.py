@@ -12,19 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from experiments.command_line import ROOT
-from experiments.parallel.jobs import call_in_workers
-from experiments.parallel.workers import Workers
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.parallel.jobs import call_in_workers
+from four_seasons_env.experiments.parallel.workers import Workers
 
 pytestmark = pytest.mark.slow
 
 COMMANDS = {
     "census": ["--deals", "0-9999", "--seconds", "60", "--n-jobs", "2"],
     "compare": ["--agents", "heuristic", "rollout", "--n-jobs", "2"],
-    "disagreements": [],
-    "throughput": ["--seconds", "60"],
+    "bench": ["--seconds", "60"],
     "train": ["--agent", "planner", "--steps", "1G"],
-    "tune_heuristic": ["--n-jobs", "2"],
 }
 
 
@@ -75,7 +73,7 @@ def _start(command: str, folder: Path) -> subprocess.Popen[str]:
     """A command that runs for minutes, in a group of processes of its own."""
     flags = [*COMMANDS[command], "--out", str(folder / "x")]
     return subprocess.Popen(
-        [sys.executable, "-m", "experiments", command, *flags],
+        [sys.executable, "-m", "four_seasons_env", command, *flags],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         stdout=subprocess.DEVNULL,

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from experiments import demo as demo_module
-from experiments.demo import PLAYED, SHOWN, TRAINED, Demo, demo, expectations
-from experiments.reporting.animation import play_out, save_game
-from experiments.training.monitor import Monitor
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments import demo as demo_module
+from four_seasons_env.experiments.demo import PLAYED, SHOWN, TRAINED, Demo, demo, expectations
+from four_seasons_env.experiments.reporting.animation import play_out, save_game
+from four_seasons_env.experiments.training.monitor import Monitor
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_the_demo_leaves_table_curve_report_and_a_game(tmp_path: Path, capsys) -
 @pytest.mark.slow
 def test_ctrl_c_while_it_plays_reports_what_there_is(tmp_path: Path, monkeypatch, capsys) -> None:
     """Stopped after the first blocks, the comparison is of the deals that all have played."""
-    from experiments import compare as compare_module
+    from four_seasons_env.experiments import compare as compare_module
 
     def stop_half_way(function, tasks, *arguments) -> None:
         for task in tasks:

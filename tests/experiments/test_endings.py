@@ -3,8 +3,13 @@
 import pandas as pd
 import pytest
 
-from experiments.endings import Endings, decisions, endings_as_text, summarise_endings
 from four_seasons_env.engine.deals import VALIDATION
+from four_seasons_env.experiments.endings import (
+    Endings,
+    decisions,
+    endings_as_text,
+    summarise_endings,
+)
 
 
 def test_each_decision_is_valued_between_its_bounds(tmp_path):

@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 import torch
 
-from experiments.compare import Compare, compare, play_all, play_block
-from experiments.compare import main as compare_command
-from experiments.evaluation.ceiling import CENSUS, read_census
-from experiments.evaluation.play import play_deals
-from experiments.pages import (
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.compare import Compare, compare, play_all, play_block
+from four_seasons_env.experiments.compare import main as compare_command
+from four_seasons_env.experiments.evaluation.ceiling import CENSUS, read_census
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.pages import (
     AGENTS,
     ARCHITECTURE,
     BENCHMARK,
@@ -33,19 +34,18 @@ from experiments.pages import (
     with_losses,
     with_part,
 )
-from experiments.parallel.workers import Workers
-from experiments.report import Report, report
-from experiments.reporting.architecture_page import record_part
-from experiments.reporting.family_page import family_page
-from experiments.reporting.learning_page import PAGE as LEARNING
-from experiments.reporting.learning_page import learning_parts
-from experiments.reporting.odds import kept_results
-from experiments.reporting.summary_page import summarise_folder
-from experiments.reporting.tables import as_markdown
-from experiments.statistics.summary import RESULT_COLUMNS, as_text, summarise
-from experiments.train import Train, parse_steps, train
-from experiments.training.run_folder import STEPS, read_log
-from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.architecture_page import record_part
+from four_seasons_env.experiments.reporting.family_page import family_page
+from four_seasons_env.experiments.reporting.learning_page import PAGE as LEARNING
+from four_seasons_env.experiments.reporting.learning_page import learning_parts
+from four_seasons_env.experiments.reporting.odds import kept_results
+from four_seasons_env.experiments.reporting.summary_page import summarise_folder
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.statistics.summary import RESULT_COLUMNS, as_text, summarise
+from four_seasons_env.experiments.train import Train, parse_steps, train
+from four_seasons_env.experiments.training.run_folder import STEPS, read_log
 from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
@@ -91,7 +91,7 @@ def test_illegal_moves_are_refused_by_name() -> None:
 
 
 def test_games_are_repeatable_and_given_up_in_time() -> None:
-    from agents import make_agent
+    from four_seasons_env.agents import make_agent
 
     deals = range(TRAIN_FROM, TRAIN_FROM + 30)
     first, second = (
@@ -175,7 +175,7 @@ def test_a_block_that_fails_is_named_and_the_others_are_played(tmp_path: Path, m
             raise OSError("the disk is full")
         play_block(task)
 
-    monkeypatch.setattr("experiments.compare.play_block", play)
+    monkeypatch.setattr("four_seasons_env.experiments.compare.play_block", play)
     run = Compare(tmp_path, ["random", "heuristic"], deals=f"{TRAIN_FROM}-{TRAIN_FROM + 9}")
     with pytest.raises(RuntimeError, match=r"1 of 2 blocks.*random.*the disk is full"):
         play_all(replace(run, workers=ALONE))
@@ -220,7 +220,13 @@ def test_compare_says_what_is_wrong(
 
 @pytest.mark.slow
 def test_commands_end_without_a_traceback(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "experiments.compare", "--out", str(tmp_path / "y")]
+    command = [
+        sys.executable,
+        "-m",
+        "four_seasons_env.experiments.compare",
+        "--out",
+        str(tmp_path / "y"),
+    ]
     command += ["--agents", "heuristik"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=README.parent, check=False)
     assert done.returncode != 0
@@ -301,7 +307,7 @@ def test_steps_that_are_none(text: str) -> None:
 
 
 def test_pages_are_up_to_date() -> None:
-    """`python -m experiments.pages` writes them."""
+    """`python -m four_seasons_env.experiments.pages` writes them."""
     assert up_to_date(README.read_text()) == README.read_text()
     assert with_benchmark(BENCHMARK.read_text()) == BENCHMARK.read_text()
     assert family_page(kept_results(), read_census(CENSUS)) == FAMILY.read_text()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import compare as compare_module
-from experiments.compare import Compare, play_all
-from experiments.evaluation.play import play_deals
-from experiments.parallel.workers import Workers
-from experiments.reporting.summary_page import read_about
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
+from four_seasons_env.experiments import compare as compare_module
+from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.summary_page import read_about
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 

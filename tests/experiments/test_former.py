@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from experiments.evaluation.players import find_players
-from experiments.reporting.former import told_of_former
-from experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.reporting.former import told_of_former
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 
 
 def test_only_agents_that_would_play_by_other_weights_now_are_named(tmp_path) -> None:

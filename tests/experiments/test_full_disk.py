@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments.command_line import ROOT
-from experiments.training.run_folder import CHECKPOINT
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.training.run_folder import CHECKPOINT
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ def fill(disk: Path, leave: int) -> Path:
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "experiments", *arguments],
+        [sys.executable, "-m", "four_seasons_env", *arguments],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -137,7 +137,7 @@ def test_a_read_only_folder_is_refused_at_once(name: str, disk: Path) -> None:
 def test_a_terminal_that_takes_nothing_is_one_line() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
-            [sys.executable, "-m", "experiments", "solve", "--rules", "florentine"],
+            [sys.executable, "-m", "four_seasons_env", "solve", "--rules", "florentine"],
             cwd=ROOT,
             stdout=full,
             stderr=subprocess.PIPE,

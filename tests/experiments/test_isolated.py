@@ -7,10 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.compare import Compare, play_all
-from experiments.evaluation.isolated import IsolatedAgent, IsolatedPlayer, find_isolated
-from experiments.parallel.workers import Workers
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.evaluation.isolated import (
+    IsolatedAgent,
+    IsolatedPlayer,
+    find_isolated,
+)
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES
 
 pytestmark = pytest.mark.slow

@@ -6,21 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import agents.best
-from agents import make_agent
-from agents.best import make_best, read_prices
-from agents.scripted.heuristic import HeuristicAgent
-from agents.search.rollout import RolloutAgent
-from experiments.disagreements import (
+import four_seasons_env.agents.best
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.best import make_best, read_prices
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.search.rollout import RolloutAgent
+from four_seasons_env.engine.deals import TEST, TRAIN_FROM, VALIDATION
+from four_seasons_env.experiments.disagreements import (
     Disagreements,
     describe,
     disagreements_as_text,
     find_disagreements,
     summarise_disagreements,
 )
-from experiments.ladder import PLAYERS, merged, price_list
-from experiments.pages import with_rows
-from four_seasons_env.engine.deals import TEST, TRAIN_FROM, VALIDATION
+from four_seasons_env.experiments.ladder import PLAYERS, merged, price_list
+from four_seasons_env.experiments.pages import with_rows
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
@@ -60,7 +60,7 @@ def measured(tmp_path, monkeypatch):
     ]
     path.write_text(json.dumps({"agents": found}))
     prices = read_prices(path)
-    monkeypatch.setattr(agents.best, "read_prices", lambda: prices)
+    monkeypatch.setattr(four_seasons_env.agents.best, "read_prices", lambda: prices)
 
 
 @pytest.mark.usefixtures("measured")
@@ -73,7 +73,7 @@ def test_the_best_is_the_strongest_that_is_fast_enough_and_has_its_weights():
 
 
 def test_the_kept_prices_are_of_agents_that_there_are_and_of_validation_deals():
-    kept = json.loads(agents.best.MEASURED.read_text())
+    kept = json.loads(four_seasons_env.agents.best.MEASURED.read_text())
     first, last = map(int, kept["deals"].split("-"))
     assert first in VALIDATION
     assert last in VALIDATION

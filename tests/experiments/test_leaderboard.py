@@ -4,14 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from experiments import leaderboard
-from experiments.compare import BLOCK, Compare, play_all
-from experiments.leaderboard import PAGE, ROWS, Leaderboard, update_leaderboard, with_leaderboard
-from experiments.parallel.parts import write_part
-from experiments.parallel.workers import Workers
-from experiments.reporting.leaderboard_page import COLUMNS, leaderboard_part, merged, rows_of
-from experiments.reporting.tables import read_table
-from experiments.verification.replay import verify_folder
+from four_seasons_env.experiments import leaderboard
+from four_seasons_env.experiments.compare import BLOCK, Compare, play_all
+from four_seasons_env.experiments.leaderboard import (
+    PAGE,
+    ROWS,
+    Leaderboard,
+    update_leaderboard,
+    with_leaderboard,
+)
+from four_seasons_env.experiments.parallel.parts import write_part
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.leaderboard_page import (
+    COLUMNS,
+    leaderboard_part,
+    merged,
+    rows_of,
+)
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.verification.replay import verify_folder
 
 
 @pytest.fixture

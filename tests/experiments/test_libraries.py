@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments import libraries
-from experiments.libraries import names, run_recipe, versions
-from experiments.pages import with_part
-from experiments.reporting.libraries_page import (
+from four_seasons_env.experiments import libraries
+from four_seasons_env.experiments.libraries import names, run_recipe, versions
+from four_seasons_env.experiments.pages import with_part
+from four_seasons_env.experiments.reporting.libraries_page import (
     INDEX,
     RECIPES,
     STORED,
@@ -22,7 +22,7 @@ from experiments.reporting.libraries_page import (
     parts,
     requirements,
 )
-from experiments.reporting.tables import read_table
+from four_seasons_env.experiments.reporting.tables import read_table
 from tests.helpers import ROOT
 
 SCRIPTS = sorted(path.stem for path in RECIPES.glob("with_*.py"))
@@ -43,7 +43,9 @@ def test_a_page_agrees_with_its_scripts_and_runs(name: str) -> None:
     path = RECIPES / f"{name}.md"
     page = path.read_text()
     for part, text in parts(path).items():
-        assert with_part(page, part, text) == page, "python -m experiments.libraries"
+        assert with_part(page, part, text) == page, (
+            "python -m four_seasons_env.experiments.libraries"
+        )
 
 
 def test_what_is_stored_was_run_as_the_scripts_are_now() -> None:
@@ -119,7 +121,8 @@ def test_the_right_way_runs_as_the_index_shows_it() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUN)
 def test_a_recipe_trains_and_never_plays_an_illegal_action(name: str) -> None:
-    """With the library of here, or of `$RECIPE_VENVS/NAME`; see `experiments.libraries`."""
+    """With the library of here, or of `$RECIPE_VENVS/NAME`; see
+    `four_seasons_env.experiments.libraries`."""
     venvs = Path(os.environ["RECIPE_VENVS"]) if "RECIPE_VENVS" in os.environ else None
     if venvs and not (venvs / name).exists():
         pytest.skip(f"{venvs} has no environment {name}")

@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from experiments import losses as command
-from experiments.losses import Losses, losses
-from experiments.reporting.loss_picture import loss_picture
-from experiments.reporting.losses_page import losses_part, reasons_of
-from experiments.reporting.tables import read_table
+from four_seasons_env.experiments import losses as command
+from four_seasons_env.experiments.losses import Losses, losses
+from four_seasons_env.experiments.reporting.loss_picture import loss_picture
+from four_seasons_env.experiments.reporting.losses_page import losses_part, reasons_of
+from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.game import Game
 from four_seasons_env.solver import why_lost
 

@@ -8,12 +8,16 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
-from agents.files import recover_folder
-from experiments.parallel.parts import PartError, read_part, stamp_of, write_part
-from experiments.parallel.workers import Workers
-from experiments.train import Train, train
-from experiments.training.checkpoint_folder import State, new_checkpoint, read_state
-from experiments.training.planner import PlannerLearner
+from four_seasons_env.agents.files import recover_folder
+from four_seasons_env.experiments.parallel.parts import PartError, read_part, stamp_of, write_part
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.train import Train, train
+from four_seasons_env.experiments.training.checkpoint_folder import (
+    State,
+    new_checkpoint,
+    read_state,
+)
+from four_seasons_env.experiments.training.planner import PlannerLearner
 from tests.faults import Killed, fail_at, kill_at, moments, system_calls
 
 ORIGIN = "0" * 64

@@ -11,22 +11,27 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from agents.registry import make_agent
-from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.openings import (
+from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.engine.cards import deck_text
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.openings import (
     check_rules,
     deals_with,
     game_of,
     opening_of,
     openings,
 )
-from experiments.evaluation.regrets import regret_of
-from experiments.optimum import Optimum, optimum
-from experiments.parallel.workers import Workers
-from experiments.statistics.regret import BEST, regret_as_text, summarise_optimum, summarise_regret
-from four_seasons_env.engine.cards import deck_text
-from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.evaluation.regrets import regret_of
+from four_seasons_env.experiments.optimum import Optimum, optimum
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.statistics.regret import (
+    BEST,
+    regret_as_text,
+    summarise_optimum,
+    summarise_regret,
+)
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.solver import Known, fair_value

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.compare import BLOCK, Compare, compare, play_all
-from experiments.evaluation.people import find_all_players
-from experiments.parallel.parts import write_part
-from experiments.parallel.workers import Workers
-from experiments.report import Report, report
-from experiments.reporting.summary_page import read_summary
-from experiments.reporting.tables import read_table
-from experiments.verification.replay import verify_folder
+from four_seasons_env.experiments.compare import BLOCK, Compare, compare, play_all
+from four_seasons_env.experiments.evaluation.people import find_all_players
+from four_seasons_env.experiments.parallel.parts import write_part
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.summary_page import read_summary
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.verification.replay import verify_folder
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
 from four_seasons_env.solver import solve

@@ -1,7 +1,7 @@
 import pytest
 from PIL import Image
 
-from experiments.pictures import Pictures, draw_game
+from four_seasons_env.experiments.pictures import Pictures, draw_game
 from four_seasons_env.rendering.layout import layout
 
 

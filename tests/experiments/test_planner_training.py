@@ -1,4 +1,4 @@
-"""The planner as one more algorithm of `experiments.train`: run folder, resume, sweep, report."""
+"""The planner as one more algorithm of `four-seasons train`: run folder, resume, sweep, report."""
 
 import json
 import os
@@ -15,18 +15,18 @@ import pytest
 import yaml
 from safetensors.numpy import load_file
 
-from agents.planner.agent import PlannerAgent
-from agents.planner.learner import Learner, read_hyperparameters
-from agents.registry import make_agent
-from experiments.command_line import ROOT
-from experiments.evaluation.play import play_deals
-from experiments.parallel.workers import Workers
-from experiments.report import Report, report
-from experiments.sweep import Sweep, read_jobs
-from experiments.train import Train, train
-from experiments.training.planner_games import PlannerGames
-from experiments.training.run_folder import RUN, STEPS, read_log
+from four_seasons_env.agents.planner.agent import PlannerAgent
+from four_seasons_env.agents.planner.learner import Learner, read_hyperparameters
+from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.sweep import Sweep, read_jobs
+from four_seasons_env.experiments.train import Train, train
+from four_seasons_env.experiments.training.planner_games import PlannerGames
+from four_seasons_env.experiments.training.run_folder import RUN, STEPS, read_log
 from four_seasons_env.rules import RULES
 
 TINY = [
@@ -63,7 +63,7 @@ def test_the_run_folder_is_that_of_every_algorithm(finished: Path) -> None:
     assert about["run"]["agent"] == "planner"
     assert about["hyperparameters"]["td_lambda"] == 0.7
     assert about["hyperparameters"]["nodes"] == 10
-    assert about["command"].startswith("python ")
+    assert about["command"].startswith("four-seasons")
     assert about["where"] == {"backend": "loky", "n_jobs": 1, "cluster": None}
     assert not {"workers", "n_jobs"} & about["run"].keys()
     done = json.loads((finished / "done.json").read_text())
@@ -172,7 +172,7 @@ def test_the_same_is_learned_on_any_workers(
 _LEARN = """
 import sys
 from pathlib import Path
-from experiments.train import train
+from four_seasons_env.experiments.train import train
 from tests.experiments.test_planner_training import run
 
 train(run(Path(sys.argv[1])))
@@ -216,7 +216,14 @@ def test_killed_it_goes_on_with_other_workers(tmp_path: Path) -> None:
     begun = ["--agent", "planner", "--steps", "96", "--validations", "3", "--validation-deals", "8"]
     begun += ["--checkpoint-every", "0", "--set", *TINY]
     for n_jobs, flags, games in ((2, begun, 8), (3, ["--resume"], 16)):
-        command = [sys.executable, "-m", "experiments.train", "--out", str(out), *flags]
+        command = [
+            sys.executable,
+            "-m",
+            "four_seasons_env.experiments.train",
+            "--out",
+            str(out),
+            *flags,
+        ]
         process = subprocess.Popen([*command[:5], "--n-jobs", str(n_jobs), *command[5:]], cwd=ROOT)
         while played(out) < games:
             assert process.poll() is None
@@ -294,14 +301,3 @@ def test_a_sweep_trains_it_too(tmp_path: Path) -> None:
     assert jobs[1].command == (
         *("--agent", "planner", "--core-minutes", "2", "--seed", "1", "--set", "td_lambda=0.9"),
     )
-
-
-@pytest.mark.slow
-def test_the_former_command_still_trains_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "experiments.train_planner", "--out", str(tmp_path / "x")]
-    command += ["--steps", "4", "--validations", "1", "--validation-deals", "4", "--n-jobs", "1"]
-    command += ["--set", *TINY]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "deprecated: experiments.train_planner is now" in done.stderr
-    assert json.loads((tmp_path / "x" / "done.json").read_text())["games"] == 4

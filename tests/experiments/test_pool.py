@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from experiments.parallel.jobs import call_in_workers
-from experiments.parallel.pool import Pool, started_pool
-from experiments.parallel.workers import Workers
-from experiments.training.clock import Clock
+from four_seasons_env.experiments.parallel.jobs import call_in_workers
+from four_seasons_env.experiments.parallel.pool import Pool, started_pool
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.training.clock import Clock
 
 
 def total(task: int, *shared: np.ndarray) -> tuple[float, int]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from agents import make_agent
-from experiments.compare import Compare, play_all
-from experiments.evaluation.play import play_deals
-from experiments.evaluation.players import Player, find_players
-from experiments.evaluation.recording import play_recorded, warm_up
-from experiments.parallel.workers import Workers
+from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.evaluation.players import Player, find_players
+from four_seasons_env.experiments.evaluation.recording import play_recorded, warm_up
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES, Rules
 
 FOUR_SEASONS = RULES["four-seasons"]
@@ -66,12 +66,14 @@ def test_a_first_game_is_not_charged_for_what_is_compiled() -> None:
 
 def test_a_comparison_warms_up_first(tmp_path, monkeypatch) -> None:
     order = []
-    monkeypatch.setattr("experiments.compare.warm_up", lambda *_: order.append("warm"))
+    monkeypatch.setattr(
+        "four_seasons_env.experiments.compare.warm_up", lambda *_: order.append("warm")
+    )
 
     def play(*args):
         order.append("play")
         return play_recorded(*args)
 
-    monkeypatch.setattr("experiments.compare.play_recorded", play)
+    monkeypatch.setattr("four_seasons_env.experiments.compare.play_recorded", play)
     play_all(Compare(tmp_path, ["heuristic"], deals="0-1", workers=Workers(n_jobs=1)))
     assert order == ["warm", "play"]

@@ -7,20 +7,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from agents.bundled import bundled_weights
-from experiments.census import Census, take_census
-from experiments.compare import Compare, compare, play_all
-from experiments.evaluation import players as players_module
-from experiments.evaluation.ceiling import read_census
-from experiments.evaluation.players import find_players
-from experiments.pages import with_rows
-from experiments.parallel.blocks import Block
-from experiments.parallel.parts import stamp_of
-from experiments.parallel.workers import Workers
-from experiments.report import Report, report
-from experiments.reporting.summary_page import read_summary
-from experiments.reporting.tables import read_table
+from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.census import Census, take_census
+from four_seasons_env.experiments.compare import Compare, compare, play_all
+from four_seasons_env.experiments.evaluation import players as players_module
+from four_seasons_env.experiments.evaluation.ceiling import read_census
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.pages import with_rows
+from four_seasons_env.experiments.parallel.blocks import Block
+from four_seasons_env.experiments.parallel.parts import stamp_of
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.summary_page import read_summary
+from four_seasons_env.experiments.reporting.tables import read_table
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"

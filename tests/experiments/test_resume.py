@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 import torch
 
-from agents.learned.algorithms import ALGORITHMS, get_algorithm
-from experiments.train import Train, train
-from experiments.training import checkpoints
-from experiments.training.average import WeightAverage
-from experiments.training.checkpoint_folder import STATE, CheckpointError
-from experiments.training.checkpoints import restore_checkpoint, save_checkpoint
-from experiments.training.run_folder import ROOT, STEPS
 from four_seasons_env import FourSeasonsVectorEnv
+from four_seasons_env.agents.learned.algorithms import ALGORITHMS, get_algorithm
+from four_seasons_env.experiments.train import Train, train
+from four_seasons_env.experiments.training import checkpoints
+from four_seasons_env.experiments.training.average import WeightAverage
+from four_seasons_env.experiments.training.checkpoint_folder import STATE, CheckpointError
+from four_seasons_env.experiments.training.checkpoints import restore_checkpoint, save_checkpoint
+from four_seasons_env.experiments.training.run_folder import ROOT, STEPS
 from four_seasons_env.rules import RULES
 
 SMALL = {
@@ -55,7 +55,7 @@ def flags(agent: str, out: Path) -> list[str]:
 def start(*arguments: str) -> subprocess.Popen[bytes]:
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "experiments.train", *arguments],
+        [sys.executable, "-m", "four_seasons_env.experiments.train", *arguments],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.DEVNULL,

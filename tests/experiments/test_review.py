@@ -6,21 +6,28 @@ import sys
 import pandas as pd
 import pytest
 
-from experiments import review as command
-from experiments.evaluation import review
-from experiments.evaluation.play import play_deals
-from experiments.evaluation.players import find_players
-from experiments.evaluation.review import LOST, UNKNOWN, WON, Verdicts, judge, kept_alive
-from experiments.evaluation.thrown_away import (
+from four_seasons_env.experiments import review as command
+from four_seasons_env.experiments.evaluation import review
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.evaluation.review import (
+    LOST,
+    UNKNOWN,
+    WON,
+    Verdicts,
+    judge,
+    kept_alive,
+)
+from four_seasons_env.experiments.evaluation.thrown_away import (
     alive_at,
     beside_deals,
     thrown_away,
     winnable_deals,
     with_openings,
 )
-from experiments.pages import PLAY, with_thrown_away
-from experiments.parallel.workers import Workers
-from experiments.reporting.review_page import review_page
+from four_seasons_env.experiments.pages import PLAY, with_thrown_away
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.review_page import review_page
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
@@ -247,7 +254,9 @@ def test_many_games_are_reviewed_and_kept(tmp_path, monkeypatch, capsys):
     assert results.groupby("agent").size().to_dict() == {"heuristic": 3, "random": 3}
     assert (tmp_path / "thrown_away.png").stat().st_size > 5_000
     assert (tmp_path / "table.md").read_text().count("\n") == 4
-    monkeypatch.setattr("experiments.evaluation.thrown_away.judge", None)  # nothing is done again
+    monkeypatch.setattr(
+        "four_seasons_env.experiments.evaluation.thrown_away.judge", None
+    )  # nothing is done again
     run(monkeypatch, *flags)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), results)
 
@@ -263,7 +272,7 @@ def test_deals_that_no_game_tells_of_are_solved_once(tmp_path, monkeypatch):
         solved.append((game.deal, max_positions))
         return Solution(WON if game.deal == 2 else UNKNOWN, [], 0, 0.0)
 
-    monkeypatch.setattr("experiments.evaluation.thrown_away.solve", answer)
+    monkeypatch.setattr("four_seasons_env.experiments.evaluation.thrown_away.solve", answer)
     for _ in range(2):  # the second time from the kept results
         told = with_openings(results, tmp_path, 1000, Workers(n_jobs=1))
         assert list(told["start"]) == [UNKNOWN, WON, WON, WON, UNKNOWN]
@@ -296,5 +305,5 @@ def test_bounds_tell_what_is_known():
 
 
 def test_the_page_in_the_docs_is_up_to_date():
-    """`python -m experiments.pages` writes it."""
+    """`python -m four_seasons_env.experiments.pages` writes it."""
     assert with_thrown_away(PLAY.read_text()) == PLAY.read_text()

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.statistics import seeds as seeds_module
-from experiments.statistics.seeds import (
+from four_seasons_env.experiments.statistics import seeds as seeds_module
+from four_seasons_env.experiments.statistics.seeds import (
     crossed_interval,
     improvement,
     improvements,
     iqm_interval,
 )
-from experiments.statistics.summary import (
+from four_seasons_env.experiments.statistics.summary import (
     KEPT,
     NOW,
     as_text,

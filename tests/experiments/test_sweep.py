@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from agents.policy_files import WEIGHTS_FILE
-from experiments import sweep as module
-from experiments.parallel.jobs import run_tasks
-from experiments.parallel.workers import Workers
-from experiments.sweep import Sweep, read_jobs, results_of, run_job, sweep
-from experiments.train import Train, train
-from experiments.training.run_folder import DONE, RUN
+from four_seasons_env.agents.policy_files import WEIGHTS_FILE
+from four_seasons_env.experiments import sweep as module
+from four_seasons_env.experiments.parallel.jobs import run_tasks
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.sweep import Sweep, read_jobs, results_of, run_job, sweep
+from four_seasons_env.experiments.train import Train, train
+from four_seasons_env.experiments.training.run_folder import DONE, RUN
 
 ALONE = Workers(n_jobs=1)
 TINY = {

@@ -4,11 +4,16 @@ import pandas as pd
 import pytest
 from rich.table import Table
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.reporting import tables
-from experiments.reporting.tables import as_markdown, print_table
-from experiments.statistics.summary import as_text, deals_as_text, summarise, win_rates
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.reporting import tables
+from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
+from four_seasons_env.experiments.statistics.summary import (
+    as_text,
+    deals_as_text,
+    summarise,
+    win_rates,
+)
 
 
 def test_names_stand_left_and_numbers_right(monkeypatch) -> None:

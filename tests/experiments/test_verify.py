@@ -11,13 +11,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments.compare import BLOCK, Compare, play_all
-from experiments.parallel.parts import digest_of, write_part, write_stamped
-from experiments.parallel.workers import Workers
-from experiments.reporting.tables import read_table
-from experiments.verification.replay import verify_folder
-from experiments.verify import main as verify_command
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.compare import BLOCK, Compare, play_all
+from four_seasons_env.experiments.parallel.parts import digest_of, write_part, write_stamped
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.verification.replay import verify_folder
+from four_seasons_env.experiments.verify import main as verify_command
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 19}"
@@ -391,7 +391,7 @@ def test_the_command_says_what_differs(folder: Path, monkeypatch, capsys) -> Non
 
 @pytest.mark.slow
 def test_games_are_alike_however_many_play_at_once(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("experiments.compare.BLOCK", 5)
+    monkeypatch.setattr("four_seasons_env.experiments.compare.BLOCK", 5)
     for n_jobs in (1, 2):
         run = Compare(tmp_path / str(n_jobs), ["heuristic", "random"], deals=DEALS, record=True)
         play_all(replace(run, workers=Workers(n_jobs=n_jobs)))
@@ -443,7 +443,7 @@ def test_sealed_deals_are_verified(tmp_path: Path) -> None:
 
 
 def test_rule_sets_and_blocks_are_verified(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("experiments.compare.BLOCK", 4)
+    monkeypatch.setattr("four_seasons_env.experiments.compare.BLOCK", 4)
     rules = ["czarina", "pysolfc/corners", "simplicity"]
     play_all(Compare(tmp_path, ["random"], rules, "0-9", record=True, workers=ALONE))
     found = verify_folder(tmp_path, 4)

@@ -1,22 +1,15 @@
-"""`python -m four_seasons_env`: what needs no training."""
+"""The commands that need no extra."""
 
+import re
 import sys
 
 import pytest
 
 from four_seasons_env import __main__ as module
+from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
 DEAL = str(2**32)
-
-
-def test_the_listing_has_what_is_installed(monkeypatch, capsys) -> None:
-    monkeypatch.setitem(module._COMMANDS, "paint", ("four_seasons_env.no_such_module", "paint"))
-    module.main([])
-    printed = capsys.readouterr().out
-    for name in ("rules", "solve", "compile"):
-        assert f"  {name} " in printed
-    assert "paint" not in printed
 
 
 def test_rules_lists_all_rule_sets(capsys) -> None:
@@ -30,7 +23,14 @@ def test_rules_lists_all_rule_sets(capsys) -> None:
 
 def test_solve_prints_a_game(capsys) -> None:
     module.main(["solve", "--rules", "florentine", "--deal", DEAL])
-    assert capsys.readouterr().out.splitlines()[-1].startswith("won in ")
+    lines = capsys.readouterr().out.splitlines()
+    moves = [line for line in lines if re.match(r" +\d+\. ", line)]
+    assert moves[-1].endswith("52 up")
+    assert lines[-1].startswith(f"won in {len(moves)} moves (")
+    game = Game("florentine", int(DEAL))
+    for line in moves:
+        game.play(line.split()[1])
+    assert game.is_won
 
 
 @pytest.mark.parametrize(

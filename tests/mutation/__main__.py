@@ -38,8 +38,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from agents.files import write_atomically
-from experiments.reporting.tables import as_markdown, read_table, write_csv
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
 from tests.helpers import ROOT
 from tests.mutation.mutants import Mutant, all_mutants, choose
 from tests.mutation.summary import FULL, LEFT, QUICK, STAGES, summary, with_judgement

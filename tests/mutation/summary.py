@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.pages import RESULTS
-from experiments.reporting.tables import read_table
+from four_seasons_env.experiments.pages import RESULTS
+from four_seasons_env.experiments.reporting.tables import read_table
 
 STAGES = QUICK, FULL = ("quick", "full")
 JUDGED = RESULTS / "reliability" / "judged.csv"

@@ -23,9 +23,9 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from experiments.__main__ import main as call
-from experiments.reporting.tables import as_markdown, write_csv
+from four_seasons_env.__main__ import main as call
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.reporting.tables import as_markdown, write_csv
 
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
 TINY = "games=4 nodes=10 expansions=5 endgame_nodes=50 endgame_expansions=25"
@@ -87,7 +87,7 @@ def outcome(words: list[str], folder: Path) -> str:
     signal.alarm(MOST_SECONDS)
     try:
         with (
-            patch.object(sys, "argv", ["experiments", *words]),
+            patch.object(sys, "argv", ["four-seasons", *words]),
             contextlib.redirect_stdout(printed),
             contextlib.redirect_stderr(told),
         ):

@@ -23,25 +23,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agents.bundled import bundled_weights
-from agents.learned.algorithms import get_algorithm
-from agents.planner.weights import load_network
-from agents.policy_files import load_policy
-from experiments.census import Census, take_census
-from experiments.compare import Compare, compare
-from experiments.evaluation.ceiling import read_census
-from experiments.parallel.parts import read_part
-from experiments.parallel.pool import started_pool
-from experiments.parallel.workers import Workers
-from experiments.reporting.summary_page import read_about
-from experiments.reporting.tables import as_markdown, write_csv
-from experiments.sweep import Sweep, read_jobs
-from experiments.train import Train, train
-from experiments.training.clock import Clock
-from experiments.training.run_folder import read_done, read_log, read_run
-from experiments.training.trainers import get_trainer
-from experiments.verification.replay import verify_folder
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.learned.algorithms import get_algorithm
+from four_seasons_env.agents.planner.weights import load_network
+from four_seasons_env.agents.policy_files import load_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.census import Census, take_census
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.evaluation.ceiling import read_census
+from four_seasons_env.experiments.parallel.parts import read_part
+from four_seasons_env.experiments.parallel.pool import started_pool
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.summary_page import read_about
+from four_seasons_env.experiments.reporting.tables import as_markdown, write_csv
+from four_seasons_env.experiments.sweep import Sweep, read_jobs
+from four_seasons_env.experiments.train import Train, train
+from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.run_folder import read_done, read_log, read_run
+from four_seasons_env.experiments.training.trainers import get_trainer
+from four_seasons_env.experiments.verification.replay import verify_folder
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import read_records
 from four_seasons_env.rules import RULES

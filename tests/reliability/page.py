@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from agents.files import write_atomically
-from experiments.pages import RESULTS, with_part
-from experiments.reporting.tables import as_markdown, read_table
+from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.experiments.pages import RESULTS, with_part
+from four_seasons_env.experiments.reporting.tables import as_markdown, read_table
 from tests.helpers import ROOT
 from tests.mutation.summary import EQUIVALENT, summary, with_judgement
 

@@ -28,7 +28,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.reporting.tables import write_csv
 from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import shuffle
@@ -45,6 +44,7 @@ from four_seasons_env.engine.kernel import (
 )
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import InvalidGame, check_games, first_fault
+from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rendering import draw_svg

@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 import tyro
 
-from experiments.parallel.jobs import call_in_workers
-from experiments.parallel.workers import Workers
-from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env import FourSeasonsNextDealVectorEnv, FourSeasonsVectorEnv, Game
+from four_seasons_env.experiments.parallel.jobs import call_in_workers
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.rules import RULES
 from tests.helpers import all_cards, cards_in_order, same
 

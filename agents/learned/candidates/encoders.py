@@ -8,8 +8,8 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from agents.learned.candidates.policy import CandidateEncoder
-from agents.learned.candidates.sums import SumRows
+from four_seasons_env.agents.learned.candidates.policy import CandidateEncoder
+from four_seasons_env.agents.learned.candidates.sums import SumRows
 from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS
 
 

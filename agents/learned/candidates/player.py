@@ -9,11 +9,11 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from agents.learned.candidates.encoders import ENCODERS
-from agents.learned.candidates.policy import CandidateHeads
-from agents.policy_files import PolicyCard, PolicyFileError
-from agents.scripted.heuristic import HeuristicAgent
-from agents.search.plans import UNPLANNED, Plans
+from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
+from four_seasons_env.agents.learned.candidates.policy import CandidateHeads
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.search.plans import UNPLANNED, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.episodes.batch import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.registry import Agent
+from four_seasons_env.agents.registry import Agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 

@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.reporting.odds import BOOK_ODDS
-from experiments.reporting.plots.style import (
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.reporting.odds import BOOK_ODDS
+from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
     MARKERS,
     colours_of,
@@ -21,7 +21,12 @@ from experiments.reporting.plots.style import (
     name_colours,
     new_axes,
 )
-from experiments.statistics.summary import BASELINE, bounds_as_text, labels, wins_by_label
+from four_seasons_env.experiments.statistics.summary import (
+    BASELINE,
+    bounds_as_text,
+    labels,
+    wins_by_label,
+)
 
 
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:

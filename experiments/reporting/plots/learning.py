@@ -9,8 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from experiments.reporting.plots.style import colours_of, in_percent, new_axes, plain_text
-from experiments.training.run_folder import STEPS
+from four_seasons_env.experiments.reporting.plots.style import (
+    colours_of,
+    in_percent,
+    new_axes,
+    plain_text,
+)
+from four_seasons_env.experiments.training.run_folder import STEPS
 
 
 def plot_learning(
@@ -24,7 +29,8 @@ def plot_learning(
     """Learning curves: the mean over training seeds, in a band from the worst to the best.
 
     Args:
-        runs: the logs of each algorithm's runs (`experiments.training.run_folder.read_log`).
+        runs: the logs of each algorithm's runs
+            (`four_seasons_env.experiments.training.run_folder.read_log`).
         column: what is shown, such as "validation/win_rate".
         by_time: over minutes of learning; otherwise over steps.
         title: of the plot.

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from experiments.evaluation.ceiling import CEILING
-from experiments.evaluation.thrown_away import alive_at, winnable_deals
-from experiments.reporting.odds import BOOK_ODDS
-from experiments.reporting.plots.style import (
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.thrown_away import alive_at, winnable_deals
+from four_seasons_env.experiments.reporting.odds import BOOK_ODDS
+from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
     MARKERS,
     colours_of,
@@ -22,7 +22,7 @@ from experiments.reporting.plots.style import (
     new_axes,
     new_panels,
 )
-from experiments.statistics.regret import BEST
+from four_seasons_env.experiments.statistics.regret import BEST
 from four_seasons_env.rules import get_rules
 
 
@@ -51,7 +51,7 @@ def plot_alive(results: pd.DataFrame, title: str, path: Path) -> None:
     """Where winnable games are thrown away: a band an agent, falling as the stock runs out.
 
     Args:
-        results: of `experiments.evaluation.thrown_away`.
+        results: of `four_seasons_env.experiments.evaluation.thrown_away`.
         title: of the plot.
         path: of the picture.
     """
@@ -118,7 +118,7 @@ def plot_answer(ladder: pd.DataFrame, path: Path) -> None:
     """A ladder of players, who wins least below, from the textbook's odds to the ceiling.
 
     Args:
-        ladder: of `experiments.reporting.answer_page.answers`.
+        ladder: of `four_seasons_env.experiments.reporting.answer_page.answers`.
         path: of the picture.
     """
     figure, axes = new_axes(1.2 + 0.45 * len(ladder))

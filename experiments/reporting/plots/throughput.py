@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.reporting.plots.style import COLOURS, new_axes
+from four_seasons_env.experiments.reporting.plots.style import COLOURS, new_axes
 
 
 def plot_throughput(table: pd.DataFrame, path: Path) -> None:

@@ -3,9 +3,7 @@
 import pandas as pd
 import pytest
 
-from experiments.benchmarks.peers import PEERS
-from experiments.reporting.benchmark_page import machine_ratios, with_ratios
-from experiments.throughput import (
+from four_seasons_env.experiments.bench import (
     NEXT_DEAL,
     PPO,
     PPO_ZERO_COST,
@@ -17,6 +15,8 @@ from experiments.throughput import (
     ratios,
     throughput,
 )
+from four_seasons_env.experiments.benchmarks.peers import PEERS
+from four_seasons_env.experiments.reporting.benchmark_page import machine_ratios, with_ratios
 
 
 def test_a_short_benchmark_keeps_its_tables_and_plot(tmp_path):

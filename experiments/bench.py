@@ -6,8 +6,8 @@ to end; with `--peers` other environments in the same run. Each figure is the me
 windows. The fastest and slowest stand beside it, as machines are noisy, and the rate by CPU time,
 as others may use the machine.
 
-    python -m experiments.throughput --peers --out runs/speed
-    python -m experiments.pages --speed runs/speed               # docs/benchmark.md
+    four-seasons bench --peers --out runs/speed
+    pages --speed runs/speed               # docs/benchmark.md
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import four_seasons_env  # noqa: F401  registers the environments
-from experiments.benchmarks.peers import PEERS
-from experiments.benchmarks.startup import peak_memory, startup_seconds
-from experiments.command_line import run_command
-from experiments.out_folder import check_out
-from experiments.reporting.plots.throughput import plot_throughput
-from experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import draw_moves
+from four_seasons_env.experiments.benchmarks.peers import PEERS
+from four_seasons_env.experiments.benchmarks.startup import peak_memory, startup_seconds
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.reporting.plots.throughput import plot_throughput
+from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.rules import get_rules
 
 SINGLE = "single environment"
@@ -164,9 +164,9 @@ def _next_deal(run: Throughput, games: int, threads: int) -> Rates:
 
 def _next_deal_ppo(run: Throughput) -> tuple[Rates, int, float]:
     """A training's rates on the next-deal environment, its games, and its share of the time."""
-    from agents.learned import next_deal_ppo
-    from agents.learned.algorithms import get_algorithm
-    from experiments.benchmarks.overhead import TimedNextDealVecEnv
+    from four_seasons_env.agents.learned import next_deal_ppo
+    from four_seasons_env.agents.learned.algorithms import get_algorithm
+    from four_seasons_env.experiments.benchmarks.overhead import TimedNextDealVecEnv
 
     settings: Any = get_algorithm(next_deal_ppo.NAME).read_settings()
     arguments = next_deal_ppo.environment_arguments(settings)
@@ -192,8 +192,8 @@ def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
     Returns:
         The rates of both, and the share of its time that the first has spent in the environment.
     """
-    from agents.learned.maskable_ppo import make_model
-    from experiments.benchmarks.overhead import TimedVecEnv, ZeroCostVecEnv
+    from four_seasons_env.agents.learned.maskable_ppo import make_model
+    from four_seasons_env.experiments.benchmarks.overhead import TimedVecEnv, ZeroCostVecEnv
 
     settings = _settings()
     rollout: int = settings.games * settings.n_steps
@@ -226,7 +226,7 @@ def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
 
 
 def _settings() -> Any:
-    from agents.learned.maskable_ppo import read_hyperparameters
+    from four_seasons_env.agents.learned.maskable_ppo import read_hyperparameters
 
     return read_hyperparameters()
 
@@ -371,10 +371,6 @@ def cost_cells(costs: pd.DataFrame) -> pd.DataFrame:
     return cells
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(throughput, Throughput, __doc__)
-
-
-if __name__ == "__main__":
-    main()
+    run_command(arguments, throughput, Throughput, __doc__)

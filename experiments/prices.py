@@ -1,6 +1,0 @@
-"""The old name of `experiments.ladder`, for one release."""
-
-from experiments.command_line import run_renamed
-
-if __name__ == "__main__":
-    run_renamed("ladder")
