@@ -1,13 +1,13 @@
 """Settings of the suite: hypothesis draws the same examples in every run."""
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
-import torch
 from hypothesis import HealthCheck, settings
 
-torch.set_num_threads(1)  # the tests themselves run side by side
+os.environ["OMP_NUM_THREADS"] = "1"  # of torch; the tests themselves run side by side
 
 settings.register_profile(
     "suite",

@@ -1,12 +1,13 @@
 """What the tests share: decks, rule sets, random play, and fleets of single environments."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import strategies as st
 
@@ -105,6 +106,25 @@ ROWS = {
 }
 """The table of rule sets, row by row as its sources have it."""
 # fmt: on
+
+REPRESENTATIVES = ("four-seasons", "corners", "pysolfc/florentine", "pysolfc/czarina")
+"""Rule sets of the default tests, one of a kind: packing, cells, a redeal, refills."""
+
+
+def mostly_slow(values: Iterable[Any], fast: Container[str] = REPRESENTATIVES) -> list[Any]:
+    """Parameters of a test, of which only some are tested by default.
+
+    Args:
+        values: rule sets, or names.
+        fast: names of those that the default tests take; the others are marked slow.
+    """
+    return [
+        value
+        if getattr(value, "name", value) in fast
+        else pytest.param(value, marks=pytest.mark.slow)
+        for value in values
+    ]
+
 
 LINEAR = Rules(**ROWS["four-seasons"] | {"wrap": "linear", "name": "linear"})
 
