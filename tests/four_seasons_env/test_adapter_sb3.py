@@ -4,6 +4,12 @@ from itertools import pairwise
 import gymnasium as gym
 import numpy as np
 import pytest
+
+from four_seasons_env.game import Game
+from tests.helpers import Fleet, mixed_action, observe, same, small
+
+pytest.importorskip("sb3_contrib", reason="the adapter needs the extra 'train'")
+
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -11,8 +17,6 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecVideoRecorder
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.game import Game
-from tests.helpers import Fleet, mixed_action, observe, same, small
 
 GAMES = 4
 SETTINGS = [
@@ -154,9 +158,7 @@ def test_seeds_and_options_are_used_once():
     assert not {3, 17} & {info["deal"] for info in env.reset_infos}
 
 
-@pytest.mark.parametrize(
-    "options", [{"dael": 1}, {"deck": "AC"}, [{"deal": 1}, {}], [{}, {"deal": 1}], {"deal": -1}]
-)
+@pytest.mark.parametrize("options", [{"dael": 1}, [{"deal": 1}, {}], {"deal": -1}])
 def test_wrong_options_are_refused(options):
     env = FourSeasonsVecEnv(2, seed=1, **SETTINGS[0])
     before = env.reset()
@@ -166,6 +168,7 @@ def test_wrong_options_are_refused(options):
     assert same(env.venv.reset(seed=1)[0], before)
 
 
+@pytest.mark.slow
 def test_maskable_ppo_learns_and_is_evaluated_on_legal_moves_alone():
     settings = SETTINGS[0] | {"illegal": "raise", "reward": "foundation"}
     env = FourSeasonsVecEnv(4, seed=1, **settings)

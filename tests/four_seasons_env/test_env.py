@@ -9,7 +9,6 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
-import stable_baselines3.common.env_checker as sb3_checker
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given
@@ -33,7 +32,6 @@ from tests.helpers import (
     same,
     small,
     training_deals,
-    winning_moves,
 )
 
 SMALL = Rules(name="small", ranks=4, piles=3)
@@ -47,12 +45,11 @@ WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
 @pytest.mark.parametrize(
     ("env_id", "kwargs"),
     [
-        *[(env_id, {}) for env_id in ENVS],
+        ("FourSeasons-v0", {}),
         ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "render_mode": "ansi"}),
         ("Czarina-v0", {"reward": "win", "max_moves": 20}),
-        ("FourSeasons-v0", {"rules": SMALL, "observation": "cards"}),
-        ("FourSeasons-v0", {"rules": "pysolfc/simplicity", "mask": "distinct"}),
-        ("FourSeasons-v0", {"rules": small("pysolfc/corners")}),
+        ("FourSeasons-v0", {"rules": small("pysolfc/corners"), "observation": "cards"}),
+        *(pytest.param(env_id, {}, marks=pytest.mark.slow) for env_id in ENVS),
     ],
 )
 def test_gymnasium_is_content(env_id, kwargs):
@@ -61,14 +58,11 @@ def test_gymnasium_is_content(env_id, kwargs):
         check_env(gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped)
 
 
-@pytest.mark.parametrize(
-    "kwargs",
-    [{}, {"observation": "cards", "mask": "distinct"}, {"rules": SMALL, "render_mode": "ansi"}],
-)
-def test_stable_baselines3_is_content(kwargs):
+def test_stable_baselines3_is_content():
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sb3_checker.check_env(FourSeasonsEnv(**kwargs))
+        checker.check_env(FourSeasonsEnv(observation="cards", mask="distinct"))
 
 
 def test_each_id_has_its_rules():
@@ -105,12 +99,14 @@ print(json.dumps([seen.hexdigest(), info["deal"]]))
 """
 
 
+@pytest.mark.slow
 def test_every_process_plays_alike():
     one, two = (json.loads(run_python(PLAY, PYTHONHASHSEED=seed)) for seed in ("1", "2"))
     assert one == two
     assert one[1] in training_deals(7, 300)
 
 
+@pytest.mark.slow
 def test_ids_are_known_without_importing_the_package():
     """Gymnasium imports the module that an id names."""
     make = "import gymnasium as gym; print(type(gym.{}.unwrapped).__name__)"
@@ -282,16 +278,6 @@ def test_win_pays_for_winning_alone():
     assert rewards == [0.0] * 26 + [1.0]
 
 
-@pytest.mark.parametrize("deal", [3, 4, 5])
-def test_games_won_by_search_pay_the_same(deal):
-    game = Game(SMALL, deal=deal)
-    env = FourSeasonsEnv(SMALL)
-    env.reset(options={"deal": deal})
-    rewards, info = play_through(env, winning_moves(game))
-    assert info["won"]
-    assert sum(rewards) == pytest.approx((16 - game.cards_up) / 16 + 1)
-
-
 def test_a_lost_game_pays_its_cards():
     env = FourSeasonsEnv(Rules(ranks=4, piles=1, build="none"))
     env.reset(options={"deck": "3D AC 2C 2S AS 4S 3S 2H AH 4H 3H 4C 3C 2D AD 4D"})
@@ -393,44 +379,12 @@ def test_distinct_takes_renaming_spaces_for_illegal():
 # --- wrong input changes nothing ----------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*initialised with render_mode")
-@pytest.mark.parametrize(
-    ("kwargs", "reason"),
-    [
-        ({"rules": "czarena"}, "unknown rules 'czarena': did you mean 'czarina'"),
-        ({"observation": "top"}, "unknown observation 'top': did you mean 'tops'"),
-        ({"reward": "foundations"}, "unknown reward 'foundations': did you mean 'foundation'"),
-        ({"mask": "distinctive"}, "unknown mask 'distinctive': did you mean 'distinct'"),
-        ({"illegal": "rise"}, "unknown illegal 'rise': did you mean 'raise'"),
-        ({"render_mode": "ascii"}, "unknown render_mode 'ascii': did you mean 'ansi'"),
-        ({"render_mode": "rgb"}, "unknown render_mode 'rgb': did you mean 'rgb_array'"),
-        ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
-        ({"max_moves": -3}, "max_moves must be a positive integer"),
-        ({"max_moves": 10.0}, "max_moves must be a positive integer, not 10.0"),
-        ({"max_moves": None}, "max_moves must be a positive integer, not None"),
-        ({"mask": None}, "unknown mask None"),
-        ({"reward": 1}, "unknown reward 1"),
-    ],
-)
-def test_wrong_arguments(kwargs, reason):
-    with pytest.raises(ValueError, match=reason):
-        FourSeasonsEnv(**kwargs)
-    with pytest.raises(ValueError, match=reason):
-        gym.make("FourSeasons-v0", **kwargs)
-
-
-WRONG_ACTIONS = [-1, 32, 10**30, 1.0, np.float32(2), None, "T0>T0", "T9>F", [0], np.array([0, 1])]
+WRONG_ACTIONS = [-1, 32, 10**30, 1.0, "T9>F", [0]]
 WRONG_OPTIONS = [
     {"dael": 17},
     {"deal": 17, "deck": " ".join(cards_in_order())},
-    {"deal": -1},
     {"deal": 2**63},
-    {"deal": 1.5},
-    {"deal": "17"},
-    {"deal": None},
     {"deck": " ".join(cards_in_order()[:-1])},
-    {"deck": [*cards_in_order()[:-1], "AC"]},
-    {"deck": [*cards_in_order()[:-1], "XX"]},
 ]
 
 
@@ -463,34 +417,21 @@ def test_a_wrong_action_changes_nothing(action):
     assert_unharmed(env, twin)
 
 
+@pytest.mark.parametrize("seed", [None, 99])
 @pytest.mark.parametrize("options", WRONG_OPTIONS, ids=lambda options: repr(options)[:25])
-def test_a_wrong_option_changes_nothing(options):
+def test_a_wrong_option_changes_nothing(options, seed):
     env, twin = twins()
     with pytest.raises(ValueError, match=r"deal|deck|card"):
-        env.reset(options=options)
+        env.reset(seed=seed, options=options)
     assert_unharmed(env, twin)
 
 
-@pytest.mark.parametrize("options", WRONG_OPTIONS[:3], ids=lambda options: repr(options)[:25])
-def test_a_wrong_option_beside_a_seed_changes_nothing(options):
-    env, twin = twins()
-    with pytest.raises(ValueError, match=r"deal|deck|card"):
-        env.reset(seed=99, options=options)
-    assert_unharmed(env, twin)
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, "7", 2**64])
+@pytest.mark.parametrize("seed", [-1, "7", 2**64])
 def test_a_wrong_seed_changes_nothing(seed):
     env, twin = twins()
     with pytest.raises((ValueError, TypeError, gym.error.Error)):
         env.reset(seed=seed)
     assert_unharmed(env, twin)
-
-
-def test_an_unknown_option_gets_the_nearest():
-    env = FourSeasonsEnv()
-    with pytest.raises(ValueError, match="unknown option 'deals': did you mean 'deal'"):
-        env.reset(options={"deals": 17})
 
 
 def test_no_step_before_reset_or_after_the_end():

@@ -24,7 +24,7 @@ from four_seasons_env.solver.exchanges import (
     play_code,
 )
 from four_seasons_env.solver.frame import cards_at, make_frame
-from tests.helpers import numbered_deck, small
+from tests.helpers import mostly_slow, numbered_deck, small
 from tests.reference.nodes_differential import search_exchanges
 
 LOST = 7515
@@ -70,7 +70,9 @@ def test_games_with_too_many_moves_have_no_exchanges() -> None:
     assert len(set(make_classes(many, Game(many, 0).record[0]))) == 53
 
 
-@pytest.mark.parametrize("row", ["four-seasons", "solitaire-till-dawn", "kings-in-the-corner"])
+@pytest.mark.parametrize(
+    "row", mostly_slow(["four-seasons", "solitaire-till-dawn", "kings-in-the-corner"])
+)
 def test_an_exchange_brings_the_card_up_and_leaves_the_shape_of_the_piles(row: str) -> None:
     played = 0
     for game in positions(row, 20):
@@ -124,7 +126,7 @@ def test_the_key_tells_shapes_apart_and_no_more() -> None:
 def test_spells_do_not_change_the_answer() -> None:
     rules = small("four-seasons", ranks=4, piles=1).replace(wrap="never")
     answers = Counter[int]()
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 12):
+    for deal in range(TRAIN_FROM + 6, TRAIN_FROM + 12):
         game = Game(rules, deck=numbered_deck(deal, 4))
         answer, _ = search_exchanges(game)
         answers[answer] += 1
@@ -151,6 +153,7 @@ def test_late_positions_of_won_games_are_not_lost() -> None:
     assert won
 
 
+@pytest.mark.slow
 def test_a_deal_that_is_lost_with_exchanges() -> None:
     status, search = search_exchanges(Game("four-seasons", LOST))
     assert status == OVER
@@ -159,12 +162,15 @@ def test_a_deal_that_is_lost_with_exchanges() -> None:
 
 
 def test_a_narrow_search_wins_or_proves_nothing() -> None:
-    game = Game("four-seasons", TRAIN_FROM)
-    status, search = search_exchanges(game, width=20)
-    for move in search.moves():
-        game.play(move)
-    assert game.is_won == (status == WON)
-    assert game.is_won or not search.is_complete
+    rules = small("four-seasons", ranks=7, piles=2)
+    for deal, expected in ((TRAIN_FROM, WON), (TRAIN_FROM + 1, OVER)):
+        game = Game(rules, deck=numbered_deck(deal, 7))
+        status, search = search_exchanges(game, width=1)
+        assert status == expected
+        for move in search.moves():
+            game.play(move)
+        assert game.is_won == (status == WON)
+        assert game.is_won or not search.is_complete
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ print(went_well, os.waitstatus_to_exitcode(status))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("kind", ["moves", "positions"])
 def test_parent_and_child_play_on(kind):

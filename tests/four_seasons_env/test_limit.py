@@ -6,9 +6,9 @@ import pytest
 from gymnasium.wrappers import TimeAwareObservation, TimeLimit
 
 from four_seasons_env.episodes.batch import MAX_MOVES
-from four_seasons_env.registration import ENVS, NEXT_DEAL
+from four_seasons_env.registration import NEXT_DEAL
 
-IDS = [*ENVS, NEXT_DEAL]
+IDS = ["FourSeasons-v0", NEXT_DEAL]
 
 
 def length(env, seed: int = 5) -> tuple[int, bool, bool]:
@@ -22,7 +22,7 @@ def length(env, seed: int = 5) -> tuple[int, bool, bool]:
 
 
 @pytest.mark.parametrize("env_id", IDS)
-@pytest.mark.parametrize("limit", [MAX_MOVES, 7, 2000])
+@pytest.mark.parametrize("limit", [MAX_MOVES, 7])
 def test_the_spec_says_what_the_games_keep(env_id, limit):
     how = {} if limit == MAX_MOVES else {"max_moves": limit}
     for env in (gym.make(env_id, **how), gym.make_vec(env_id, num_envs=2, **how)):

@@ -13,16 +13,14 @@ from four_seasons_env import (
     FourSeasonsEnv,
     FourSeasonsNextDealEnv,
     FourSeasonsNextDealVectorEnv,
-    FourSeasonsVectorEnv,
     Game,
     IllegalMove,
 )
-from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.batch import OBSERVATIONS, NextDealBatch
 from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, row_length
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import ROWS
+from tests.helpers import ROWS, mostly_slow
 from tests.reference.golden import FEATURES, all_features
 
 DEFAULT = RULES["four-seasons"]
@@ -34,7 +32,7 @@ def some_action(info: dict, rng: np.random.Generator) -> int:
 
 
 @pytest.mark.parametrize("endings", ["search", "policy"])
-@pytest.mark.parametrize("rules", ROWS)
+@pytest.mark.parametrize("rules", mostly_slow(ROWS))
 def test_every_game_replays_move_for_move(rules: str, endings: str) -> None:
     env = FourSeasonsNextDealEnv(rules, endings=endings, **SMALL)
     rng = np.random.default_rng(1)
@@ -103,7 +101,9 @@ def reachable(game: Game) -> set[str]:
 
 
 @pytest.mark.parametrize("order", ["advice", "breadth"])
-@pytest.mark.parametrize("rules", ["four-seasons", "four-seasons-1883", "kings-in-the-corner"])
+@pytest.mark.parametrize(
+    "rules", mostly_slow(["four-seasons", "four-seasons-1883", "kings-in-the-corner"])
+)
 def test_with_room_enough_every_position_is_offered_once(rules: str, order: str) -> None:
     env = FourSeasonsNextDealEnv(rules, candidates=3000, expansions=3000, order=order)
     rng = np.random.default_rng(2)
@@ -137,7 +137,7 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
 
 
 @pytest.mark.parametrize("observation", OBSERVATIONS)
-@pytest.mark.parametrize("rules", ROWS)
+@pytest.mark.parametrize("rules", mostly_slow(ROWS))
 def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
         return NextDealBatch(
@@ -210,8 +210,7 @@ def test_an_ending_is_searched_and_a_win_found_is_played() -> None:
     assert not alive.any()
 
 
-@pytest.mark.parametrize("observation", ["features", "cards"])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("observation", "threads"), [("features", 1), ("cards", 2)])
 def test_vector_and_single_environments_play_alike(observation: str, threads: int) -> None:
     settings = SMALL | {"observation": observation}
     vector = FourSeasonsNextDealVectorEnv(3, num_threads=threads, **settings)
@@ -254,18 +253,7 @@ COPIERS = {
 
 
 @pytest.mark.parametrize("how", COPIERS)
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: FourSeasonsVectorEnv(40, num_threads=2, observation="cards"),
-        lambda: FourSeasonsVectorEnv(40, mask="distinct", copy=False),
-        lambda: FourSeasonsNextDealVectorEnv(40, num_threads=2, **SMALL),
-        lambda: FourSeasonsNextDealVectorEnv(40, observation="tops", **SMALL),
-        lambda: FourSeasonsVecEnv(40, seed=1).venv,
-        lambda: FourSeasonsNextDealVecEnv(40, seed=1, **SMALL).venv,
-    ],
-)
-def test_copies_play_alike_and_leave_the_original_alone(make, how: str) -> None:
+def test_copies_play_alike_and_leave_the_original_alone(how: str) -> None:
     def play(env, steps: int, seed: int) -> list:
         rng = np.random.default_rng(seed)
         seen = []
@@ -277,14 +265,13 @@ def test_copies_play_alike_and_leave_the_original_alone(make, how: str) -> None:
             assert not infos["illegal"].any()
             seen += [rewards.copy(), terminated.copy(), truncated.copy(), env.games.copy()]
             seen += [infos["deal"].copy(), env.action_masks().copy()]
-            shown = observations.values() if isinstance(observations, dict) else [observations]
-            seen += [each.copy() for each in shown]
+            seen += [each.copy() for each in observations.values()]
         return seen
 
     def same(first: list, second: list) -> bool:
         return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
-    env = make()
+    env = FourSeasonsNextDealVectorEnv(40, num_threads=2, **SMALL)
     env.reset(seed=5)
     play(env, 60, 0)
     middle = COPIERS[how](env)
@@ -296,7 +283,7 @@ def test_copies_play_alike_and_leave_the_original_alone(make, how: str) -> None:
 
 
 def test_a_copied_single_environment_goes_on_as_its_original() -> None:
-    for env in (FourSeasonsEnv(), FourSeasonsNextDealEnv(**SMALL), gym.make("Czarina-v0")):
+    for env in (FourSeasonsNextDealEnv(**SMALL), gym.make("Czarina-v0")):
         _, info = env.reset(seed=3)
         twin = copy.deepcopy(env)
         rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from four_seasons_env.play.session import MOST_MOVES, Session, SessionFull
 from four_seasons_env.play.store import Store, UnknownSession
 from four_seasons_env.play.words import card_words
 from four_seasons_env.rules import RULES, get_rules
-from tests.helpers import biased_choice, restocked, stock_codes
+from tests.helpers import biased_choice, mostly_slow, restocked, stock_codes
 
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
 
@@ -169,7 +169,7 @@ def test_a_game_is_played_through_the_server(client):
     assert again.json()["id"] != view["id"]
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_no_hidden_card_is_sent(client, rules):
     """Of all bytes that the page receives, none names a card that has not been dealt."""
     view = new_game(client, rules, 5)

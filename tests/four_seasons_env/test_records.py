@@ -17,7 +17,7 @@ from four_seasons_env.play.server import make_app
 from four_seasons_env.play.session import Session
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
-from tests.helpers import biased_choice, deck_with
+from tests.helpers import biased_choice, deck_with, mostly_slow
 
 DECK = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
 LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
@@ -31,7 +31,7 @@ def some_record(rules: str, deal: int, player: str = "") -> Record:
     return Record(rules, tuple(moves), deal=deal, times=tuple(range(len(moves))), player=player)
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_a_record_is_read_as_it_was_written(rules):
     record = some_record(rules, 3, "Ada ♠ \n")
     line = record.to_json()

@@ -17,7 +17,7 @@ from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import biased_choice, deck_with, positions, restocked, stock_codes
+from tests.helpers import biased_choice, deck_with, mostly_slow, positions, restocked, stock_codes
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -175,7 +175,7 @@ def under_way(rules: str, moves: int = 60, deal: int = 3) -> Game:
     return game
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_a_drawing_shows_what_a_player_may_see(rules):
     game = under_way(rules)
     svg = draw_svg(game, unseen=True, legal=True)

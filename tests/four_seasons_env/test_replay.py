@@ -8,10 +8,10 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.replay import play_through
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
-from tests.helpers import biased_choice
+from tests.helpers import biased_choice, mostly_slow
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_a_game_is_played_through(rules: str) -> None:
     for deal in range(5):
         rng, game, numbers = random.Random(deal), Game(rules, deal=deal), []
@@ -27,7 +27,7 @@ def test_a_game_is_played_through(rules: str) -> None:
         assert again == game
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_it_stops_before_the_first_move_that_is_not_legal(rules: str) -> None:
     game, rng = Game(rules, deal=3), random.Random(3)
     numbers = []

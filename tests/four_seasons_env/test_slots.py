@@ -8,7 +8,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.observations import CARDS, OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import RULES
 from four_seasons_env.slots import observation_slots
-from tests.helpers import observe
+from tests.helpers import mostly_slow, observe
 
 
 def seen(game):
@@ -40,7 +40,7 @@ def test_every_slot_is_written(name, observation):
         game.play(game.legal_moves()[0])
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", mostly_slow(RULES))
 def test_slots_mean_what_is_told(name):
     rng = np.random.default_rng(3)
     game = Game(name, deal=10_003)

@@ -19,7 +19,7 @@ from four_seasons_env.rules import RULES, WRAPS, Rules
 from four_seasons_env.solver import search, shorten, solve
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.relaxation import piles_needed
-from tests.helpers import ROWS, biased_choice, numbered_deck, small
+from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
 from tests.reference.solver_differential import compare
 
@@ -34,7 +34,7 @@ def wins(game: Game, moves: list) -> bool:
     return copy.is_won
 
 
-@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("wrap", mostly_slow(WRAPS, ("unless_ace_base",)))
 def test_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
     one_pile = small("four-seasons", ranks=4, piles=1).replace(wrap=wrap)
     found = compare(one_pile, range(TRAIN_FROM, TRAIN_FROM + 60))
@@ -46,7 +46,7 @@ def test_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
     assert found["lost"] > 1
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", mostly_slow(ROWS))
 def test_agrees_with_brute_force_on_every_row(row: str) -> None:
     rules = small(row, ranks=4, piles=2 if row in ("pysolfc/simplicity", "florentine") else 1)
     found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 25))
@@ -110,18 +110,23 @@ def test_a_base_card_that_comes_back_may_host_the_last_rank() -> None:
 
 WIDER = [
     ("four-seasons", {"wrap": "linear"}, {"wrap": "unless_ace_base"}),
-    ("four-seasons", {"wrap": "unless_ace_base"}, {"wrap": "always"}),
-    ("four-seasons", {"spaces": "before_dealing"}, {"spaces": "optional"}),
-    ("four-seasons", {"spaces": "auto_stock"}, {"spaces": "optional"}),
     ("four-seasons", {"spaces": "auto_waste"}, {"spaces": "optional"}),
     ("four-seasons", {"build": "none"}, {"build": "alternate_colour"}),
-    ("four-seasons", {"build": "alternate_colour"}, {"build": "any_suit"}),
-    ("four-seasons", {"runs": False}, {"runs": True}),
     ("four-seasons", {"redeals": 0}, {"redeals": 1}),
-    ("four-seasons", {"reserve": True}, {"reserve": False}),
-    ("czarina-1898", {"redeals": 0, "limited_redeal": False}, {"redeals": 1}),
-    ("corner-patience", {"wrap": "never"}, {"wrap": "always"}),
-    ("pysolfc/simplicity", {"worrying_back": False}, {"worrying_back": True}),
+    *(
+        pytest.param(*each, marks=pytest.mark.slow)
+        for each in (
+            ("four-seasons", {"wrap": "unless_ace_base"}, {"wrap": "always"}),
+            ("four-seasons", {"spaces": "before_dealing"}, {"spaces": "optional"}),
+            ("four-seasons", {"spaces": "auto_stock"}, {"spaces": "optional"}),
+            ("four-seasons", {"build": "alternate_colour"}, {"build": "any_suit"}),
+            ("four-seasons", {"runs": False}, {"runs": True}),
+            ("four-seasons", {"reserve": True}, {"reserve": False}),
+            ("czarina-1898", {"redeals": 0, "limited_redeal": False}, {"redeals": 1}),
+            ("corner-patience", {"wrap": "never"}, {"wrap": "always"}),
+            ("pysolfc/simplicity", {"worrying_back": False}, {"worrying_back": True}),
+        )
+    ),
 ]
 
 
@@ -164,7 +169,7 @@ def test_solves_from_any_position(row: str) -> None:
     assert min(statuses["won"], statuses["lost"]) > 3
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", mostly_slow(ROWS))
 def test_rows_of_full_size(row: str) -> None:
     """Some deals of every row are decided within 300,000 positions."""
     statuses = set()
@@ -254,6 +259,7 @@ def test_memory_is_kept() -> None:
     assert peak < 1.2 * 2**24
 
 
+@pytest.mark.slow
 def test_it_can_be_interrupted() -> None:
     """The alarm comes again and again, as one that falls into a callback of C is ignored there."""
 
@@ -301,6 +307,7 @@ def test_shorter_solutions_still_win() -> None:
     assert shorten(Game(), []) == []
 
 
+@pytest.mark.slow
 def test_environments_do_not_load_the_solver() -> None:
     code = (
         "import sys, gymnasium, four_seasons_env; gymnasium.make('FourSeasons-v0').reset(); "

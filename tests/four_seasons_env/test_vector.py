@@ -7,10 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.vector import AutoresetMode
-from packaging.version import Version
 
-from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES, Rules
@@ -20,6 +17,7 @@ from tests.helpers import (
     cards_in_order,
     legal_action,
     mixed_action,
+    mostly_slow,
     observe,
     same,
     small,
@@ -60,7 +58,7 @@ def assert_same_rows(infos: dict, expected: list[dict], observations, fleet: Fle
         assert infos[f"_{key}"].all()
 
 
-@pytest.mark.parametrize(("copy", "threads"), [(True, 1), (False, 1), (False, 3)])
+@pytest.mark.parametrize(("copy", "threads"), [(True, 1), (False, 3)])
 @pytest.mark.parametrize("settings", SETTINGS, ids=name_of)
 def test_games_are_those_of_single_environments(settings, copy, threads):
     """Bit for bit, on one thread or several."""
@@ -103,33 +101,7 @@ def assert_same_finals(infos: dict, answers: list[dict], done: list[bool]) -> No
             assert final[key][i] == expected["info"][key]
 
 
-def test_gymnasiums_own_vector_environment_agrees():
-    """SyncVectorEnv over single environments, with episode statistics, is the same to a user."""
-    settings = {"rules": small("four-seasons"), "max_moves": 20}
-    native = FourSeasonsVectorEnv(3, **settings)
-    sync = gym.vector.SyncVectorEnv(
-        [lambda: FourSeasonsEnv(**settings)] * 3, autoreset_mode=AutoresetMode.SAME_STEP
-    )
-    assert native.observation_space == sync.observation_space
-    assert native.action_space == sync.action_space
-    assert native.metadata["autoreset_mode"] == sync.metadata["autoreset_mode"]
-    one, two = native.reset(seed=3), sync.reset(seed=3)
-    assert same(one[0], two[0])
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        mask = one[-1]["action_mask"]
-        assert (mask == np.stack(list(two[-1]["action_mask"]))).all()
-        actions = np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
-        one, two = native.step(actions), sync.step(actions)
-        for i in range(4):
-            assert (one[i] == two[i]).all()
-        assert ("final_obs" in one[4]) == ("final_obs" in two[4])
-        if "final_obs" in one[4]:
-            for i in np.flatnonzero(one[4]["_final_obs"]):
-                assert same(one[4]["final_obs"][i], two[4]["final_obs"][i])
-
-
-@pytest.mark.parametrize("env_id", ENVS)
+@pytest.mark.parametrize("env_id", mostly_slow(ENVS, ("FourSeasons-v0", "Corners-v0")))
 def test_gym_make_vec(env_id):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -141,26 +113,6 @@ def test_gym_make_vec(env_id):
     assert infos["action_mask"].shape == (4, env.single_action_space.n)
     env.step(infos["action_mask"].argmax(axis=1))
     env.close()
-
-
-@pytest.mark.xfail(
-    Version(gym.__version__) < Version("1.4"),
-    reason="before 1.4 Gymnasium's wrapper miscounts where a game begins in the same step",
-)
-def test_gymnasiums_statistics_wrapper_agrees_with_the_native_ones():
-    env = gym.wrappers.vector.RecordEpisodeStatistics(
-        FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=10)
-    )
-    _, infos = env.reset(seed=1)
-    ended = 0
-    for _ in range(30):
-        _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
-        for i in np.flatnonzero(terminated | truncated):
-            ended += 1
-            native = infos["final_info"]["episode"]
-            assert infos["episode"]["r"][i] == pytest.approx(native["r"][i])
-            assert infos["episode"]["l"][i] == native["l"][i]
-    assert ended >= 9
 
 
 def play(env: FourSeasonsVectorEnv, steps: int, rng: np.random.Generator) -> list:
@@ -260,29 +212,6 @@ def test_the_games_are_shown_and_cannot_be_written():
 # --- wrong input changes nothing ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("num_envs", [0, -1, 2.0, None, True])
-def test_wrong_number_of_games(num_envs):
-    with pytest.raises(ValueError, match="num_envs must be a positive integer"):
-        FourSeasonsVectorEnv(num_envs)
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "reason"),
-    [
-        ({"rules": "czarena"}, "did you mean 'czarina'"),
-        ({"observation": "top"}, "did you mean 'tops'"),
-        ({"reward": "foundations"}, "did you mean 'foundation'"),
-        ({"mask": "distinctive"}, "did you mean 'distinct'"),
-        ({"illegal": "rise"}, "did you mean 'raise'"),
-        ({"render_mode": "ascii"}, "did you mean 'ansi'"),
-        ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
-    ],
-)
-def test_wrong_arguments(kwargs, reason):
-    with pytest.raises(ValueError, match=reason):
-        FourSeasonsVectorEnv(2, **kwargs)
-
-
 def twins(**kwargs) -> tuple[FourSeasonsVectorEnv, FourSeasonsVectorEnv]:
     pair = (
         FourSeasonsVectorEnv(3, max_moves=9, **kwargs),
@@ -310,34 +239,19 @@ def assert_unharmed(env: FourSeasonsVectorEnv, twin: FourSeasonsVectorEnv) -> No
     [
         0,
         [0, 0],
-        [0, 0, 0, 0],
-        [[0], [0], [0]],
         [0.0, 0.0, 0.0],
-        [True, True, True],
         ["deal"] * 3,
-        None,
         [0, 0, 32],
         [0, -1, 0],
-        [0, 2**40, 0],
         np.array([0, 0, 2**64 - 1], np.uint64),
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("illegal", ["stay", "raise"])
-def test_wrong_actions_change_nothing(actions, illegal):
-    env, twin = twins(illegal=illegal)
+def test_wrong_actions_change_nothing(actions):
+    env, twin = twins()
     with pytest.raises(ValueError, match=r"must be integers of shape|is out of range"):
         env.step(actions)
     assert_unharmed(env, twin)
-
-
-@pytest.mark.parametrize("action", [32, -1])
-def test_an_action_out_of_range_is_told_which_there_are(action):
-    env = FourSeasonsVectorEnv(3)
-    env.reset(seed=0)
-    told = f"^action {action} in game 1 is out of range: 'four-seasons' has actions 0 to 31$"
-    with pytest.raises(ValueError, match=told):
-        env.step(np.array([0, action, 0]))
 
 
 def test_one_illegal_action_moves_no_game_where_it_raises():
@@ -353,47 +267,31 @@ def test_one_illegal_action_moves_no_game_where_it_raises():
     "options",
     [
         {"dael": 1},
-        {"deal": -1},
         {"deal": 1.5},
         {"deal": [1, 2]},
-        {"deal": [1, 2, 3, 4]},
-        {"deal": [1]},
-        {"deal": []},
         {"deal": [1, 2, -3]},
-        {"deal": [[1], [2], [3]]},
-        {"deal": [1.0, 2.0, 3.0]},
         {"deal": 1, "deck": cards_in_order()},
         {"deck": cards_in_order(12)},
     ],
     ids=lambda options: repr(options)[:30],
 )
-def test_wrong_options_change_nothing(options):
+@pytest.mark.parametrize("seed", [None, 99])
+def test_wrong_options_change_nothing(options, seed):
     env, twin = twins()
     with pytest.raises(ValueError, match=r"deal|deck"):
-        env.reset(options=options)
-    assert_unharmed(env, twin)
-
-
-def test_wrong_options_beside_a_seed_change_nothing():
-    env, twin = twins()
-    with pytest.raises(ValueError, match="deal"):
-        env.reset(seed=99, options={"deal": -1})
+        env.reset(seed=seed, options=options)
     assert_unharmed(env, twin)
 
 
 @pytest.mark.parametrize(
-    "seed", [[1, 2], [1, 2, 3, 4], [], [1, 2, -3], [1.5, 2.5, 3.5], 1.5, -1, "7", 2**64], ids=repr
+    ("seed", "message"),
+    [([1, 2], "3 games take as many seeds, not 2"), ([1, 2, -3], "seed"), (-1, "seed")],
 )
-def test_wrong_seeds_change_nothing(seed):
+def test_wrong_seeds_change_nothing(seed, message):
     env, twin = twins()
-    with pytest.raises((ValueError, TypeError, gym.error.Error), match="seed"):
+    with pytest.raises(ValueError, match=message):
         env.reset(seed=seed)
     assert_unharmed(env, twin)
-
-
-def test_wrong_number_of_seeds_is_told():
-    with pytest.raises(ValueError, match="3 games take as many seeds, not 2"):
-        FourSeasonsVectorEnv(3).reset(seed=[1, 2])
 
 
 def test_no_step_before_reset():
