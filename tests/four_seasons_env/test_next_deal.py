@@ -326,8 +326,6 @@ def test_illegal_actions_stay_or_raise_and_an_episode_ends_all_the_same() -> Non
         ({"expansions": 10_000}, "expansions must be at most 6,500, not 10,000"),
         ({"endings": "serch"}, "unknown endings 'serch': did you mean 'search'"),
         ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),
-        ({"observation": "feature"}, "unknown observation 'feature': did you mean 'features'"),
-        ({"rules": "czarena"}, "did you mean 'czarina'"),
     ],
 )
 def test_bad_arguments_are_refused_with_the_nearest(argument: dict, told: str) -> None:

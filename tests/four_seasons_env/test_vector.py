@@ -1,6 +1,7 @@
 """The vector environment against single environments, game by game."""
 
 import random
+import re
 import warnings
 
 import gymnasium as gym
@@ -210,6 +211,26 @@ def test_the_games_are_shown_and_cannot_be_written():
 
 
 # --- wrong input changes nothing ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("argument", ["num_envs", "num_threads", "max_moves"])
+@pytest.mark.parametrize("value", [True, 0, 2.0, "2"])
+def test_what_counts_something_is_a_positive_integer(argument, value):
+    message = rf"^{argument} must be a positive integer, not {re.escape(repr(value))}$"
+    with pytest.raises(ValueError, match=message):
+        FourSeasonsVectorEnv(**{argument: value})
+    assert FourSeasonsVectorEnv(**{argument: np.int32(2)}).num_envs in (1, 2)
+
+
+@pytest.mark.parametrize("above", [0, 100])
+def test_an_action_out_of_range_is_refused_with_what_there_is(above):
+    env = FourSeasonsVectorEnv(2)
+    env.reset(seed=0)
+    for action in (32 + above, -1 - above):
+        message = f"^action {action} in game 1 is out of range: 'four-seasons' has actions 0 to 31$"
+        with pytest.raises(ValueError, match=message):
+            env.step(np.array([0, action]))
+    env.step(np.array([31, 0]))
 
 
 def twins(**kwargs) -> tuple[FourSeasonsVectorEnv, FourSeasonsVectorEnv]:

@@ -39,6 +39,29 @@ def test_there_are_no_masks_before_the_first_reset(kind):
         kind().action_masks()
 
 
+@pytest.mark.parametrize("kind", [*SINGLE, *MANY])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rules": "czarena"}, "unknown rules 'czarena': did you mean 'czarina'"),
+        ({"observation": "top"}, "unknown observation 'top': did you mean 'tops'"),
+        ({"illegal": "rise"}, "unknown illegal 'rise': did you mean 'raise'"),
+        ({"render_mode": "ascii"}, "unknown render_mode 'ascii': did you mean 'ansi'"),
+        ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
+        ({"max_moves": None}, "max_moves must be a positive integer, not None"),
+    ],
+)
+def test_arguments(kind, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**arguments)
+
+
+@pytest.mark.parametrize("kind", [FourSeasonsEnv, FourSeasonsVectorEnv])
+def test_masks_are_legal_or_distinct(kind):
+    with pytest.raises(ValueError, match="unknown mask 'distinctive': did you mean 'distinct'"):
+        kind(mask="distinctive")
+
+
 OPTIONS = [
     (17, TypeError, r"options are \{'deal': 17\} or \{'deck': text\}, not 17"),
     ("deal", TypeError, "not 'deal'"),
@@ -149,10 +172,10 @@ class _TakesOne:
         (["win"], "unknown reward"),
     ],
 )
-@pytest.mark.parametrize("kind", [*SINGLE, *MANY])
-def test_rewards_are_checked_when_the_environment_is_made(kind, reward, message):
-    with pytest.raises(ValueError, match=message):
-        kind(reward=reward)
+def test_rewards_are_checked_when_the_environment_is_made(reward, message):
+    for kind in (*SINGLE, *MANY):
+        with pytest.raises(ValueError, match=message):
+            kind(reward=reward)
 
 
 @pytest.mark.parametrize("earned", [np.zeros(3), np.zeros((2, 1)), None, "1", [None, None]])
@@ -205,6 +228,7 @@ def test_what_cannot_be_solved(arguments, error, message):
         solve(**({"game": Game(deal=17), "max_positions": 1} | arguments))
 
 
+@pytest.mark.slow
 def test_without_stable_baselines_the_adapter_names_the_extra():
     code = (
         "import sys; sys.modules['stable_baselines3'] = None; import four_seasons_env.adapters.sb3"
