@@ -1,10 +1,14 @@
+import copy
+import pickle
 import random
+import warnings
 from itertools import pairwise
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
+from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from tests.helpers import Fleet, mixed_action, observe, same, small
 
@@ -13,17 +17,25 @@ pytest.importorskip("sb3_contrib", reason="the adapter needs the extra 'train'")
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecVideoRecorder
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 
+pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 GAMES = 4
 SETTINGS = [
     {"rules": small("four-seasons"), "max_moves": 25},
     {"rules": small("pysolfc/corners"), "observation": "cards", "mask": "distinct"},
     {"rules": "czarina", "reward": "win", "max_moves": 15},
 ]
+
+
+def test_stable_baselines3_is_content_with_the_single_environment():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(FourSeasonsEnv(observation="cards", mask="distinct"))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +115,16 @@ def test_masks_are_told_in_every_way_that_is_asked():
         assert same(env.get_attr("action_masks", indices=[1]), masks[[1]])
 
 
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_play_alike_and_leave_the_original_alone(copier):
+    env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
+    env.reset()
+    random_steps(env, 20)
+    twin = copier(env)
+    ahead = random_steps(env, 40)
+    assert same(ahead, random_steps(twin, 40))
+
+
 def test_attributes_and_methods():
     env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
     assert is_masking_supported(env)
@@ -168,7 +190,6 @@ def test_wrong_options_are_refused(options):
     assert same(env.venv.reset(seed=1)[0], before)
 
 
-@pytest.mark.slow
 def test_maskable_ppo_learns_and_is_evaluated_on_legal_moves_alone():
     settings = SETTINGS[0] | {"illegal": "raise", "reward": "foundation"}
     env = FourSeasonsVecEnv(4, seed=1, **settings)
@@ -187,3 +208,15 @@ def test_maskable_ppo_learns_and_is_evaluated_on_legal_moves_alone():
     assert len(rewards) == len(lengths) == 6
     assert all(0 <= reward <= 2 for reward in rewards)
     assert all(1 <= length <= settings["max_moves"] for length in lengths)
+
+
+def test_the_deal_is_told_nowhere_where_it_is_not_revealed():
+    env = FourSeasonsVecEnv(4, seed=0, max_moves=5, reveal_deal=False)
+    env.reset()
+    assert [set(info) for info in env.reset_infos] == [{"cards_up"}] * 4
+    ended = []
+    for _ in range(5):
+        *_, infos = env.step(env.action_masks().argmax(axis=1))
+        ended += [info for info in infos if info]
+    assert len(ended) >= 4
+    assert not any("deal" in info for info in ended)

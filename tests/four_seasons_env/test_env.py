@@ -39,7 +39,7 @@ IN_ORDER = "AS AH AD AC 2C 2S 2H 2D 3C 3S 3H 3D 4C 4S 4H 4D"
 WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
 
 
-# --- what Gymnasium and Stable-Baselines3 ask of an environment ---------------------------------
+# --- what Gymnasium asks of an environment ------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,6 @@ def test_gymnasium_is_content(env_id, kwargs):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(gym.make(env_id, disable_env_checker=True, **kwargs).unwrapped)
-
-
-def test_stable_baselines3_is_content():
-    checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        checker.check_env(FourSeasonsEnv(observation="cards", mask="distinct"))
 
 
 def test_each_id_has_its_rules():

@@ -28,7 +28,6 @@ from hypothesis.stateful import (
 )
 
 from four_seasons_env import FourSeasonsEnv, FourSeasonsVectorEnv, Game
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import Rules
 from tests.helpers import ROWS, board, numbered_deck, same, small, training_deals
@@ -86,31 +85,11 @@ class Vector:
         return self.env.action_masks()
 
 
-class Adapter(Vector):
-    """The adapter for Stable-Baselines3."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.count = 3
-        self.adapter = FourSeasonsVecEnv(self.count, rules=rules, max_moves=MOST_MOVES)
-        self.env = self.adapter.venv
-
-    def reset(self, seed: int) -> None:
-        self.adapter.seed(seed)
-        self.adapter.reset()
-
-    def step(self, actions: np.ndarray) -> list[bool]:
-        return list(self.adapter.step(actions)[2])
-
-    def masks(self) -> np.ndarray:
-        return self.adapter.action_masks()
-
-
 KINDS: dict[str, Callable[[Rules], Any]] = {
     "single": Single,
     "vector": Vector,
     "vector without copies": lambda rules: Vector(rules, copy=False),
     "threads": lambda rules: Vector(rules, num_threads=2),
-    "adapter": Adapter,
 }
 
 

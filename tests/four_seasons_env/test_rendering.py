@@ -408,6 +408,7 @@ def test_gymnasium_shows_pictures_in_a_window_of_its_own(screen, monkeypatch):
     env.close()
 
 
+@pytest.mark.slow
 def test_gymnasium_records_videos(tmp_path):
     pytest.importorskip("moviepy", reason="RecordVideo needs moviepy")
     env = RecordVideo(

@@ -63,18 +63,3 @@ def test_the_promises_are_kept_without_it(env_id):
 def test_it_is_true_or_false(env_id):
     with pytest.raises(ValueError, match="unknown reveal_deal 'no': known: True, False"):
         gym.make(env_id, reveal_deal="no")
-
-
-def test_stable_baselines_gets_none_either():
-    pytest.importorskip("stable_baselines3")
-    from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-
-    env = FourSeasonsVecEnv(4, seed=0, max_moves=5, reveal_deal=False)
-    env.reset()
-    assert [set(info) for info in env.reset_infos] == [{"cards_up"}] * 4
-    ended = []
-    for _ in range(5):
-        *_, infos = env.step(env.action_masks().argmax(axis=1))
-        ended += [info for info in infos if info]
-    assert len(ended) >= 4
-    assert not any("deal" in info for info in ended)

@@ -21,7 +21,6 @@ HOLDERS = {
     "a memory view": memoryview,
     "a list": lambda array: [array],
     "a buffer": lambda array: np.frombuffer(array, np.uint8),
-    "a tensor": lambda array: pytest.importorskip("torch").from_numpy(array),
 }
 
 
