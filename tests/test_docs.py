@@ -59,10 +59,3 @@ def test_the_site_is_built_with_links_that_lead_somewhere_and_nothing_from_elsew
     assert "reference/environments.html#four_seasons_env.env" in pages["architecture.html"]
     for name, text in pages.items():
         assert not FROM_ELSEWHERE.findall(text), name
-
-
-def test_reliability_is_up_to_date() -> None:
-    pytest.importorskip("cosmic_ray", reason="the extra `mutation` is not installed")
-    from tests.reliability import page
-
-    assert page.page(page.PAGE.read_text()) == page.PAGE.read_text()

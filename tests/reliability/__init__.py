@@ -1,1 +1,1 @@
-"""What is promised under faults, tried at length: each module is a command that leaves a table."""
+"""Long trials before a release: each module is a command that can write a table."""

@@ -6,9 +6,8 @@ Three kinds, so many of each, over all rule sets and odd variants of them:
 - ``nearly right``: positions of play with a byte flipped, a field changed or two cards swapped;
 - ``made``: put together to pass the check, however far from anything that play leads to.
 
-What `engine.validation` lets through is played to its end at random, and must pass again after each
-move; a share of it is also drawn and solved. All of that is done in a process of its own, so that a
-crash or a hang is seen and not suffered.
+What `engine.validation` accepts is played to its end at random, and must pass again after each
+move; a share of it is also drawn and solved. A crash or a hang ends the process with a traceback.
 """
 
 from __future__ import annotations
@@ -16,16 +15,14 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import csv
 import faulthandler
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.bits import bit_set
@@ -44,7 +41,6 @@ from four_seasons_env.engine.kernel import (
 )
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.validation import InvalidGame, check_games, first_fault
-from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rendering import draw_svg
@@ -53,6 +49,8 @@ from four_seasons_env.solver import solve
 from tests.four_seasons_env.test_kernel import VARIANTS
 
 KINDS = ("random", "nearly right", "made")
+COLUMNS = ("kind", "tried", "refused", "passed", "moves", "drawn and solved")
+COLUMNS += ("won", "lost", "unknown", "slowest solve, s")
 _CHUNK = 4096
 _LONGEST = 400  # moves until a game is left as it is
 _HANGS_AFTER = 120.0  # seconds without an answer
@@ -226,59 +224,48 @@ def use(games: NDArray[Any], rules: Rules, every: int, rng: np.random.Generator)
     return done
 
 
-def try_all(count: int, seed: int, every: int) -> None:
-    """Try so many records of each kind; prints a line of JSON for each kind."""
-    faulthandler.enable()
-    solve(Game(deal=0), max_positions=1)  # loads the compiled solver
+def try_kind(kind: str, count: int, seed: int, every: int) -> dict[str, Any]:
+    """Try so many records of a kind; what was tried and what came of it, counted."""
+    counts: dict[str, Any] = collections.Counter()
+    slowest = 0.0
     rule_sets = [*RULES.values(), *VARIANTS]
-    for number, kind in enumerate(KINDS):
-        told: dict[str, Any] = collections.Counter()
-        slowest = 0.0
-        for at, rules in enumerate(rule_sets):
-            rng = np.random.default_rng((seed, number, at))
-            left = count // len(rule_sets) + (at < count % len(rule_sets))
-            while left:
-                faulthandler.dump_traceback_later(_HANGS_AFTER, exit=True)
-                games = some_records(kind, rules, min(left, _CHUNK), rng)
-                passed = games[sound(games, rules)]
-                done = use(passed, rules, every, rng) if len(passed) else {}
-                slowest = max(slowest, done.pop("slowest", 0.0))
-                told.update(done | {"tried": len(games), "passed": len(passed)})
-                left -= len(games)
-        faulthandler.cancel_dump_traceback_later()
-        told["slowest solve, s"] = round(slowest, 2)
-        print(json.dumps({"kind": kind, "refused": told["tried"] - told["passed"], **told}))
-        sys.stdout.flush()
+    for at, rules in enumerate(rule_sets):
+        rng = np.random.default_rng((seed, KINDS.index(kind), at))
+        left = count // len(rule_sets) + (at < count % len(rule_sets))
+        while left:
+            faulthandler.dump_traceback_later(_HANGS_AFTER, exit=True)
+            games = some_records(kind, rules, min(left, _CHUNK), rng)
+            passed = games[sound(games, rules)]
+            done = use(passed, rules, every, rng) if len(passed) else {}
+            slowest = max(slowest, done.pop("slowest", 0.0))
+            counts.update(done | {"tried": len(games), "passed": len(passed)})
+            left -= len(games)
+    faulthandler.cancel_dump_traceback_later()
+    refused = counts["tried"] - counts["passed"]
+    return {"kind": kind, "refused": refused, **counts, "slowest solve, s": round(slowest, 2)}
 
 
-def main() -> int:
-    """Try records in a process of its own; the exit status is 1 if it crashed or hung."""
+def main() -> None:
+    """Try records of all kinds; a crash or a hang ends the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--count", type=int, default=20_000, help="records of each kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=100, help="draw and solve one in so many")
-    parser.add_argument("--here", action="store_true", help="in this process")
-    parser.add_argument("--out", type=Path, help="folder of a table of the counts")
+    parser.add_argument("--out", type=Path, help="a CSV file for the counts")
     flags = parser.parse_args()
-    if flags.here:
-        try_all(flags.count, flags.seed, flags.every)
-        return 0
-    command = [sys.executable, "-m", "tests.reliability.records", "--here", *sys.argv[1:]]
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-    status = done.returncode
-    print(done.stdout, end="")
+    faulthandler.enable()
+    rows = []
+    for kind in KINDS:
+        rows.append(try_kind(kind, flags.count, flags.seed, flags.every))
+        print(json.dumps(rows[-1]), flush=True)
     if flags.out:
-        rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        flags.out.mkdir(parents=True, exist_ok=True)
-        counts = ("moves", "drawn and solved", "won", "lost", "unknown", "slowest solve, s")
-        order = ["kind", "tried", "refused", "passed", *counts]
-        table = pd.DataFrame(rows).reindex(columns=order).fillna(0)
-        write_csv(flags.out / "records.csv", table.assign(**{"crashes, hangs": int(status != 0)}))
-    print(f"exit status {status}: " + ("a crash or a hang" if status else "no crash, no hang"))
-    return int(status != 0)
+        with flags.out.open("w", newline="") as file:
+            table = csv.DictWriter(file, COLUMNS, restval=0)
+            table.writeheader()
+            table.writerows(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

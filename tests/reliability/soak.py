@@ -6,14 +6,16 @@ Each worker makes environment after environment: single and vector, with and wit
 threads, next-deal, all rule sets. It plays legal actions at random and checks, again and again,
 that each card is there once, that masks are those of the game, that a position survives its bytes,
 and that a state which is restored plays the same. Memory is read at the end of each environment.
-The first thing that does not hold ends it. The result is a row a worker, in `soak.csv`.
+The first check that fails ends it. The result is a row for each worker.
 """
 
 from __future__ import annotations
 
 import resource
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,6 @@ import pandas as pd
 import tyro
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv, FourSeasonsVectorEnv, Game
-from four_seasons_env.experiments.parallel.jobs import call_in_workers
-from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.rules import RULES
 from tests.helpers import all_cards, cards_in_order, same
 
@@ -41,7 +40,7 @@ class Soak:
     minutes: float = 60.0
     workers: int = 2
     seed: int = 0
-    out: Path = Path("runs/soak")
+    out: Path = Path("runs/soak.csv")
 
 
 def make_env(rng: np.random.Generator) -> Any:
@@ -132,21 +131,14 @@ def work(run: Soak, worker: int) -> dict[str, Any]:
     }
 
 
-def soak(run: Soak) -> pd.DataFrame:
-    """Let all workers play; a row for each."""
-    with Workers("loky", run.workers).started():
-        rows = list(call_in_workers(work, [(run, each) for each in range(run.workers)]))
-    table = pd.DataFrame(rows)
-    run.out.mkdir(parents=True, exist_ok=True)
-    write_csv(run.out / "soak.csv", table)
-    return table
-
-
 def main(run: Soak) -> None:
-    """Run the command."""
-    table = soak(run)
-    cells = table.map(lambda cell: f"{cell:,.0f}")
-    print_table(cells, f"{run.minutes:g} minutes: nothing that did not hold")
+    """Let all workers play; write and print a row for each."""
+    with ProcessPoolExecutor(run.workers, get_context("spawn")) as pool:
+        rows = list(pool.map(work, [run] * run.workers, range(run.workers)))
+    run.out.parent.mkdir(parents=True, exist_ok=True)
+    table = pd.DataFrame(rows)
+    table.to_csv(run.out, index=False, float_format="%.6g")
+    print(table.to_string(index=False))
 
 
 if __name__ == "__main__":
