@@ -3,8 +3,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUNS := $(VENV)/.runs
-READY := $(VENV)/.ready
 DEMO := runs/demo
 MINUTES ?= 2
 QUICK ?=
@@ -18,16 +16,24 @@ help:  ## say what there is
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	--constraint constraints.txt
 
-# What training, comparing and reporting need; all else is for tests, lint and clusters.
-$(RUNS): pyproject.toml constraints.txt
+# Without bytecode on disk, every test process would compile all modules and libraries again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# What is installed for each purpose; the files note that it is.
+RUNS := $(VENV)/.runs
+TESTS := $(VENV)/.tests
+DOCS := $(VENV)/.docs
+READY := $(VENV)/.ready
+$(RUNS): INSTALLS := '.[experiments,train]' pygame-ce
+$(TESTS): INSTALLS := '.[test]'
+$(DOCS): INSTALLS := '.[docs]'
+$(READY): INSTALLS := '.[dev]'
+
+# The environments are compiled while packages are downloaded.
+$(RUNS) $(TESTS) $(DOCS) $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable .
-	$(BIN)/python -m four_seasons_env.precompile & \
-		$(PIP) torch && $(PIP) --editable '.[experiments,train]' pygame-ce && wait
-	touch $@
-
-$(READY): $(RUNS)
-	$(PIP) --editable '.[dev]'
+	$(BIN)/python -m four_seasons_env.precompile & $(PIP) --editable $(INSTALLS) && wait
 	touch $@
 
 demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic, report
@@ -36,20 +42,17 @@ demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic,
 reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small
 	$(BIN)/python -m four_seasons_env.experiments.reproduce $(if $(QUICK),--quick)
 
-test: $(READY)  ## the default tests, about two minutes
-	$(BIN)/python -m tests.warm_up
-	$(BIN)/python -m pytest -q -n auto -m "not slow" --durations 8
+test: $(TESTS)  ## the default tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" --durations 8
 
-# Much of what the longer tests do is waiting: for processes to start, and for the moment to stop them.
-test-slow: $(READY)  ## the longer tests
-	$(BIN)/python -m pytest -q -n $$($(BIN)/python -c "import os; print(max(4, os.cpu_count()))") \
-		-m slow --durations 8
+test-slow: $(READY)  ## the other tests, some ten minutes
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --durations 8
 
 # In a virtual environment of its own, made anew: that of all else has the versions of constraints.txt.
 define TEST_VERSIONS
 	rm -rf .venv-$@ && $(PYTHON) -m venv .venv-$@
 	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINED) \
-		--editable '.[experiments,play,render,solver,train]' httpx2 hypothesis pytest pytest-xdist
+		--editable '.[test]'
 	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto -m "not slow" \
 		tests/four_seasons_env
 endef
@@ -71,7 +74,7 @@ format: $(READY)  ## lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## build the site, in site/
+docs: $(DOCS)  ## build the site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(READY)  ## steps per second
