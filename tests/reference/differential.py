@@ -6,9 +6,7 @@ goes on must agree. Prints moves, games and wins a rule set; the first differenc
 """
 
 import random
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,20 +16,10 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.cards import CARD_TEXTS, NO_CARD, SUITS
 from four_seasons_env.engine.moves import WASTE, all_moves
 from four_seasons_env.rules import RULES, Rules
+from tests.reference.comparison_table import print_comparison
 from tests.reference.slow_model import SlowGame
 
 MOST_MOVES = 400
-
-
-@dataclass
-class Differential:
-    """Compare the two over many random moves."""
-
-    rules: list[str] = field(default_factory=lambda: list(RULES))
-    """Rule sets; all by default."""
-    moves: int = 1_000_000
-    """Moves for each rule set."""
-    seed: int = 0
 
 
 class Engine:
@@ -135,16 +123,22 @@ def compare(rules: Rules, moves: int, seed: int = 0) -> tuple[int, int, int]:
     return played, count, wins
 
 
-def main(run: Differential) -> None:
-    """Compare rule set after rule set."""
-    print("| rules | moves | games | wins | differences | seconds |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for name in run.rules:
-        started = time.monotonic()
-        moves, count, wins = compare(RULES[name], run.moves, run.seed)
-        seconds = time.monotonic() - started
-        print(f"| {name} | {moves:,} | {count:,} | {wins:,} | 0 | {seconds:.0f} |", flush=True)
+def main(rules: Sequence[str] = tuple(RULES), moves: int = 1_000_000, seed: int = 0) -> None:
+    """Compare rule set after rule set.
+
+    Args:
+        rules: rule sets; all by default.
+        moves: moves of each rule set.
+        seed: of decks and play.
+    """
+
+    def count(each: Rules) -> Sequence[int]:
+        return [*compare(each, moves, seed), 0]
+
+    print_comparison(
+        ("moves", "games", "wins", "differences"), [RULES[name] for name in rules], count
+    )
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Differential, description=__doc__))
+    tyro.cli(main)

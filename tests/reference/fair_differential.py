@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import tyro
 
@@ -23,20 +22,6 @@ from tests.reference.fair_brute_force import FairBruteForce, TooLarge
 
 MOST = 3_000
 """Positions that brute force may look at for a value; where that is too few, it is left out."""
-
-
-@dataclass
-class FairDifferential:
-    """Compare fair values with brute force."""
-
-    deals: int = 40
-    """Of each rule set."""
-    first: int = 0
-    """Number of the first, counted from the first training deal."""
-    hidden: int = 4
-    """Cards at most."""
-    most: int = MOST
-    """Positions that brute force may look at for a value."""
 
 
 def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
@@ -92,12 +77,18 @@ def small_games() -> Iterable[Rules]:
         yield SMALL["small-4x1-cells"].replace(ranks=5, piles=piles)
 
 
-def main(run: FairDifferential) -> None:
-    """Compare rule set after rule set."""
-    first = TRAIN_FROM + run.first
+def main(deals: int = 40, first: int = TRAIN_FROM, hidden: int = 4, most: int = MOST) -> None:
+    """Compare rule set after rule set.
+
+    Args:
+        deals: deals of each rule set.
+        first: number of the first deal.
+        hidden: hidden cards at most.
+        most: positions that brute force may look at for a value.
+    """
 
     def count(rules: Rules) -> list[int]:
-        values = compare(rules, range(first, first + run.deals), run.hidden, run.most)
+        values = compare(rules, range(first, first + deals), hidden, most)
         won, lost = values.count(1.0), values.count(0.0)
         return [len(values), won, lost, len(values) - won - lost, 0]
 
@@ -105,4 +96,4 @@ def main(run: FairDifferential) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(FairDifferential, description=__doc__))
+    tyro.cli(main)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import tyro
 
@@ -22,16 +21,6 @@ from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
 from tests.reference.comparison_table import print_comparison
 from tests.reference.solver_differential import UNHURRIED, one_way_games
-
-
-@dataclass
-class FormulaDifferential:
-    """Compare the formula with brute force."""
-
-    deals: int = 200
-    """Of each rule set."""
-    first: int = 0
-    """Number of the first, counted from the first training deal."""
 
 
 def calls_lost(game: Game) -> bool:
@@ -127,16 +116,20 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
     return found
 
 
-def main(run: FormulaDifferential) -> None:
-    """Compare rule set after rule set."""
-    first = TRAIN_FROM + run.first
+def main(deals: int = 200, first: int = TRAIN_FROM) -> None:
+    """Compare rule set after rule set.
+
+    Args:
+        deals: deals of each rule set.
+        first: number of the first deal.
+    """
 
     def count(rules: Rules) -> list[int]:
-        found = compare(rules, range(first, first + run.deals))
+        found = compare(rules, range(first, first + deals))
         return [found["won"], found["lost"], found["missed"]]
 
     print_comparison(("won", "lost, proved", "lost, not proved"), one_way_games(), count)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(FormulaDifferential, description=__doc__))
+    tyro.cli(main)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import tyro
@@ -31,16 +30,6 @@ from tests.reference.comparison_table import print_comparison
 from tests.reference.solver_differential import one_way_games
 
 KINDS = ("won", "lost", "open", "with exchanges", "apart")
-
-
-@dataclass
-class NodesDifferential:
-    """Compare searches by nodes with brute force."""
-
-    deals: int = 200
-    """Of each rule set."""
-    first: int = 0
-    """Number of the first, counted from the first training deal."""
 
 
 def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
@@ -119,16 +108,20 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
     return found
 
 
-def main(run: NodesDifferential) -> None:
-    """Compare rule set after rule set."""
-    first = TRAIN_FROM + run.first
+def main(deals: int = 200, first: int = TRAIN_FROM) -> None:
+    """Compare rule set after rule set.
+
+    Args:
+        deals: deals of each rule set.
+        first: number of the first deal.
+    """
 
     def count(rules: Rules) -> list[int]:
-        found = compare(rules, range(first, first + run.deals))
+        found = compare(rules, range(first, first + deals))
         return [*(found[kind] for kind in KINDS), 0]
 
     print_comparison((*KINDS, "differences"), one_way_games(), count)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(NodesDifferential, description=__doc__))
+    tyro.cli(main)

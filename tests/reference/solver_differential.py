@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import tyro
 
@@ -21,16 +20,6 @@ from tests.reference.brute_force import BruteForce
 from tests.reference.comparison_table import print_comparison
 
 UNHURRIED = 60.0  # seconds, for games that take milliseconds
-
-
-@dataclass
-class SolverDifferential:
-    """Compare the solver with brute force."""
-
-    deals: int = 1000
-    """Of each rule set."""
-    first: int = 0
-    """Number of the first, counted from the first training deal."""
 
 
 def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
@@ -65,16 +54,20 @@ def one_way_games() -> Iterator[Rules]:
             yield rules
 
 
-def main(run: SolverDifferential) -> None:
-    """Compare rule set after rule set."""
-    first = TRAIN_FROM + run.first
+def main(deals: int = 1000, first: int = TRAIN_FROM) -> None:
+    """Compare rule set after rule set.
+
+    Args:
+        deals: deals of each rule set.
+        first: number of the first deal.
+    """
 
     def count(rules: Rules) -> list[int]:
-        found = compare(rules, range(first, first + run.deals))
+        found = compare(rules, range(first, first + deals))
         return [found["won"], found["lost"], 0]
 
     print_comparison(("won", "lost", "differences"), small_games(), count)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(SolverDifferential, description=__doc__))
+    tyro.cli(main)
