@@ -1,16 +1,15 @@
 """Solve deals, and count those that can be won by a player who sees every card.
 
-The solver gets a number of seconds for each deal. Decided deals are never solved again; open deals
-can be given more time:
+The solver gets a number of seconds for each deal. Started again, a census solves the deals that are
+missing, and those that are open after less time than it now allows:
 
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
-    four-seasons census --rules four-seasons --deals 0-9999 --only unknown --seconds 60 \\
-        --out runs/z
+    four-seasons census --rules four-seasons --deals 0-9999 --seconds 60 --out runs/z
     four-seasons census --rules four-seasons --deals 0-9999 --certify --out runs/z
 
-`results.csv` has a row a deal. An open deal may be won or lost: the share of winnable deals lies
-between the share won and one minus the share lost. With `--certify` a proof is written for each
-deal that is lost, and checked: see `CERTIFICATE_COLUMNS`.
+`results.csv` has a row per deal. An open deal may be winnable or lost: the share of winnable deals
+lies between the share won and one minus the share lost. With `--certify` a proof is written for
+each lost deal, and checked: see `CERTIFICATE_COLUMNS`.
 """
 
 from __future__ import annotations
@@ -20,14 +19,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from scipy import stats
-
-from four_seasons_env.agents.files import write_atomically
-from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
@@ -37,14 +31,10 @@ from four_seasons_env.experiments.parallel.blocks import (
     split_deals,
 )
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.reporting.plots.odds import plot_census
-from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
-from four_seasons_env.experiments.statistics.summary import bounds_as_text
-from four_seasons_env.experiments.training.run_folder import provenance, write_json
-from four_seasons_env.game import Game
 from four_seasons_env.rules import file_name
-from four_seasons_env.solver import shorten, solve
-from four_seasons_env.solver.certificates import certify
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAST_MEMORY = 0.01
 """GiB that the solver needs to begin with."""
@@ -71,16 +61,11 @@ class Census:
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
-    """Time limit for each deal."""
+    """Time limit for each deal. Deals that are open after less time are tried again."""
     memory: float = 1.0
     """GiB that the solver may take for a deal. The hardest losses take up to 8."""
-    only: Literal["new", "unknown"] = "new"
-    """`new`: solve deals that have not been tried. `unknown`: also those that are open after less
-    time than now."""
     certify: bool = False
     """Write a proof for each deal that is lost, and have it checked (the extra `solver`)."""
-    seed: int = 0
-    """Seed of the solver's chance."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -91,19 +76,22 @@ class Task(Block):
     run: Census
 
     def left(self, stored: pd.DataFrame | None) -> list[int]:
-        """The deals that are not in a table of results, or are to be tried again."""
+        """The deals that have not been tried, or are open after less time than now."""
         if stored is None:
             return list(self.deals)
-        again = (stored["status"] == "unknown") & (stored["allowed"] < self.run.seconds)
-        known = set(stored["deal"])
-        retried = set(stored["deal"][again]) if self.run.only == "unknown" else set()
-        return [deal for deal in self.deals if deal not in known or deal in retried]
+        tried = (stored["status"] != "unknown") | (stored["allowed"] >= self.run.seconds)
+        known = set(stored["deal"][tried])
+        return [deal for deal in self.deals if deal not in known]
 
 
 def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
+    from four_seasons_env.engine.cards import RANKS
+    from four_seasons_env.game import Game
+    from four_seasons_env.solver import shorten, solve
+
     game = Game(rules, deal)
     memory = int(run.memory * 2**30)
-    solution = solve(game, seconds=run.seconds, seed=run.seed, memory=memory)
+    solution = solve(game, seconds=run.seconds, memory=memory)
     bases = {int(rank) for rank in game.record["base"][0]}
     return {
         "rules": rules,
@@ -119,6 +107,8 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
 
 def solve_block(task: Task) -> None:
     """Solve the due deals of a block; its file is written every few seconds."""
+    import pandas as pd
+
     stored = task.stored()
     rows: dict[int, dict[Any, Any]] = {}
     if stored is not None:
@@ -134,10 +124,10 @@ def solve_block(task: Task) -> None:
 
 
 def take_census(run: Census) -> pd.DataFrame:
-    """Solve the deals that are due, and return all results, a row a deal.
+    """Solve the deals that are due, and return all results, a row per deal.
 
     Raises:
-        ValueError: for an unknown rule set or backend, or a text that is no range of deals.
+        ValueError: for an unknown rule set, or a text that is no range of deals.
         RuntimeError: if a block of deals could not be solved, once all others have been.
     """
     rule_sets = rule_set_names(run.rules)
@@ -146,115 +136,24 @@ def take_census(run: Census) -> pd.DataFrame:
     if not LEAST_MEMORY <= run.memory < math.inf:
         raise ValueError(f"the solver gets {LEAST_MEMORY:g} GiB or more, not {run.memory:g}")
     run.workers.check()
-    check_seed(run.seed)
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
+    from four_seasons_env.experiments.training.run_folder import provenance, write_json
+
     write_json(run.out / "census.json", provenance())
     run_blocks(solve_block, tasks, "solving", run.workers)
     return collect_blocks(tasks, run.out / "results.csv")
 
 
-def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
-    """A row for each value of a column (rules, base), in order of appearance.
-
-    Columns: that column, deals, won, lost, unknown; low and high, the bounds of the share of
-    winnable deals among these; all_low and all_high, bounds for all deals there are: the lower end
-    of the 95% Wilson interval of the share won, and the upper end of that of the share not lost;
-    moves_median, moves_99 and moves_most of the solutions found; seconds (mean).
-    """
-    rows = []
-    for value, solved in results.groupby(by, sort=False, observed=True):
-        counts = solved["status"].value_counts()
-        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
-        deals = len(solved)
-        lengths = solved["moves"][solved["status"] == "won"]
-        rows.append(
-            {
-                by: value,
-                "deals": deals,
-                "won": won,
-                "lost": lost,
-                "unknown": deals - won - lost,
-                "low": won / deals,
-                "high": 1 - lost / deals,
-                "all_low": stats.binomtest(won, deals).proportion_ci(method="wilson").low,
-                "all_high": stats.binomtest(deals - lost, deals)
-                .proportion_ci(method="wilson")
-                .high,
-                "moves_median": lengths.median(),
-                "moves_99": lengths.quantile(0.99),
-                "moves_most": lengths.max(),
-                "seconds": solved["seconds"].mean(),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary as cells of text."""
-
-    def whole(column: str) -> pd.Series:
-        return summary[column].map(lambda value: "-" if pd.isna(value) else f"{value:.0f}")
-
-    winnable = map(bounds_as_text, summary["low"], summary["high"])
-    of_all = map(bounds_as_text, summary["all_low"], summary["all_high"])
-    return pd.DataFrame(
-        {
-            summary.columns[0]: summary.iloc[:, 0],
-            "deals": summary["deals"].map("{:,}".format),
-            "won": summary["won"].map("{:,}".format),
-            "lost": summary["lost"].map("{:,}".format),
-            "open": summary["unknown"].map("{:,}".format),
-            "winnable %": list(winnable),
-            "of all deals % [95%]": list(of_all),
-            "moves: median": whole("moves_median"),
-            "99%": whole("moves_99"),
-            "most": whole("moves_most"),
-            "s/deal": summary["seconds"].map("{:.2f}".format),
-        }
-    )
-
-
-def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
-    """The deals that are open, then those that took longest to decide, as cells of text."""
-    order = results.assign(open=results["status"] == "unknown").sort_values(
-        ["open", "seconds"], ascending=False
-    )
-    worst = order.head(count)
-    return pd.DataFrame(
-        {
-            "deal": worst["deal"].astype(str),
-            "status": worst["status"].replace("unknown", "open"),
-            "seconds": worst["seconds"].map("{:.1f}".format),
-            "positions": worst["positions"].map("{:,}".format),
-            "moves": worst["moves"].map(lambda moves: str(moves) if moves else "-"),
-        }
-    )
-
-
-def decided_within(
-    results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10, 100)
-) -> pd.DataFrame:
-    """How many deals are decided in so many seconds each, as cells of text."""
-    decided = results[results["status"] != "unknown"]
-    rows = []
-    for limit in limits:
-        counts = decided["status"][decided["seconds"] <= limit].value_counts()
-        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
-        rows.append(
-            {
-                "seconds each": f"{limit:g}",
-                "won": f"{won:,}",
-                "lost": f"{lost:,}",
-                "decided %": f"{100 * (won + lost) / len(results):.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def certify_losses(run: Census, results: pd.DataFrame) -> pd.DataFrame:
     """Write proofs for the deals that are lost; a row for each in certificates.csv."""
+    import pandas as pd
+
+    from four_seasons_env.experiments.reporting.tables import write_csv
+    from four_seasons_env.game import Game
+    from four_seasons_env.solver.certificates import certify
+
     rows = []
     lost = results[results["status"] == "lost"]
     for rules, deal in zip(lost["rules"], lost["deal"], strict=True):
@@ -275,7 +174,12 @@ def certify_losses(run: Census, results: pd.DataFrame) -> pd.DataFrame:
 
 
 def census(run: Census) -> None:
-    """Take the census, print the table, and save table and plots beside the results."""
+    """Take the census, print the table, and save the table and plots with the results."""
+    from four_seasons_env.agents.files import write_atomically
+    from four_seasons_env.experiments.reporting.plots.odds import plot_census
+    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
+    from four_seasons_env.experiments.statistics.census import census_as_text, summarise_census
+
     results = take_census(run)
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)
@@ -288,7 +192,7 @@ def census(run: Census) -> None:
     if run.certify:
         certificates = certify_losses(run, results)
         print(f"{certificates['certified'].sum()} of {len(certificates)} losses certified")
-    print(f"saved in {run.out}: results.csv (a row a deal), summary.csv, table.md, plots")
+    print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, plots")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,9 +1,7 @@
-"""What all commands share: flags from a dataclass, errors in one line, a last word after Ctrl-C."""
+"""What all commands share: flags from a dataclass, errors in one line, one line after Ctrl-C."""
 
 from __future__ import annotations
 
-import errno
-import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -27,7 +25,6 @@ RESULTS = Path(__file__).parent / "results"
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """What a wrong flag, a missing or damaged file, a full disk, or a missing extra raises."""
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def run_command(
@@ -48,14 +45,11 @@ def run_command(
             flags) and ``command`` (the command line); or a function of the flags that says it.
 
     Raises:
-        SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
+        SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line, and
+            after it the error's notes, such as the traceback of a task that failed.
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    twice = _given_twice(arguments)
-    if twice:
-        print(f"error: {twice} is given twice: several values stand behind one", file=sys.stderr)
-        sys.exit(USAGE_ERROR)
     run = tyro.cli(
         flags,
         args=arguments,
@@ -63,52 +57,34 @@ def run_command(
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
-
-    def saved() -> str:
-        if callable(interrupted):
-            return interrupted(run)
-        command = shlex.join(["four-seasons", name, *arguments])
-        return interrupted.format(run=run, command=command)
-
     try:
         result = function(run)
         sys.stdout.flush()
         return result
     except KeyboardInterrupt:
-        print(f"stopped: {saved()}", file=sys.stderr)
+        if callable(interrupted):
+            saved = interrupted(run)
+        else:
+            command = shlex.join(["four-seasons", name, *arguments])
+            saved = interrupted.format(run=run, command=command)
+        print(f"stopped: {saved}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except ModuleNotFoundError:
         raise  # for `four_seasons_env.__main__`, which names the extra
     except EXPECTED_ERRORS as error:
-        told = one_line(error)
-        if isinstance(error, OSError) and error.errno in NO_SPACE:
-            told += f"; {saved()}"
-        print(f"error: {told}", file=sys.stderr)
-        _drop_what_cannot_be_printed()
+        print(
+            f"error: {one_line(error)}", *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr
+        )
         sys.exit(USAGE_ERROR)
 
 
-def _drop_what_cannot_be_printed() -> None:
-    """Python would complain once more, with a traceback, when it ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def one_line(error: BaseException) -> str:
-    """What an error says, in one line; of the operating system's, the file and what is wrong."""
+    """The text of an error in one line; of an error of the operating system with its file."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.errno:
         return f"cannot write: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def _given_twice(arguments: list[str]) -> str | None:
-    """A flag that stands twice on a command line, of which the first would be dropped."""
-    flags = [each.partition("=")[0].replace("_", "-") for each in arguments if each[:2] == "--"]
-    return next((each for each in flags if flags.count(each) > 1), None)
 
 
 def check_seed(seed: int) -> None:

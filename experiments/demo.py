@@ -17,15 +17,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console
 
+from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.engine.deals import TEST, parse_deals
 from four_seasons_env.experiments.command_line import RESULTS, run_command
 from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.evaluation.results import read_results
 from four_seasons_env.experiments.out_folder import check_writable
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.animation import save_game
-from four_seasons_env.experiments.reporting.summary_page import read_results
 from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.experiments.training.run_folder import BEST, DONE
@@ -69,6 +71,17 @@ def expectations(rules: str) -> str:
     names = {each: each for each in PLAYED} | SHOWN
     known = [f"{name} {rates[each]:.1%}" for name, each in names.items() if each in rates]
     return f"Games won of the test deals: {', '.join(known)}." if known else ""
+
+
+def _stored(rules: str) -> pd.DataFrame:
+    """The stored results of the agents of `SHOWN`, by their present names."""
+    rows = read_table(RESULTS / "four-seasons.csv")
+    names = {label: name for name, label in SHOWN.items()}
+    rows = rows[rows["agent"].isin(names) & (rows["rules"] == rules)]
+    plays_so = rows["play"] == "deterministic"
+    rows = rows[plays_so | ~plays_so.groupby(rows["agent"]).transform("any")]
+    rows = rows.assign(agent=rows["agent"].map(names))
+    return rows.assign(kind=rows["agent"].map(lambda name: AGENTS[name].kind))
 
 
 def demo(run: Demo) -> Path:
@@ -115,10 +128,9 @@ def demo(run: Demo) -> Path:
             rules=[run.rules],
             deals=run.deals,
             play=["deterministic"],
-            beside=RESULTS / "four-seasons.csv",
-            show=[f"{name}={label}" for name, label in SHOWN.items()],
         ),
         finish_when_stopped=True,
+        stored=_stored(run.rules),
     )
 
     console.rule("3 of 3: report")

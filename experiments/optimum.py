@@ -25,7 +25,6 @@ from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments import census, compare
 from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.evaluation.games import games_of
 from four_seasons_env.experiments.evaluation.openings import (
     check_rules,
     deals_with,
@@ -162,11 +161,6 @@ class Weighing(Block):
         """That of the player."""
         return self.played.folder
 
-    @property
-    def made_by(self) -> dict[str, Any]:
-        """What the games come from: their regret follows."""
-        return self.played.made_by
-
 
 def weigh_games(task: Weighing) -> None:
     """Work out the regret of games.
@@ -176,7 +170,7 @@ def weigh_games(task: Weighing) -> None:
     """
     known = known_of(task.rules)
     rows = []
-    for record in read_records(games_of(task.played.part)):
+    for record in read_records(task.played.games):
         regret, costly = regret_of(
             record.start(), record.moves, known=known, gigabytes=task.gigabytes
         )
@@ -251,7 +245,7 @@ def _tasks(
         compare.Task(run.out / "play", name, deals, player, run.seed, record=True)
         for player in find_players(agents, name, PLAY)
     ]
-    solving = census.Census(run.out / "open", seed=run.seed)
+    solving = census.Census(run.out / "open")
     blocks = split_deals(deals, census.BLOCK)
     return valued, played, [census.Task(solving.out, name, block, solving) for block in blocks]
 

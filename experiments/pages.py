@@ -35,12 +35,6 @@ import pandas as pd
 from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.experiments.bench import cpu_name
-from four_seasons_env.experiments.census import (
-    census_as_text,
-    decided_within,
-    hardest,
-    summarise_census,
-)
 from four_seasons_env.experiments.command_line import ROOT, require_clone, run_command
 from four_seasons_env.experiments.disagreements import disagreements_as_text
 from four_seasons_env.experiments.endings import endings_as_text
@@ -53,7 +47,6 @@ from four_seasons_env.experiments.evaluation.ceiling import (
 from four_seasons_env.experiments.evaluation.thrown_away import thrown_away
 from four_seasons_env.experiments.losses import PICTURES
 from four_seasons_env.experiments.losses import TABLE as LOSSES
-from four_seasons_env.experiments.parallel.parts import read_part
 from four_seasons_env.experiments.reporting.answer_page import answer_page, answers
 from four_seasons_env.experiments.reporting.architecture_page import record_part
 from four_seasons_env.experiments.reporting.benchmark_page import (
@@ -63,7 +56,6 @@ from four_seasons_env.experiments.reporting.benchmark_page import (
     with_ratios,
 )
 from four_seasons_env.experiments.reporting.family_page import family_page
-from four_seasons_env.experiments.reporting.former import told_of_former
 from four_seasons_env.experiments.reporting.learning_page import (
     PAGE,
     learning_parts,
@@ -83,7 +75,6 @@ from four_seasons_env.experiments.reporting.small_games_page import (
     store_small_games,
 )
 from four_seasons_env.experiments.reporting.spaces_page import spaces_parts
-from four_seasons_env.experiments.reporting.summary_page import read_summary
 from four_seasons_env.experiments.reporting.tables import (
     as_markdown,
     beside_stored,
@@ -91,6 +82,12 @@ from four_seasons_env.experiments.reporting.tables import (
     write_csv,
 )
 from four_seasons_env.experiments.reporting.weights_table import weights_table
+from four_seasons_env.experiments.statistics.census import (
+    census_as_text,
+    decided_within,
+    hardest,
+    summarise_census,
+)
 from four_seasons_env.experiments.statistics.summary import as_text
 from four_seasons_env.rules import RULES, Rules, file_name
 
@@ -229,7 +226,7 @@ def store_losses(folder: Path) -> None:
 def _told(name: str, as_cells: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
     """A stored table of an agent's decisions, with a word on weights that it no longer has."""
     table = read_table(RESULTS / name)
-    return told_of_former(table, _DEFAULT) + as_markdown(as_cells(table)) + "\n"
+    return as_markdown(as_cells(table)) + "\n"
 
 
 def with_agents(page: str) -> str:
@@ -259,6 +256,11 @@ def _steps_part(steps: pd.DataFrame) -> str:
     return as_markdown(steps[["step", "measured on"]].assign(**{"gain, points": gains})) + "\n"
 
 
+def read_summary(folder: Path) -> pd.DataFrame:
+    """The summary of a comparison."""
+    return read_table(folder / "summary.csv")
+
+
 def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
     """Stored results in which new ones replace those of the same agents; the ceiling comes last.
 
@@ -286,7 +288,7 @@ def with_rows(stored: Path, new: pd.DataFrame) -> pd.DataFrame:
 
 def store_census(folder: Path) -> None:
     """Copy the results of a census into docs/results, a file a rule set."""
-    results = read_part(folder / "results.csv")
+    results = read_table(folder / "results.csv")
     for rules in map(str, results["rules"].unique()):
         solved = results[results["rules"] == rules]
         write_csv(CENSUS / f"{file_name(rules)}.csv", solved)
@@ -319,7 +321,7 @@ def with_thrown_away(page: str) -> str:
     told = (
         f"Validation deals {results['deal'].min():,} to {results['deal'].max():,}, "
         "in percent of those known to be winnable: not yet thrown away, at least and at most.\n\n"
-        f"{told_of_former(results, _DEFAULT)}{as_markdown(thrown_away(results))}\n"
+        f"{as_markdown(thrown_away(results))}\n"
         "![winnable deals not yet thrown away](results/thrown_away.png)\n\n"
     )
     return with_part(page, "thrown-away", told)
@@ -389,7 +391,7 @@ def write_pages(run: Pages) -> None:
     if run.optimum:
         store_small_games(run.optimum)
     if run.thrown_away:
-        results = read_part(run.thrown_away / "results.csv")
+        results = read_table(run.thrown_away / "results.csv")
         write_csv(RESULTS / "thrown_away.csv", results)
         plot_alive(results, "Four Seasons, validation deals", RESULTS / "thrown_away.png")
     if (RESULTS / "learning.csv").is_file():

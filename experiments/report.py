@@ -23,6 +23,11 @@ import tyro
 from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.evaluation.ceiling import CEILING, CENSUS, read_census
+from four_seasons_env.experiments.evaluation.results import (
+    read_manifest,
+    read_results,
+    summarise_folder,
+)
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_cards_up,
     plot_differences,
@@ -31,16 +36,11 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_win_rates,
 )
 from four_seasons_env.experiments.reporting.plots.learning import plot_learning
-from four_seasons_env.experiments.reporting.summary_page import (
-    read_about,
-    read_results,
-    summarise_folder,
-)
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.statistics.seeds import improvements
 from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
-    KEPT,
+    STORED,
     as_text,
     deals_as_text,
     ranked,
@@ -173,14 +173,14 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         plot_speed_strength(summary, title, page.picture("win rate against time a move"))
         _shared(page, played, title)
         _over_seeds(page, played)
-    about = read_about(folder)
+    origin = read_manifest(folder).origin
     page.heading("Where the comparison comes from", 3)
-    git = about["git"]
+    git = origin["git"]
     page.note(
         f"{folder}/results.csv, a row a game; commit {git['commit'] or 'unknown'}"
         + (" with changes" if git["changed"] else "")
     )
-    page.commands([about["command"]])
+    page.commands([origin["command"]])
 
 
 def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
@@ -241,7 +241,7 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
         summary = summarise_folder(folder, results[results["rules"] == rules], None)
         shown = summary["agent"] == BASELINE
         if "source" in summary:
-            shown |= summary["source"] == KEPT
+            shown |= summary["source"] == STORED
         found |= dict(zip(summary["agent"][shown], summary["win_rate"][shown], strict=True))
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from rich.progress import track
 
@@ -24,7 +25,6 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.experiments.out_folder import check_writable
-from four_seasons_env.experiments.parallel.jobs import call_in_workers
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import get_rules
 
@@ -118,7 +118,7 @@ def tune(run: Tune) -> None:
             drawn = mean + spread * rng.normal(size=(run.population, *mean.shape))
             drawn[0] = mean
             calls = ((weights, run.rules, first, run.deals_per_generation) for weights in drawn)
-            scores = list(call_in_workers(_score, calls))
+            scores = Parallel()(delayed(_score)(*call) for call in calls)
             first += run.deals_per_generation
             order = np.argsort(scores)[::-1]
             elite = drawn[order[: run.elite]]

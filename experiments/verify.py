@@ -1,39 +1,41 @@
-"""Check a comparison that others have sent: replay its games and compare them with its results.
+"""Check a comparison that someone else has sent: replay its games and compare the results.
 
     four-seasons compare --agents heuristic --record --out runs/c    # whoever plays
-    four-seasons verify runs/c                                       # whoever doubts
+    four-seasons verify runs/c                                       # whoever checks
 
-Every game is replayed on the engine: deals, wins, cards up and moves must be those of results.csv.
-What differs is said, and the exit status is 1. `verified.json` in the folder says what was found;
-it is for the reader who has written it, and proves nothing to the next. What no replay can show is
-told in docs/protocol.md.
+Every game is replayed on the engine. Each deal of the manifest must be there once, each move must
+be legal, each game must go on to its end and not beyond, and won, cards up and moves must be those
+of results.csv. Differences are printed, and the exit status is 1 if there are any. docs/protocol.md
+says what a replay cannot show.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import tyro
-from rich.progress import Progress
 
-import four_seasons_env
-from four_seasons_env.engine.sources import module_digest
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.compare import BLOCK
-from four_seasons_env.experiments.parallel.parts import digest_of
-from four_seasons_env.experiments.reporting.tables import print_table
-from four_seasons_env.experiments.training.run_folder import write_json
-from four_seasons_env.experiments.verification.replay import Verification, verify_folder
+from four_seasons_env.experiments.compare import BLOCK, Task
+from four_seasons_env.experiments.out_folder import check_holds
+from four_seasons_env.experiments.parallel.blocks import split_deals
+from four_seasons_env.rules import get_rules
 
-VERIFIED = "verified.json"
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from four_seasons_env.experiments.evaluation.results import Manifest
+    from four_seasons_env.play.records import Record
+
 DIFFERS = 1
 """Exit status where something differs."""
+_SHOWN = 5
+"""Differences of one player that are printed."""
+_KEY = ["rules", "agent", "play", "train_seed"]
 
 
 @dataclass
@@ -44,60 +46,144 @@ class Verify:
     """Folder of `four-seasons compare --record`."""
 
 
-def verify(run: Verify) -> Verification:
-    """Replay, print what was found and write it to `verified.json`; see `verify_folder`."""
-    with Progress(transient=True) as bar:
-        shown = bar.add_task("replaying", total=None)
-        found = verify_folder(run.folder, BLOCK, lambda deals: bar.advance(shown, deals))
-    write_json(run.folder / VERIFIED, as_json(found))
-    print_table(_cells(found), str(run.folder))
-    for text in found.differences:
-        print(text)
-    games, moves = (
-        sum(getattr(each, name) for each in found.players) for name in ("games", "moves")
-    )
-    verdict = "verified" if found.verified else "NOT verified"
-    print(
-        f"{verdict}: {games:,} games of {moves:,} moves replayed; saved in {run.folder / VERIFIED}"
-    )
-    return found
+def verify(run: Verify) -> bool:
+    """Replay all games, print what differs, and return whether nothing does.
+
+    Raises:
+        FileNotFoundError: if the folder is no comparison.
+        ValueError: if it has no games, or its manifest or results cannot be read.
+    """
+    check_holds(run.folder, "comparison")
+    from rich.progress import track
+
+    from four_seasons_env.experiments.evaluation.results import read_manifest, read_results
+
+    manifest, results = read_manifest(run.folder), read_results(run.folder)
+    if not manifest.recorded:
+        raise ValueError(f"{run.folder} has no games: compare with --record")
+    by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
+    table, games, clean = [], 0, True
+    for tasks in track(_players(run.folder, manifest), "replaying", transient=True):
+        player = tasks[0].player
+        seed = -1 if player.train_seed is None else player.train_seed
+        rows = by_player.pop((tasks[0].rules, player.agent, player.play, seed), results.iloc[:0])
+        replayed, differences = _replay(tasks, rows)
+        games += replayed
+        clean = clean and not differences
+        for text in differences[:_SHOWN]:
+            print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
+        told = f"{len(differences):,} differ" if differences else "yes"
+        table.append([tasks[0].rules, player.agent, player.play, f"{replayed:,}", told])
+    for key, others in by_player.items():
+        clean = False
+        print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
+    _print(table, str(run.folder))
+    print(f"{'verified' if clean else 'NOT verified'}: {games:,} games replayed")
+    return clean
 
 
-def as_json(found: Verification) -> dict[str, Any]:
-    """What `verified.json` holds."""
-    deals = found.claims.deals
-    return {
-        "verified": found.verified,
-        "deals": {"first": deals[0], "last": deals[-1], "count": len(deals)},
-        "sealed": found.claims.sealed,
-        "players": [dataclasses.asdict(each) for each in found.players],
-        "differences": found.differences,
-        "files": found.files,
-        "digest": digest_of(found.files),
-        "version": four_seasons_env.__version__,
-        "engine": module_digest("four_seasons_env.engine.replay"),
-    }
+def _print(rows: list[list[str]], title: str) -> None:
+    import pandas as pd
+
+    from four_seasons_env.experiments.reporting.tables import print_table
+
+    columns = ["rules", "agent", "play", "games", "verified"]
+    print_table(pd.DataFrame(rows, columns=columns), title)
 
 
-def _cells(found: Verification) -> pd.DataFrame:
-    """A row a player."""
-    return pd.DataFrame(
-        {
-            "agent": each.agent,
-            "play": each.play,
-            "rules": each.rules,
-            "seed": "-" if each.train_seed is None else str(each.train_seed),
-            "deals": f"{each.deals:,}",
-            "games": f"{each.games:,}",
-            "won": f"{each.won:,}",
-            "verified": f"{each.differences:,} differ" if each.differences else "yes",
-        }
-        for each in found.players
-    )
+def _players(folder: Path, manifest: Manifest) -> list[list[Task]]:
+    """The blocks of deals of each player."""
+    blocks = split_deals(manifest.sealed or manifest.deals, BLOCK)
+    return [
+        [
+            Task(folder, rules, deals, player, manifest.seed, record=True)
+            for block in blocks
+            if (deals := player.deals_in(block))
+        ]
+        for rules, players in manifest.players.items()
+        for player in players
+    ]
+
+
+def _replay(tasks: list[Task], rows: pd.DataFrame) -> tuple[int, list[str]]:
+    """Replay the games of a player.
+
+    Args:
+        tasks: its blocks of deals.
+        rows: its rows of results.csv.
+
+    Returns:
+        How many games were replayed, and what differs.
+    """
+    from four_seasons_env.experiments.evaluation.people import results_of
+
+    differences: list[str] = []
+    games: dict[int, Record] = {}
+    for task in tasks:
+        for number, record, wrong in _read_games(task):
+            where = f"{task.games.name}, line {number}"
+            if wrong or record is None or record.deal is None:
+                differences.append(f"{where}: {wrong}")
+            elif record.deal in games:
+                differences.append(f"{where}: deal {record.deal} is there twice")
+            else:
+                games[record.deal] = record
+    deals = [deal for task in tasks for deal in task.deals]
+    missing = [deal for deal in deals if deal not in games]
+    if missing:
+        differences.append(f"{len(missing):,} games are missing, such as that of deal {missing[0]}")
+    if rows["deal"].tolist() != deals:
+        differences.append("results.csv does not have each deal of the manifest once, in order")
+    told = rows.drop_duplicates("deal").set_index("deal")
+    for end in results_of(list(games.values())).to_dict("records"):
+        if end["deal"] not in told.index:
+            continue
+        row = told.loc[end["deal"]]
+        differences += [
+            f"deal {end['deal']}: results.csv says {name} {row[name]}, the game says {end[name]}"
+            for name in ("won", "cards_up", "moves")
+            if row[name] != end[name]
+        ]
+    return len(games), differences
+
+
+def _read_games(task: Task) -> Iterator[tuple[int, Record | None, str | None]]:
+    """The games of a block, each with its line and what is wrong with it."""
+    from four_seasons_env.play.records import RecordError, parse_record, read_lines
+
+    number = 0
+    try:
+        for number, line in read_lines(task.games):
+            try:
+                record = parse_record(line)
+                yield number, record, _what_is_wrong(record, task)
+            except RecordError as error:
+                yield number, None, str(error)
+    except (OSError, RecordError) as error:
+        yield number, None, str(error)
+
+
+def _what_is_wrong(record: Record, task: Task) -> str | None:
+    """Why a game, legal as it is, is not one of this block; None if it is."""
+    from four_seasons_env.episodes.batch import MAX_MOVES
+
+    if get_rules(record.rules).name != task.rules:
+        return f"a game of {record.rules!r}"
+    if record.deal not in task.deals:
+        return f"deal {record.deal} is not one of this file"
+    if record.player != task.player.agent:
+        return f"deal {record.deal} was played by {record.player!r}, not {task.player.agent!r}"
+    count = len(record.moves)
+    if task.player.deals is not None:  # a person may stop at any time
+        return None
+    if not record.end.over and count < MAX_MOVES:
+        return f"deal {record.deal} breaks off after {count} moves"
+    if count > MAX_MOVES or record.undone:
+        return f"deal {record.deal} has more than {MAX_MOVES} moves, or cards taken back"
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    found = run_command(arguments, verify, Verify, __doc__, "nothing is saved; again: {command}")
-    if not found.verified:
+    if not run_command(arguments, verify, Verify, __doc__, "nothing is saved; again: {command}"):
         sys.exit(DIFFERS)

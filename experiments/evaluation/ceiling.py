@@ -1,7 +1,7 @@
-"""The ceiling: what a player who sees every card could win, beside what the agents have won.
+"""The ceiling: what a player who sees every card could win of the deals that agents have played.
 
-It comes from `four-seasons census`, which solves deals one by one. Deals that are left open count
-as lost in its lower bound, and as won in its upper one.
+`four-seasons census` solves deals one by one. Open deals count as lost in the lower bound, and as
+won in the upper one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import RESULTS
-from four_seasons_env.experiments.parallel.parts import read_part, stamp_of
 from four_seasons_env.experiments.reporting.tables import read_table
 
 CEILING = "ceiling"
-"""Stands in an agent's place in the row of the ceiling."""
+"""In the column of the agent: the row of the ceiling."""
 
 CENSUS = RESULTS / "census"
 """The stored census of the test deals, a file a rule set."""
@@ -29,8 +28,7 @@ def read_census(path: Path) -> pd.DataFrame | None:
 
     Raises:
         FileNotFoundError: if another folder holds none.
-        ValueError: if a deal stands there twice, or what is there is no census; `PartError` if it
-            is not as it was written.
+        ValueError: if the files are no census, are cut short, or have a deal twice.
     """
     results = path / "results.csv"
     files = [results] if results.is_file() else sorted(path.glob("*.csv"))
@@ -38,8 +36,7 @@ def read_census(path: Path) -> pd.DataFrame | None:
         if path == CENSUS:
             return None
         raise FileNotFoundError(f"{path} holds no census: `four-seasons census` writes results.csv")
-    read = read_part if stamp_of(results).is_file() else read_table
-    census = pd.concat([read(file) for file in files], ignore_index=True)
+    census = pd.concat([read_table(file) for file in files], ignore_index=True)
     if not {"rules", "deal", "status"} <= set(census):
         raise ValueError(f"{path} holds no census: columns rules, deal and status are expected")
     twice = census.duplicated(["rules", "deal"])

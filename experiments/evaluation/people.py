@@ -1,26 +1,22 @@
 """People as players of a comparison: the games that they have played, `human:FOLDER`.
 
-A person's first attempt at a deal counts, in the order of the file; files are read in the order of
-their names. The player is whoever is named in the records: several persons stand like the training
-seeds of an algorithm, so the deals that all of them have played count. A game that was not played
-to its end counts as it stands, and one in which a card that had been turned was taken back is not
-won, whatever its end.
+A person's first attempt at a deal counts, in the order of the files' names and lines. The player is
+the one named in the records. Several persons count like the training seeds of an algorithm, so the
+deals that all of them have played count. An unfinished game counts as it stands. A game in which a
+turned card was taken back does not count as won.
 """
 
 from __future__ import annotations
 
 import collections
 import hashlib
-from collections.abc import Callable, Container, Iterable, Sequence
+import math
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from four_seasons_env.experiments.evaluation.deciding_code import code_digest
-from four_seasons_env.experiments.evaluation.games import results_of
-from four_seasons_env.experiments.evaluation.isolated import find_isolated
 from four_seasons_env.experiments.evaluation.players import (
     Player,
     check_distinct,
@@ -33,46 +29,40 @@ from four_seasons_env.rules import Rules, get_rules
 
 HUMAN = "human"
 BY_HAND = "by hand"
-"""How people play, in a column that tells of agents whether they leave something to chance."""
+"""How people play, in the column that says of agents whether they leave something to chance."""
 _FILES = ("*.jsonl", "*.jsonl.gz")
 
 
 @dataclass(frozen=True)
 class Person(Player):
-    """What one person has played."""
+    """One person, with a recorded game for each deal."""
 
-    played: tuple[Record, ...] = ()
-    """A game a deal."""
+    games: tuple[Record, ...] = ()
 
-    def deals_in(self, block: range | tuple[int, ...]) -> tuple[int, ...]:
-        """Those deals of a block that the person has played."""
-        return tuple(deal for deal in self._deals if deal in block)
+    def play_games(
+        self, rules: Rules, deals: Sequence[int], seed: int = 0
+    ) -> tuple[pd.DataFrame, list[Record]]:
+        """The results and games of these deals, as recorded."""
+        by_deal = {each.deal: each for each in self.games}
+        games = [by_deal[deal] for deal in deals]
+        return results_of(games), games
 
-    @property
-    def _deals(self) -> list[int]:
-        return sorted(each.deal for each in self.played if each.deal is not None)
 
-    def games(self, deals: Iterable[int]) -> list[Record]:
-        """The games of these deals."""
-        by_deal = {each.deal: each for each in self.played}
-        return [by_deal[deal] for deal in deals]
+def results_of(games: Sequence[Record]) -> pd.DataFrame:
+    """The results of games: a row per game with deal, won, cards_up, moves, seconds.
 
-    def results(self, deals: Sequence[int]) -> pd.DataFrame:
-        """The results of these deals; see `results_of`."""
-        return results_of(self.games(deals))
-
-    @property
-    def made_by(self) -> dict[str, Any]:
-        """The games, and the code that reads them; `deals`: those that were played."""
-        return {
-            "label": self.agent,
-            "agent": HUMAN,
-            "play": self.play,
-            "train_seed": self.train_seed,
-            "weights and options": self.digest,
-            "code": code_digest(),
-            "deals": self._deals,
+    Seconds are missing where no times were recorded.
+    """
+    ends = [game.end for game in games]
+    return pd.DataFrame(
+        {
+            "deal": [game.deal for game in games],
+            "won": [end.won and not game.undone for game, end in zip(games, ends, strict=True)],
+            "cards_up": [end.cards_up for end in ends],
+            "moves": [len(game.moves) for game in games],
+            "seconds": [round(game.times[-1], 2) if game.times else math.nan for game in games],
         }
+    )
 
 
 def find_all_players(
@@ -81,10 +71,8 @@ def find_all_players(
     plays: Iterable[str],
     trust: bool,
     deals: Container[int],
-    say: Callable[[str], None] = print,
-    isolate: bool = False,
 ) -> list[Player]:
-    """The players of a comparison under one rule set, people included.
+    """The players of a comparison under one rule set, people included; prints whose games count.
 
     Args:
         names: see `find_players`; and folders or files of people's games, "human:games" or
@@ -93,9 +81,6 @@ def find_all_players(
         plays: ways in which trained networks are to play.
         trust: open zips.
         deals: those of the comparison.
-        say: is told which games of people do not count, and why.
-        isolate: let agents run in processes of their own
-            (`four_seasons_env.experiments.evaluation.isolated`).
 
     Raises:
         ValueError: see `find_players`, or if there are no games of these rules and deals.
@@ -109,26 +94,21 @@ def find_all_players(
         if kind == HUMAN and colon:
             if label:
                 check_label(label, HUMAN)
-            players += _find_people(label or name, Path(path), rules, deals, say)
+            players += _find_people(label or name, Path(path), rules, deals)
         else:
-            find = find_isolated if isolate else find_players
-            players += find([text], rules, plays, trust)
+            players += find_players([text], rules, plays, trust)
     check_distinct(players)
     return players
 
 
-def _find_people(
-    label: str, path: Path, rules: Rules, deals: Container[int], say: Callable[[str], None]
-) -> list[Person]:
+def _find_people(label: str, path: Path, rules: Rules, deals: Container[int]) -> list[Person]:
     """The persons whose games are in a file or folder."""
     files = (
         [path] if path.is_file() else sorted(each for form in _FILES for each in path.rglob(form))
     )
     found = [record for file in files for record in read_records(file)]
     if not found:
-        raise FileNotFoundError(
-            f"no games at {path}: JSON lines are expected, as `play` keeps them"
-        )
+        raise FileNotFoundError(f"no games at {path}: `four-seasons play` writes JSON lines")
     own = [record for record in found if get_rules(record.rules) == rules]
     if not own:
         others = ", ".join(sorted({record.rules for record in found}))
@@ -139,7 +119,7 @@ def _find_people(
             first[record.player].setdefault(record.deal, record)
     if not first:
         raise ValueError(f"{path} has no games of the deals that are compared")
-    common = set.intersection(*(set(games) for games in first.values()))
+    common = sorted(set.intersection(*(set(games) for games in first.values())))
     if not common:
         raise ValueError(
             f"no deal of {path} was played by all of {', '.join(map(repr, sorted(first)))}: give "
@@ -147,24 +127,20 @@ def _find_people(
         )
     people = []
     for number, name in enumerate(sorted(first)):
-        games = tuple(replace(first[name][deal], player=label) for deal in sorted(common))
+        games = tuple(replace(first[name][deal], player=label) for deal in common)
         digest = hashlib.sha256("\n".join(game.to_json() for game in games).encode()).hexdigest()
-        seed = number if len(first) > 1 else None
-        person = Person(label, f"{HUMAN}:{path}", BY_HAND, seed, "people", digest, played=games)
-        people.append(person)
-    say(_told(label, people, len(own)))
-    return people
-
-
-def _told(label: str, people: Sequence[Person], found: int) -> str:
-    """Which games count, in a line."""
-    games = [game for person in people for game in person.played]
+        people.append(
+            Person(
+                label,
+                f"{HUMAN}:{path}",
+                BY_HAND,
+                train_seed=number if len(first) > 1 else None,
+                kind="people",
+                digest=digest,
+                deals=tuple(common),
+                games=games,
+            )
+        )
     persons = f"{len(people)} persons, " if len(people) > 1 else ""
-    text = f"{label}: {persons}{len(people[0].played):,} deals"
-    notes = {
-        "games left out (later attempts, deals not compared or not played by all)": found
-        - len(games),
-        "not played to the end": sum(game.result == "open" for game in games),
-        "not won, as turned cards were taken back": sum(game.undone > 0 for game in games),
-    }
-    return "; ".join([text, *(f"{count:,} {what}" for what, count in notes.items() if count)])
+    print(f"{label}: {persons}{len(common):,} of the compared deals, {len(own):,} games found")
+    return people

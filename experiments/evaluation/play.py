@@ -1,8 +1,7 @@
-"""Play an agent over many deals in lockstep, fairly: it never sees the true order of the stock."""
+"""Play an agent on many deals in lockstep, fairly: it never sees the true order of the stock."""
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,43 +13,50 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.episodes.batch import MAX_MOVES
 from four_seasons_env.experiments.evaluation.repeats import RepeatGuard
+from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
 
 Watch = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
-"""Gets the games that are still played, by their places in the list of deals, and their moves."""
+"""Gets the games still being played, as indices into the list of deals, and their moves."""
 
 
-_SEALED = "sealed:"
+def play_recorded(
+    agent: Agent,
+    name: str,
+    rules: Rules,
+    deals: Sequence[int],
+    seed: int = 0,
+    forbid_repeats: bool = False,
+) -> tuple[pd.DataFrame, list[Record]]:
+    """Play each deal once, and record the moves.
 
+    Args:
+        agent: the player.
+        name: its name in the records.
+        rules: see `play_deals`, as for the others.
+        deals: likewise.
+        seed: likewise.
+        forbid_repeats: likewise.
 
-def sealed_count(deals: str) -> int | None:
-    """How many deals a text such as "sealed:2000" asks for; None if it names its deals.
-
-    Raises:
-        ValueError: if what follows the colon is no number from 1 on.
+    Returns:
+        The results, see `play_deals`, and the games in the same order.
     """
-    if not deals.startswith(_SEALED):
-        return None
-    count = deals.removeprefix(_SEALED)
-    if not (count.isdecimal() and int(count)):
-        raise ValueError(f"sealed deals are given as 'sealed:2000', not {deals!r}")
-    return int(count)
+    texts = [move.text for move in all_moves(rules)]
+    played: list[list[str]] = [[] for _ in deals]
 
+    def note(games: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
+        for game, move in zip(games.tolist(), moves.tolist(), strict=True):
+            played[game].append(texts[move])
 
-def sealed_deals(count: int) -> tuple[int, ...]:
-    """Numbers of deals that nobody can have prepared for: 63 bits of the system's entropy each.
-
-    They rise, and are none of the test and validation deals.
-    """
-    drawn: set[int] = set()
-    while len(drawn) < count:
-        drawn.add(TRAIN_FROM + secrets.randbelow(2**63 - TRAIN_FROM))
-    return tuple(sorted(drawn))
+    results = play_deals(agent, rules, deals, seed, forbid_repeats=forbid_repeats, watch=note)
+    return results, [
+        Record(rules.name, tuple(moves), deal=int(deal), player=name)
+        for deal, moves in zip(deals, played, strict=True)
+    ]
 
 
 def play_deals(
@@ -64,11 +70,11 @@ def play_deals(
 ) -> pd.DataFrame:
     """Play each deal once, all of them side by side.
 
-    At every move the agent gets copies of the games without the deal's number, in which the unseen
-    stock has been sorted and then shuffled: neither the copies, nor the masks, nor the random
-    numbers tell its order. An opening of a public deal can still be looked up, which deals drawn
-    afterwards (`sealed_deals`) prevent, and an agent of the same process can read that process's
-    memory, which nothing here prevents.
+    At every move the agent gets copies of the games without the deal's number. The unseen stock in
+    them has been sorted and then shuffled, so neither the copies, nor the masks, nor the random
+    numbers reveal its order. An agent could still look up the opening of a public deal, which
+    sealed deals prevent (`four_seasons_env.experiments.evaluation.results`). An agent could also
+    read the memory of this process; nothing here prevents that.
 
     Args:
         agent: the player.

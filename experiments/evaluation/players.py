@@ -1,38 +1,33 @@
-"""Who plays in a comparison: names such as "ppo=maskable_ppo:runs/study/ppo-*" as `Player`s."""
+"""Players of a comparison: names such as "ppo=maskable_ppo:runs/study/ppo-*" as `Player`s."""
 
 from __future__ import annotations
 
+import functools
 import glob
 import hashlib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents import brought
-from four_seasons_env.agents.best import MEASURED
-from four_seasons_env.agents.bundled import all_bundled_weights, bundled_weights
-from four_seasons_env.agents.policy_files import (
-    CARD_FILE,
-    WEIGHTS_FILE,
-    load_policy_card,
-    rules_fields,
-)
+from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
-from four_seasons_env.experiments.evaluation.deciding_code import code_digest
-from four_seasons_env.experiments.training.run_folder import BEST
-from four_seasons_env.rules import Rules, get_rules, nearest
+from four_seasons_env.rules import Rules, get_rules
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from four_seasons_env.play.records import Record
 
 PLAYS = BOTH
 
 PUBLIC = "all that is public"
 """What a player sees that does not say."""
 
-_ROOM = 150
-"""Letters of a folder's name, at most, its digest aside."""
 _LONGEST = 60
-"""Letters of a label, at most."""
+"""Characters of a label, at most."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,7 @@ class Player:
     """One policy, in one way of playing it."""
 
     agent: str
-    """What it is called in tables; the same for all training seeds of an algorithm."""
+    """Its label in tables; the same for all training seeds of an algorithm."""
     name: str
     """Name that `make_agent` knows, with the path to one policy's weights."""
     play: str
@@ -49,11 +44,15 @@ class Player:
     kind: str
     """What its play consists of; see `four_seasons_env.agents.registry.Entry`."""
     digest: str
-    """The SHA-256, in hex, of its weights, of those of the agents that its options name, of its
-    options, and of the file of an agent that others bring; empty without any."""
+    """SHA-256, in hex, of its registered name, its options, its weights, the weights that its
+    options name, and the source file of an agent from another package. The folder of the weights
+    does not matter."""
     trust: bool = False
+    """Whether zips may be opened."""
     observation: str = PUBLIC
     """What it sees of a position."""
+    deals: tuple[int, ...] | None = None
+    """Of a person, the deals played; None: any deal."""
 
     def make(self, rules: Rules) -> Agent:
         """The agent itself."""
@@ -65,38 +64,58 @@ class Player:
             options["deterministic"] = self.play == "deterministic"
         return make_agent(self.name, rules, **options)
 
-    @property
-    def forbids_repeats(self) -> bool:
-        """Whether the guard of `four_seasons_env.experiments.evaluation.repeats` is for it."""
-        return self.play == "deterministic"
+    def play_games(
+        self, rules: Rules, deals: Sequence[int], seed: int = 0
+    ) -> tuple[pd.DataFrame, list[Record]]:
+        """Play deals fairly.
+
+        Deterministic players get the guard of `four_seasons_env.experiments.evaluation.repeats`.
+
+        Args:
+            rules: the rule set.
+            deals: the deals' numbers.
+            seed: of the agent's chance and of the stock's reshuffles.
+
+        Returns:
+            The results, see `four_seasons_env.experiments.evaluation.play.play_deals`, and the
+            games in the same order.
+        """
+        from four_seasons_env.experiments.evaluation.play import play_recorded
+
+        _warm_up(self, rules)
+        guarded = self.play == "deterministic"
+        return play_recorded(self.make(rules), self.agent, rules, deals, seed, guarded)
 
     def deals_in(self, block: range | tuple[int, ...]) -> range | tuple[int, ...]:
-        """Those deals of a block that it plays."""
-        return block
+        """The deals of a block that it plays."""
+        if self.deals is None:
+            return block
+        return tuple(deal for deal in self.deals if deal in block)
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """What identifies it in a table of one rule set."""
+        return self.agent, self.play, self.train_seed
 
     @property
     def folder(self) -> str:
-        """A name for the folder of its results: another for each player, in any file system."""
-        parts = [self.agent, self.play, self.train_seed, self.digest[:8]]
-        text = "-".join(str(part) for part in parts if part not in (None, ""))
-        name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)
-        is_plain = name == text and name == name.lower()
-        return name if is_plain else f"{name[:_ROOM]}-{_sha256(text.encode())[:8]}"
+        """A name for the folder of its results: unique on any file system."""
+        text = "-".join(str(each) for each in self.key if each is not None)
+        mark = hashlib.sha256(f"{self.key} {self.digest}".encode()).hexdigest()[:8]
+        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
-    @property
-    def made_by(self) -> dict[str, Any]:
-        """All that its play comes from, rules and seed aside; where its weights lie is no matter.
 
-        The label belongs to it, as the results carry it.
-        """
-        return {
-            "label": self.agent,
-            "agent": split_name(self.name).registered,
-            "play": self.play,
-            "train_seed": self.train_seed,
-            "weights and options": self.digest,
-            "code": code_digest(),
-        }
+@functools.cache
+def _warm_up(player: Player, rules: Rules) -> None:
+    """Have another agent of this kind play a training deal, once in this process.
+
+    Otherwise the first deal that counts would be charged for what is compiled or loaded.
+    """
+    from four_seasons_env.engine.deals import TRAIN_FROM
+    from four_seasons_env.experiments.evaluation.play import play_deals
+
+    guarded = player.play == "deterministic"
+    play_deals(player.make(rules), rules, [TRAIN_FROM], forbid_repeats=guarded)
 
 
 def find_players(
@@ -106,9 +125,9 @@ def find_players(
 
     Args:
         names: agents' names, which may have a label in front and, for agents with weights, a path
-            behind: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
+            after a colon: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
-            Agents that others bring: "mine=my_package.module:MyAgent"
+            Agents from other packages: "mine=my_package.module:MyAgent"
             (`four_seasons_env.agents.brought`).
         rules: the rule set.
         plays: ways in which trained networks are to play.
@@ -118,65 +137,48 @@ def find_players(
         ValueError: for an unknown name, two runs of one seed, or weights that cannot be used.
         FileNotFoundError: where there are no weights.
     """
-    rules = get_rules(rules)
-    plays = list(plays)
-    for play in plays:
-        if play not in PLAYS:
-            raise ValueError(f"unknown way to play {play!r}: {nearest(play, PLAYS)}")
+    rules, plays = get_rules(rules), list(plays)
     players: list[Player] = []
     for text in names:
         label, name = split_label(text)
         parts = split_name(name)
         if label:
             check_label(label, parts.registered)
-        else:
-            label = name
-        registered, path, entry = parts.registered, parts.path, parts.entry
-        options = name.partition("@")[2]
-        if not entry.learns:
-            agent = make_agent(name, rules)  # or say what is wrong with it
-            code = b"" if registered in AGENTS else brought.source(entry.maker)
-            digest = _digest(name, None, rules, code)
-            kind = getattr(agent, "kind", entry.kind)
-            sees = getattr(agent, "observation", PUBLIC)
+        ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
+        for full in _policies(name, parts, rules):
+            trusted = {"trust": trust} if parts.entry.learns else {}
+            agent = make_agent(full, rules, **trusted)  # or says what is wrong with it
             players += [
-                Player(label, name, play, None, kind, digest, False, sees) for play in entry.plays
-            ]
-            continue
-        for found in _policies(registered, path, rules):
-            full = f"{registered}:{found}" if path else registered
-            full += f"@{options}" if options else ""
-            folder = found or bundled_weights(registered, rules.name)
-            agent = make_agent(full, rules, trust=trust)
-            seed = getattr(agent, "train_seed", None)
-            weights = folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
-            digest = _digest(full, weights, rules)
-            ways = [play for play in plays if play in entry.plays] or entry.plays
-            sees = getattr(agent, "observation", PUBLIC)
-            players += [
-                Player(label, full, play, seed, entry.kind, digest, trust, sees) for play in ways
+                Player(
+                    label or name,
+                    full,
+                    play,
+                    train_seed=getattr(agent, "train_seed", None),
+                    kind=getattr(agent, "kind", parts.entry.kind),
+                    digest=_digest(full, rules),
+                    trust=trust and parts.entry.learns,
+                    observation=getattr(agent, "observation", PUBLIC),
+                )
+                for play in ways
             ]
     check_distinct(players)
     return players
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 def check_label(label: str, registered: str) -> None:
-    """Refuse a label that cannot be read in a table, or that means something else there.
+    """Reject a label that a table cannot show, or that means something else there.
 
     Raises:
-        ValueError: for a label that is no printable text, or stands for another agent already.
+        ValueError: for a label that is not printable text, or is the name of another row.
     """
-    if not label.isprintable() or label != label.strip() or label.startswith("_"):
+    from four_seasons_env.experiments.evaluation.ceiling import CEILING
+
+    is_plain = label.isprintable() and label == label.strip()
+    if not is_plain or label.startswith("_") or len(label) > _LONGEST:  # plots hide _names
         raise ValueError(
-            f"an agent's label is printable, does not begin with _ and has no space at its ends: "
-            f"not {label!r}"
+            f"an agent's label is printable, does not begin with _, has no space at its ends and "
+            f"at most {_LONGEST} characters: not {label!r}"
         )
-    if len(label) > _LONGEST:
-        raise ValueError(f"an agent's label has {_LONGEST} letters at most: not {label!r}")
     if label == CEILING or (label in AGENTS and label != registered):
         raise ValueError(
             f"{label!r} is the name of another row of the table: choose another label for "
@@ -184,46 +186,54 @@ def check_label(label: str, registered: str) -> None:
         )
 
 
-def _digest(name: str, weights: Path | None, rules: Rules, code: bytes = b"") -> str:
-    """Of an agent's weights and options, of the weights of agents that they name, and of code."""
-    digest = hashlib.sha256(code)
-    for path in [weights] if weights else []:
-        digest.update(path.read_bytes())
+def _digest(name: str, rules: Rules) -> str:
+    """See `Player.digest`."""
     parts = split_name(name)
-    found = list(_named_weights(parts, rules))
-    for path in found:
+    digest = hashlib.sha256(f"{parts.registered}@{name.partition('@')[2]}".encode())
+    if parts.registered not in AGENTS:
+        digest.update(brought.source(parts.entry.maker))
+    for path in _weights(parts, rules):
         digest.update(path.read_bytes())
-    options = name.partition("@")[2]
-    digest.update(options.encode())
-    return digest.hexdigest() if code or weights or found or options else ""
+    return digest.hexdigest()
 
 
-def _named_weights(parts: Name, rules: Rules) -> Iterator[Path]:
-    """Files, beside its own weights, that an agent plays by."""
-    if parts.registered == "best":
-        yield MEASURED
-        yield from (folder / WEIGHTS_FILE for folder in all_bundled_weights(rules.name))
+def _weights(parts: Name, rules: Rules) -> Iterator[Path]:
+    """The files of an agent's weights, and of those of the agents that its options name."""
+    from four_seasons_env.agents.policy_files import WEIGHTS_FILE
+
+    if parts.entry.learns:
+        folder = parts.path or bundled_weights(parts.registered, rules.name)
+        yield folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
     for value in parts.options.values():
-        base = value if isinstance(value, str) else ""
-        if base.partition(":")[0] in AGENTS:
-            named = split_name(base)
-            if named.entry.learns:
-                folder = _policy_in(named.path) if named.path else None
-                folder = folder or bundled_weights(named.registered, rules.name)
-                yield folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
+        if isinstance(value, str) and value.partition(":")[0] in AGENTS:
+            named = split_name(value)
+            if named.path:
+                named = split_name(f"{named.registered}:{_policy_in(named.path)}")
+            yield from _weights(named, rules)
 
 
 def split_label(text: str) -> tuple[str, str]:
-    """What stands before the first "=", unless that belongs to an option; and the name."""
+    """Split "label=name"; the label is "" if there is none. An "=" after "@" is an option's."""
     label, equals, name = text.partition("=")
     return (label, name) if equals and "@" not in label else ("", text)
 
 
-def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | None]:
-    """The policies that a path or pattern stands for; None: the bundled weights."""
-    if path is None or not glob.has_magic(str(path)):
-        return [_policy_in(path) if path else None]
-    matching = sorted(Path(path.anchor).glob(_within(path)))
+def _policies(name: str, parts: Name, rules: Rules) -> list[str]:
+    """The names of the policies that an agent's name stands for, each with one path at most."""
+    if parts.path is None:
+        return [name]
+    options = name[name.index("@") :] if "@" in name else ""
+    found = _folders(parts.registered, parts.path, rules)
+    return [f"{parts.registered}:{folder}{options}" for folder in found]
+
+
+def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
+    """The policies at a path, or of these rules at a pattern."""
+    from four_seasons_env.agents.policy_files import load_policy_card, rules_fields
+
+    if not glob.has_magic(str(path)):
+        return [_policy_in(path)]
+    matching = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
     found = [_policy_in(each) for each in matching if each.is_dir() or each.suffix == ".zip"]
     if not found:
         raise FileNotFoundError(f"no weights at {path}: nothing matches")
@@ -235,27 +245,24 @@ def _policies(registered: str, path: Path | None, rules: Rules) -> list[Path | N
     ]
     if not fits:
         raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")
-    return list(fits)
-
-
-def _within(path: Path) -> str:
-    """A path without its anchor, as `Path.glob` takes it."""
-    return str(path.relative_to(path.anchor))
+    return fits
 
 
 def _policy_in(path: Path) -> Path:
     """The policy itself: of a run, its best."""
+    from four_seasons_env.agents.policy_files import CARD_FILE
+    from four_seasons_env.experiments.training.run_folder import BEST
+
     return path / BEST if (path / BEST / CARD_FILE).is_file() else path
 
 
 def check_distinct(players: list[Player]) -> None:
-    """Refuse two players that look the same in a table."""
+    """Reject two players that look the same in a table."""
     seen: dict[tuple[str, str, int | None], Player] = {}
     for player in players:
-        key = (player.agent, player.play, player.train_seed)
-        if key in seen:
+        if player.key in seen:
             raise ValueError(
-                f"{seen[key].name} and {player.name} are both {player.agent!r} of training seed "
-                f"{player.train_seed}: give one a name of its own, as in other={player.name}"
+                f"{seen[player.key].name} and {player.name} are both {player.agent!r} of training "
+                f"seed {player.train_seed}: give one another label, as in other={player.name}"
             )
-        seen[key] = player
+        seen[player.key] = player

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from four_seasons_env.experiments.evaluation.players import Player
-from four_seasons_env.experiments.evaluation.recording import play_recorded
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
@@ -28,7 +27,7 @@ def record_games(
     player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
 ) -> dict[int, Record]:
     """Play deals as a comparison does, and return the games by their deal."""
-    _, games = play_recorded(player, rules, deals, seed)
+    _, games = player.play_games(rules, deals, seed)
     return dict(zip(deals, games, strict=True))
 
 

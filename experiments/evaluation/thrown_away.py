@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -26,8 +25,8 @@ from four_seasons_env.experiments.parallel.blocks import (
     run_blocks,
     split_deals,
 )
-from four_seasons_env.experiments.parallel.parts import digest_of, write_part
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 from four_seasons_env.experiments.training.run_folder import provenance, write_json
 from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
@@ -59,13 +58,7 @@ class Task(Block):
     @property
     def folder(self) -> str:
         """Folder of the player's result files."""
-        return f"{self.player.folder}-{self.in_all}"
-
-    @property
-    def made_by(self) -> dict[str, Any]:
-        """The player, the seed and the solver's limit."""
-        made_by = super().made_by | self.player.made_by
-        return made_by | {"in_all": self.in_all, "seed": self.seed}
+        return f"{self.player.folder}-{self.in_all}-{self.seed}"
 
 
 def beside_deals(positions: Sequence[Game]) -> list[Game]:
@@ -119,11 +112,6 @@ class Openings(Block):
         """Folder of the result files."""
         return f"openings-{self.in_all}"
 
-    @property
-    def made_by(self) -> dict[str, Any]:
-        """The solver's limit."""
-        return super().made_by | {"in_all": self.in_all}
-
 
 def solve_openings(task: Openings) -> None:
     """Ask the solver about deals, and write its answers."""
@@ -150,7 +138,7 @@ def with_openings(results: pd.DataFrame, out: Path, in_all: int, workers: Worker
     run_blocks(solve_openings, tasks, "solving deals", workers)
     if not tasks:
         return results
-    answers = pd.concat([task.read() for task in tasks]).set_index("deal")["start"]
+    answers = pd.concat([read_table(task.part) for task in tasks]).set_index("deal")["start"]
     told = results["deal"].map(answers)
     return results.assign(start=results["start"].where(told.isna(), told))
 
@@ -235,5 +223,5 @@ def review_deals(
     run_blocks(review_block, sorted(tasks, key=lambda task: task.deals[0]), "reviewing", workers)
     results = collect_blocks(tasks, out / "results.csv")
     results = with_openings(results, out, _OPENINGS * in_all, workers)
-    write_part(out / "results.csv", results, digest_of([task.origin for task in tasks]))
+    write_csv(out / "results.csv", results)
     return results

@@ -1,7 +1,7 @@
-"""Work on deals in blocks: each block is a task with a result file of its own.
+"""Work on deals in blocks: each block is a task with its own result file.
 
-Shared by `four-seasons compare` and `four-seasons census`. A run that was stopped, or grows, works
-on the blocks that are not done yet.
+Shared by `four-seasons compare`, `census` and others. A run that was stopped, or that has grown,
+works only on the blocks that are not done.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pandas as pd
-from rich.progress import Progress
-
-from four_seasons_env.agents.policy_files import rules_fields
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.parallel.jobs import run_tasks
-from four_seasons_env.experiments.parallel.parts import PartError, digest_of, read_part, write_part
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES, file_name, get_rules
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -43,51 +40,28 @@ class Block:
         folder = self.out / "parts" / file_name(self.rules) / self.folder
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
-    @property
-    def made_by(self) -> dict[str, Any]:
-        """What produces its results: another value of it, other results."""
-        return {"rules": rules_fields(get_rules(self.rules))}
+    def stored(self) -> pd.DataFrame | None:
+        """The rows of its result file; None if the file is missing, cut short or damaged."""
+        from four_seasons_env.experiments.reporting.tables import read_table
 
-    @property
-    def origin(self) -> str:
-        """The digest that its result file carries."""
-        return digest_of(self.made_by, self.rules, list(self.deals))
-
-    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
-        """The deals to work on.
-
-        Args:
-            stored: its results so far, from `stored`.
-        """
-        return self.deals if stored is None else ()
-
-    def stored(self, say: Callable[[str], None] | None = None) -> pd.DataFrame | None:
-        """Its results, if it has a result file and that matches its stamp; else None.
-
-        Args:
-            say: called with why a result file cannot be used, and what follows.
-        """
         try:
-            return self.read()
+            return read_table(self.part)
         except FileNotFoundError:
             return None
-        except PartError as error:
-            if say:
-                say(f"{error}: its {len(self.deals):,} deals are done again")
+        except ValueError as error:
+            print(f"{error}; its {len(self.deals):,} deals are done again")
             return None
 
-    def read(self) -> pd.DataFrame:
-        """Its results.
-
-        Raises:
-            PartError: if the file does not match its stamp, or is of another origin.
-            FileNotFoundError: if there is none.
-        """
-        return read_part(self.part, self.origin)
+    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
+        """The deals to work on: all, unless each stands once in the stored rows."""
+        done = stored is not None and stored["deal"].tolist() == list(self.deals)
+        return () if done else self.deals
 
     def write(self, results: pd.DataFrame) -> None:
-        """Write its result file and the stamp that `read` checks."""
-        write_part(self.part, results, self.origin)
+        """Write its result file, as a whole or not at all."""
+        from four_seasons_env.experiments.reporting.tables import write_csv
+
+        write_csv(self.part, results)
 
 
 B = TypeVar("B", bound=Block)
@@ -104,11 +78,13 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
 
 
 def split_deals(deals: str | tuple[int, ...], size: int) -> list[range | tuple[int, ...]]:
-    """A range of deals such as "0-9999", or any deals, in blocks; the last may be shorter.
+    """Split a range of deals such as "0-9999", or any deals, in blocks; the last may be shorter.
 
     Raises:
         ValueError: for a text that is no range of deals.
     """
+    from four_seasons_env.engine.deals import parse_deals
+
     numbers = parse_deals(deals) if isinstance(deals, str) else deals
     return [numbers[i : i + size] for i in range(0, len(numbers), size)]
 
@@ -118,8 +94,6 @@ def run_blocks(
 ) -> None:
     """Call a function on each block that is not done, under a progress bar.
 
-    A block whose result file does not match its stamp is worked on again, and its name printed.
-
     Args:
         function: writes the block's results (`Block.write`); of a module, for workers to import.
         blocks: all blocks of the run; the bar counts those that are done already.
@@ -128,9 +102,11 @@ def run_blocks(
 
     Raises:
         ValueError: see `Workers.check`.
-        RuntimeError: if a block failed, once all others are done.
+        RuntimeError: if a block failed, once all others are done; its note has the first traceback.
     """
-    todo = [block for block in blocks if block.left(block.stored(say=print))]
+    from rich.progress import Progress
+
+    todo = [block for block in blocks if block.left(block.stored())]
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []
     with Progress() as bar:
@@ -142,22 +118,25 @@ def run_blocks(
     if failures:
         reasons = Counter(each.reason for each in failures)
         told = "; ".join(f"{reason} ({count} times)" for reason, count in reasons.most_common(3))
-        raise RuntimeError(
+        error = RuntimeError(
             f"{len(failures)} of {len(blocks)} blocks failed, as {failures[0].name} did; what is "
             f"done is saved: {told}"
         )
+        error.add_note(failures[0].details)
+        raise error
 
 
 def collect_blocks(blocks: Sequence[Block], path: Path) -> pd.DataFrame:
-    """Write the results of all blocks into one table, with its stamp, and return them.
+    """Write the results of all blocks into one table, and return them.
 
     Args:
         blocks: give the order of the rows.
         path: of the table.
-
-    Raises:
-        PartError: if a result file does not match its stamp.
     """
-    results = pd.concat([block.read() for block in blocks], ignore_index=True)
-    write_part(path, results, digest_of([block.origin for block in blocks]))
+    import pandas as pd
+
+    from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+
+    results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
+    write_csv(path, results)
     return results

@@ -1,22 +1,18 @@
 """`run_tasks`: one function on many tasks, on this machine or a cluster.
 
-A task that fails does not stop the others. Whether a task is done shows in its result file alone,
-so that a restart skips it, whatever the backend.
+A task that fails does not stop the others. Only a task's result file shows whether it is done, so a
+restart skips it on any backend.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
-
 from four_seasons_env.experiments.command_line import one_line
-from four_seasons_env.experiments.parallel.processes import deaf_workers, end_with_the_command
-from four_seasons_env.experiments.parallel.workers import Workers, reports_as_they_end
+from four_seasons_env.experiments.parallel.workers import Workers
 
 T = TypeVar("T")
 
@@ -38,7 +34,7 @@ def run_tasks(
     """Run a function on each task, several at once.
 
     Args:
-        function: of a module, so that workers can import it; what it returns is dropped.
+        function: of a module, so that workers can import it; its return value is dropped.
         tasks: its arguments.
         names: of the tasks, for failures.
         workers: where they run.
@@ -50,44 +46,18 @@ def run_tasks(
     Raises:
         ValueError: see `Workers.check`.
     """
-    workers.check()
-    if not tasks:
-        return
+    from joblib import Parallel, delayed
+
     with workers.started():
-        calls = ((function, task, name) for task, name in zip(tasks, names, strict=True))
-        yield from call_in_workers(_attempt, calls, "generator_unordered")
-
-
-def call_in_workers(
-    function: Callable[..., Any], calls: Iterable[Sequence[Any]], return_as: str = "generator"
-) -> Iterable[Any]:
-    """Have joblib's present workers call a function; Ctrl-C is for the command alone, not for them.
-
-    Args:
-        function: of a module, so that workers can import it.
-        calls: the arguments of each call.
-        return_as: of `Parallel`: "generator" for results in the order of the calls,
-            "generator_unordered" for as they come (with Ray: all at the end, in order).
-
-    Returns:
-        The results; the calls have been handed out.
-    """
-    as_they_end = reports_as_they_end()
-    parallel = Parallel(return_as=return_as if as_they_end else "list")
-    results: Iterable[Any]
-    with deaf_workers() if as_they_end else nullcontext():
-        results = parallel(delayed(_followed)(function, *each) for each in calls)
-    return results
-
-
-def _followed(function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function in a worker, which ends with its command."""
-    end_with_the_command()
-    return function(*arguments)
+        kind = "generator_unordered" if workers.reports_each_task else "list"
+        calls = zip(tasks, names, strict=True)
+        yield from Parallel(return_as=kind)(
+            delayed(_attempt)(function, task, name) for task, name in calls
+        )
 
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
-    """Run a task, and return its error in a form that can be sent from a worker."""
+    """Run a task, and return its error in a form that a worker can send."""
     try:
         function(task)
     except Exception as error:

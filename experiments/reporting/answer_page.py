@@ -12,7 +12,6 @@ from four_seasons_env.experiments.evaluation.thrown_away import (
     thrown_away,
     winnable_deals,
 )
-from four_seasons_env.experiments.reporting.former import told_of_former
 from four_seasons_env.experiments.reporting.odds import BOOK_ODDS
 from four_seasons_env.experiments.reporting.tables import as_markdown
 
@@ -157,9 +156,8 @@ def answer_page(played: pd.DataFrame, results: pd.DataFrame) -> str:
         "",
         f"Games of the validation deals {deals} were looked over afterwards: until when could the "
         "deal, with the stock as it lay, still be won? The solver leaves some positions open, so "
-        "there are bounds.",
+        "there are bounds. The planner played with earlier weights than it has now.",
         "",
-        *told_of_former(results, "four-seasons").splitlines(),
         *_thrown(results),
         "",
         as_markdown(thrown_away(results)),

@@ -13,7 +13,6 @@ import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.reporting.plots.learning import plot_curves
-from four_seasons_env.experiments.reporting.summary_page import read_summary
 from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
 from four_seasons_env.experiments.statistics.summary import BASELINE, as_text, ranked
 from four_seasons_env.experiments.training.run_folder import DONE, read_log, read_run
@@ -50,7 +49,7 @@ def curves_of(sweep: Path) -> pd.DataFrame:
 def store_learning(comparisons: list[Path], sweeps: list[Path]) -> None:
     """Copy the results of a study into docs/results: summaries and learning curves."""
     if comparisons:
-        summaries = [read_summary(each) for each in comparisons]
+        summaries = [read_table(each / "summary.csv") for each in comparisons]
         write_csv(RESULTS / "learning.csv", pd.concat(summaries, ignore_index=True))
     if sweeps:
         curves = pd.concat([curves_of(each) for each in sweeps], ignore_index=True)

@@ -9,7 +9,6 @@ import pandas as pd
 
 from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.parallel.parts import read_part
 from four_seasons_env.experiments.reporting.plots.odds import plot_regret
 from four_seasons_env.experiments.reporting.tables import (
     as_markdown,
@@ -37,7 +36,7 @@ def store_small_games(folder: Path) -> None:
     Raises:
         ValueError: if a small game then has no values.
     """
-    values = _with_stored(read_part(folder / "openings.csv"), _VALUES)
+    values = _with_stored(read_table(folder / "openings.csv"), _VALUES)
     missing = [name for name in SMALL if name not in set(values["rules"])]
     if missing:
         raise ValueError(f"{folder} has no values of {', '.join(missing)}: value these as well")

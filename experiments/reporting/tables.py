@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 import re
 from pathlib import Path
 
@@ -23,7 +23,23 @@ _NEVER_MISSING = ("agent", "rules", "base")
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table that `write_csv` has written: names stay texts, empty numbers are missing."""
+    """Read a table that `write_csv` has written: names stay texts, empty numbers are missing.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file, if it ends within a row or is no table.
+    """
+    with path.open("rb") as file:
+        file.seek(-min(1, path.stat().st_size), os.SEEK_END)
+        if file.read() != b"\n":
+            raise ValueError(f"{path} is cut short")
+    try:
+        return _read_csv(path)
+    except ValueError as error:
+        raise ValueError(f"{path} is no table: {error}") from None
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
     columns = pd.read_csv(path, nrows=0).columns
     return pd.read_csv(
         path,
@@ -43,14 +59,7 @@ def beside_stored(table: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, as a whole or not at all."""
-    write_atomically(path, csv_bytes(table))
-
-
-def csv_bytes(table: pd.DataFrame) -> bytes:
-    """The content of a table's CSV file."""
-    text = io.StringIO()
-    table.to_csv(text, index=False, float_format="%.6g")
-    return text.getvalue().encode()
+    write_atomically(path, table.to_csv(index=False, float_format="%.6g").encode())
 
 
 def print_table(cells: pd.DataFrame, title: str) -> None:

@@ -16,21 +16,14 @@ from four_seasons_env.experiments.statistics.seeds import crossed_interval, iqm_
 BASELINE = "heuristic"
 """The agent that others are compared with, deal by deal."""
 
-NOW, KEPT = "now", "kept"
+NOW, STORED = "now", "stored"
 """Origin of a row, in tables that have both: played now, or stored results."""
 
-RESULT_COLUMNS = (
-    "agent",
-    "play",
-    "rules",
-    "train_seed",
-    "deal",
-    "won",
-    "cards_up",
-    "moves",
-    "seconds",
+BRIEF = (
+    *("rules", "agent", "made of", "play", "played", "deals", "seeds", "won % [95%]"),
+    *(f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns of a results file; `seconds` is the agent's own time for a game."""
+"""Columns that `four-seasons compare` prints; table.md has all."""
 
 
 def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:

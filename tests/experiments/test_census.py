@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.census import COLUMNS, Census, census, decided_within, take_census
+from four_seasons_env.experiments.census import COLUMNS, Census, census, take_census
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.evaluation.ceiling import with_ceiling, with_present_ceiling
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.benchmark_page import results_part
 from four_seasons_env.experiments.reporting.family_page import family_page
+from four_seasons_env.experiments.statistics.census import decided_within
 from four_seasons_env.experiments.statistics.summary import as_text, summarise
 
 ALONE = Workers(n_jobs=1)
@@ -31,7 +32,7 @@ def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path) -> None:
 
     parts = sorted(tmp_path.glob("parts/corners/*.csv"))
     pd.read_csv(parts[0]).head(50).to_csv(parts[0], index=False)  # as if killed after 50 deals
-    again = replace(run, only="unknown", seconds=0.5)
+    again = replace(run, seconds=0.5)
     census(again)
     solved = pd.read_csv(tmp_path / "results.csv")
     assert list(solved["deal"]) == list(first["deal"])

@@ -10,11 +10,11 @@ import pytest
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
-from four_seasons_env.experiments import compare as compare_module
 from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.evaluation import people, results
 from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.evaluation.results import read_manifest
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.reporting.summary_page import read_about
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
@@ -153,7 +153,7 @@ def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
     tmp_path: Path, monkeypatch
 ) -> None:
     loaded: list[str] = []
-    find, draw = compare_module.find_all_players, compare_module.sealed_deals
+    find, draw = people.find_all_players, results.sealed_deals
 
     def find_first(*arguments, **more):
         loaded.append("agents")
@@ -163,28 +163,28 @@ def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
         loaded.append("deals")
         return draw(count)
 
-    monkeypatch.setattr(compare_module, "find_all_players", find_first)
-    monkeypatch.setattr(compare_module, "sealed_deals", then_draw)
-    results = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
+    monkeypatch.setattr(people, "find_all_players", find_first)
+    monkeypatch.setattr(results, "sealed_deals", then_draw)
+    played = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
     assert loaded == ["agents", "deals"]
-    drawn = read_about(tmp_path / "x")["sealed"]
+    drawn = list(read_manifest(tmp_path / "x").sealed)
     assert len(set(drawn)) == 5
     assert all(TRAIN_FROM <= deal < 2**63 for deal in drawn)
-    for _, played in results.groupby("agent"):
-        assert played["deal"].tolist() == drawn
+    for _, own in played.groupby("agent"):
+        assert own["deal"].tolist() == drawn
     again = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
-    assert again.equals(results)
+    assert again.equals(played)
     play_all(sealed(tmp_path / "y", "heuristic"))
-    assert not set(read_about(tmp_path / "y")["sealed"]) & set(drawn)
+    assert not set(read_manifest(tmp_path / "y").sealed) & set(drawn)
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"agents": ["heuristic", "greedy"]}, "drawn before four-seasons: greedy-deterministic"),
-        ({"deals": "sealed:6"}, "5 sealed deals, not sealed:6"),
-        ({"deals": "0-9"}, "5 sealed deals, not 0-9"),
-        ({"deals": f"0-{2**63 - 1}"}, "5 sealed deals, not 0-"),
+        ({"agents": ["heuristic", "greedy"]}, "on sealed deals, to which no player can be added"),
+        ({"deals": "sealed:6"}, "on the deals sealed:5, not sealed:6"),
+        ({"deals": "0-9"}, "on the deals sealed:5, not 0-9"),
+        ({"deals": f"0-{2**63 - 1}"}, "on the deals sealed:5, not 0-"),
     ],
 )
 def test_sealed_deals_take_no_later_players_or_deals(

@@ -1,6 +1,5 @@
 """Work that is done stays done: kills at every system call, full disks, and resuming after both."""
 
-import json
 import os
 from pathlib import Path
 
@@ -9,8 +8,8 @@ import pytest
 from safetensors.numpy import load_file
 
 from four_seasons_env.agents.files import recover_folder
-from four_seasons_env.experiments.parallel.parts import PartError, read_part, stamp_of, write_part
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training.checkpoint_folder import (
     State,
@@ -20,7 +19,6 @@ from four_seasons_env.experiments.training.checkpoint_folder import (
 from four_seasons_env.experiments.training.planner import PlannerLearner
 from tests.faults import Killed, fail_at, kill_at, moments, system_calls
 
-ORIGIN = "0" * 64
 OLD = pd.DataFrame({"deal": [1, 2], "won": [True, False]})
 NEW = pd.DataFrame({"deal": [1, 2, 3], "won": [True, False, True]})
 
@@ -32,50 +30,22 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("fault", [kill_at, fail_at])
-def test_a_part_that_is_being_replaced_is_never_lost(tmp_path: Path, fault) -> None:
+def test_a_table_that_is_being_replaced_is_the_old_or_the_new(tmp_path: Path, fault) -> None:
     """A census writes a block's results every few seconds; they may have taken an hour."""
     path = tmp_path / "part.csv"
-    write_part(path, OLD, ORIGIN)
-    calls = system_calls(lambda: write_part(path, NEW, ORIGIN))
+    write_csv(path, OLD)
     found = set()
-    for k in range(calls):
-        write_part(path, OLD, ORIGIN)
+    for k in range(system_calls(lambda: write_csv(path, NEW))):
+        write_csv(path, OLD)
         try:
             with fault(k):
-                write_part(path, NEW, ORIGIN)
+                write_csv(path, NEW)
         except (Killed, OSError):
             pass
-        rows = len(read_part(path, ORIGIN))
+        rows = len(read_table(path))
         assert rows in (len(OLD), len(NEW)), k
         found.add(rows)
-        write_part(path, NEW, ORIGIN)
-        assert len(read_part(path, ORIGIN)) == len(NEW)
     assert len(OLD) in found
-
-
-def test_a_part_whose_first_writing_is_killed_is_not_there_or_whole(tmp_path: Path) -> None:
-    calls = system_calls(lambda: write_part(tmp_path / "x.csv", NEW, ORIGIN))
-    for k in range(calls):
-        path = tmp_path / str(k) / "part.csv"
-        path.parent.mkdir()
-        with kill_at(k), pytest.raises(Killed):
-            write_part(path, NEW, ORIGIN)
-        with pytest.raises(FileNotFoundError):
-            read_part(path, ORIGIN)
-
-
-def test_a_stamp_of_before_does_not_vouch_for_other_tables(tmp_path: Path) -> None:
-    path = tmp_path / "part.csv"
-    write_part(path, OLD, "1" * 64)
-    old = path.read_bytes()
-    write_part(path, NEW, ORIGIN)
-    assert json.loads(stamp_of(path).read_bytes())["before"]["rows"] == 2
-    path.write_bytes(old)
-    with pytest.raises(PartError, match="produced by something else"):
-        read_part(path, ORIGIN)
-    path.write_bytes(old.replace(b"True", b"False"))
-    with pytest.raises(PartError, match="is not what was written"):
-        read_part(path)
 
 
 # --- checkpoints

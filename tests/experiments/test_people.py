@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from four_seasons_env.experiments.compare import BLOCK, Compare, compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.evaluation.people import find_all_players
-from four_seasons_env.experiments.parallel.parts import write_part
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.summary_page import read_summary
 from four_seasons_env.experiments.reporting.tables import read_table
-from four_seasons_env.experiments.verification.replay import verify_folder
+from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
 from four_seasons_env.solver import solve
@@ -48,14 +46,13 @@ def test_people_stand_in_the_same_table(tmp_path: Path, capsys) -> None:
     run = comparison(tmp_path, "heuristic", f"people=human:{tmp_path / 'games'}")
     compare(run)
     printed = capsys.readouterr().out
-    assert "people: 2 deals; 2 games left out" in printed
-    assert "1 not played to the end" in printed
+    assert "people: 2 of the compared deals, 4 games found" in printed
     results = read_table(run.out / "results.csv")
     own = results[results["agent"] == "people"].set_index("deal")
     assert own["won"].to_dict() == {3: False, 17: True}  # the first attempt at each
     assert own.loc[17, "seconds"] == own.loc[17, "moves"] - 1
     assert own["seconds"].isna().to_dict() == {3: True, 17: False}
-    row = read_summary(run.out).set_index("agent").loc["people"]
+    row = read_table(run.out / "summary.csv").set_index("agent").loc["people"]
     assert (row["deals"], row["win_rate"], row["kind"], row["play"]) == (
         2,
         0.5,
@@ -65,16 +62,9 @@ def test_people_stand_in_the_same_table(tmp_path: Path, capsys) -> None:
     theirs = results[results["agent"] == "heuristic"].set_index("deal")["won"]
     assert row["win_difference"] == 0.5 - theirs[[3, 17]].mean()  # on the same two deals
     assert "| deals |" in (run.out / "table.md").read_text()
-    found = verify_folder(run.out, BLOCK)
-    assert found.verified
-    assert [(each.agent, each.games, each.won) for each in found.players][1] == ("people", 2, 1)
+    assert verify(Verify(run.out))
+    assert "verified: 22 games" in capsys.readouterr().out
     assert "Ada" not in (run.out / "compare.json").read_text()
-    times = read_table(run.out / "results.csv")
-    times.loc[times["agent"] == "people", "seconds"] = 1.5
-    write_part(run.out / "results.csv", times, "forged")
-    told = "\n".join(verify_folder(run.out, BLOCK).differences)
-    assert "deal 3: results.csv says seconds 1.5, the game says nan" in told
-    assert "deal 17: results.csv says seconds 1.5" in told
     keep(tmp_path / "games" / "c.jsonl", won_game(5))
     with pytest.raises(ValueError, match="holds a comparison of"):
         play_all(run)
@@ -95,7 +85,7 @@ def test_cards_that_were_taken_back_win_nothing(tmp_path: Path) -> None:
     results = play_all(run).set_index("deal")
     assert results["won"].to_dict() == {3: True, 17: False}
     assert set(results["agent"]) == {f"human:{path}"}
-    assert verify_folder(run.out, BLOCK).verified
+    assert verify(Verify(run.out))
 
 
 def test_several_persons_stand_like_training_seeds(tmp_path: Path, capsys) -> None:
@@ -103,13 +93,13 @@ def test_several_persons_stand_like_training_seeds(tmp_path: Path, capsys) -> No
     path = keep(tmp_path / "a.jsonl", ada, bob, won_game(3), open_game(3, "Bob"), open_game(5))
     run = comparison(tmp_path, f"people=human:{path}")
     compare(run)
-    assert "people: 2 persons, 2 deals; 1 games left out" in capsys.readouterr().out
-    (row,) = read_summary(run.out).query("agent == 'people'").to_dict("records")
+    assert "people: 2 persons, 2 of the compared deals, 5 games found" in capsys.readouterr().out
+    (row,) = read_table(run.out / "summary.csv").query("agent == 'people'").to_dict("records")
     assert (row["seeds"], row["deals"], row["win_rate"]) == (2, 2, 0.5)
     parts = {path: path.stat().st_mtime_ns for path in run.out.glob("parts/*/*/*")}
     play_all(run)  # nothing is read again
     assert parts == {path: path.stat().st_mtime_ns for path in run.out.glob("parts/*/*/*")}
-    assert verify_folder(run.out, BLOCK).verified
+    assert verify(Verify(run.out))
 
 
 @pytest.mark.parametrize(

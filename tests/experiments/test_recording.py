@@ -8,11 +8,8 @@ import pandas as pd
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.experiments.evaluation.players import Player, find_players
-from four_seasons_env.experiments.evaluation.recording import play_recorded, warm_up
-from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES, Rules
 
 FOUR_SEASONS = RULES["four-seasons"]
@@ -56,24 +53,8 @@ def test_a_first_game_is_not_charged_for_what_is_compiled() -> None:
     (heuristic,) = find_players(["heuristic"], "four-seasons")
     player = LatePlayer("late", "heuristic", heuristic.play, None, "", "")
     for _ in range(2):
-        warm_up(player, FOUR_SEASONS)
-    played, _ = play_recorded(player, FOUR_SEASONS, range(TRAIN_FROM, TRAIN_FROM + 3))
+        played, _ = player.play_games(FOUR_SEASONS, range(TRAIN_FROM, TRAIN_FROM + 3))
     assert played["seconds"].sum() < COMPILING
-    assert [agent.games for agent in player.made[0]] == [1, 3]  # once, by another agent
+    assert [agent.games for agent in player.made[0]] == [1, 3, 3]  # once, by another agent
     alone = play_deals(Late(), FOUR_SEASONS, range(TRAIN_FROM, TRAIN_FROM + 3))
     pd.testing.assert_frame_equal(played.drop(columns="seconds"), alone.drop(columns="seconds"))
-
-
-def test_a_comparison_warms_up_first(tmp_path, monkeypatch) -> None:
-    order = []
-    monkeypatch.setattr(
-        "four_seasons_env.experiments.compare.warm_up", lambda *_: order.append("warm")
-    )
-
-    def play(*args):
-        order.append("play")
-        return play_recorded(*args)
-
-    monkeypatch.setattr("four_seasons_env.experiments.compare.play_recorded", play)
-    play_all(Compare(tmp_path, ["heuristic"], deals="0-1", workers=Workers(n_jobs=1)))
-    assert order == ["warm", "play"]

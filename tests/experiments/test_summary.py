@@ -13,8 +13,8 @@ from four_seasons_env.experiments.statistics.seeds import (
     iqm_interval,
 )
 from four_seasons_env.experiments.statistics.summary import (
-    KEPT,
     NOW,
+    STORED,
     as_text,
     bounds_as_text,
     by_seed,
@@ -205,12 +205,12 @@ def test_cells_that_are_shown_where_they_say_something() -> None:
             kind=["rules", None],
             of_winnable=[0.9, np.nan],
             p_value=[0.0001, 0.5],
-            source=[NOW, KEPT],
+            source=[NOW, STORED],
         )
     ).to_dict("list")
     assert told["rules"] == ["czarina", "corners"]
     assert told["made of"] == ["rules", "-"]
-    assert told["played"] == [NOW, KEPT]
+    assert told["played"] == [NOW, STORED]
     assert told["seeds"] == ["1", "3"]
     assert told["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]
     assert told["of winnable %"] == ["90.00", "-"]
@@ -220,7 +220,7 @@ def test_cells_that_are_shown_where_they_say_something() -> None:
 
 def test_deals_are_counted_where_rows_that_were_played_differ() -> None:
     assert as_text(made(deals=[1000, 20]))["deals"].tolist() == ["1,000", "20"]
-    assert "deals" not in as_text(made(deals=[1000, 20], source=[NOW, KEPT]))
+    assert "deals" not in as_text(made(deals=[1000, 20], source=[NOW, STORED]))
     assert "deals" not in as_text(made(deals=[1000, 20], rules=["a", "b"]))
 
 

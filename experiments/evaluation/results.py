@@ -1,0 +1,220 @@
+"""The folder of a comparison: its manifest (`compare.json`), its rows and its summary.
+
+`results.csv` has one row per game. The manifest says who played which deals. A comparison may grow
+by agents, rule sets and deals, but never mixes two agents, seeds or versions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import four_seasons_env
+from four_seasons_env.agents.schemas import read_json
+from four_seasons_env.engine.deals import TRAIN_FROM, parse_deals
+from four_seasons_env.experiments.evaluation.ceiling import CEILING, with_ceiling
+from four_seasons_env.experiments.evaluation.players import Player
+from four_seasons_env.experiments.out_folder import check_holds
+from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.statistics.summary import NOW, STORED, summarise
+from four_seasons_env.experiments.training.run_folder import provenance, write_json
+
+MANIFEST, RESULTS, STORED_ROWS = "compare.json", "results.csv", "stored.csv"
+"""Files of a comparison's folder: who plays what, a row per game, and rows of stored results that
+the table shows too."""
+
+_SEALED = "sealed:"
+
+
+@dataclass
+class Manifest:
+    """Who plays which deals: the schema of `compare.json`."""
+
+    players: dict[str, list[Player]]
+    """The players of each rule set."""
+    deals: str
+    """A range of deals, or "sealed:COUNT"."""
+    sealed: tuple[int, ...] = ()
+    """The numbers of sealed deals."""
+    seed: int = 0
+    """Seed of the agents' chance and of the stock's reshuffles."""
+    recorded: bool = False
+    """Whether the moves of all games are stored."""
+    rows: int = 0
+    """Of results.csv."""
+    version: str = four_seasons_env.__version__
+    origin: dict[str, Any] = field(default_factory=provenance)
+    """Command, versions, machine and git state of the latest run."""
+
+    @property
+    def numbers(self) -> range | tuple[int, ...]:
+        """The numbers of the deals."""
+        return self.sealed or parse_deals(self.deals)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each agent's play consists of, by its label."""
+        return {each.agent: each.kind for players in self.players.values() for each in players}
+
+    def write(self, folder: Path) -> None:
+        """Write it into the folder of its comparison."""
+        write_json(folder / MANIFEST, dataclasses.asdict(self))
+
+
+def sealed_count(deals: str) -> int | None:
+    """How many deals a text such as "sealed:2000" asks for; None if it names its deals.
+
+    Raises:
+        ValueError: if no number from 1 on follows the colon.
+    """
+    if not deals.startswith(_SEALED):
+        return None
+    count = deals.removeprefix(_SEALED)
+    if not (count.isdecimal() and int(count)):
+        raise ValueError(f"sealed deals are given as 'sealed:2000', not {deals!r}")
+    return int(count)
+
+
+def sealed_deals(count: int) -> tuple[int, ...]:
+    """Numbers of deals that no agent can have prepared for: 63 bits of the system's entropy each.
+
+    They rise, and none is a test or validation deal.
+    """
+    drawn: set[int] = set()
+    while len(drawn) < count:
+        drawn.add(TRAIN_FROM + secrets.randbelow(2**63 - TRAIN_FROM))
+    return tuple(sorted(drawn))
+
+
+def open_comparison(
+    out: Path, players: dict[str, list[Player]], deals: str, seed: int, record: bool
+) -> Manifest:
+    """Write the manifest of a comparison, new or grown, and return it.
+
+    Args:
+        out: its folder.
+        players: of each rule set.
+        deals: a range of deals, or "sealed:COUNT", which are drawn now if the folder is new.
+        seed: of the agents' chance and of the reshuffles.
+        record: store the moves of all games; a folder that does so keeps doing so.
+
+    Raises:
+        ValueError: naming the first difference, if the folder holds a comparison that this one
+            would not only add to; or if its manifest is damaged.
+    """
+    found = read_manifest(out) if (out / MANIFEST).is_file() else None
+    count = sealed_count(deals)
+    manifest = Manifest(
+        {rules: [_entry(each) for each in own] for rules, own in players.items()}, deals, seed=seed
+    )
+    if found is not None:
+        difference = _difference(found, manifest)
+        if difference:
+            raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
+        manifest.sealed, manifest.recorded = found.sealed, found.recorded
+        manifest.rows = found.rows
+    elif count:
+        manifest.sealed = sealed_deals(count)
+    manifest.recorded |= record
+    manifest.write(out)
+    return manifest
+
+
+def _entry(player: Player) -> Player:
+    """A player without its games."""
+    return Player(*(getattr(player, each.name) for each in dataclasses.fields(Player)))
+
+
+def _difference(found: Manifest, now: Manifest) -> str | None:
+    """What a folder's comparison has that this one has not; None if this one only adds to it."""
+    if found.version != now.version:
+        return f"of version {found.version}, not {now.version}"
+    if found.seed != now.seed:
+        return f"with seed {found.seed}, not {now.seed}"
+    if found.sealed or sealed_count(now.deals):
+        if found.deals != now.deals:
+            return f"on the deals {found.deals}, not {now.deals}"
+    elif not set(_ends(found.numbers)) <= set(now.numbers):
+        return f"on the deals {found.deals}, which {now.deals} leaves out"
+    for rules, before in found.players.items():
+        players = {each.key: each for each in now.players.get(rules, ())}
+        for player in before:
+            same = players.get(player.key)
+            if same is None:
+                return f"of {_told(player, rules)}, which this one leaves out"
+            if same.digest != player.digest:
+                return (
+                    f"of {_told(player, rules)} as {player.name} (digest {player.digest[:8]}), not "
+                    f"as {same.name} ({same.digest[:8]})"
+                )
+    if found.sealed and _keys(found) != _keys(now):
+        return "on sealed deals, to which no player can be added"
+    return None
+
+
+def _ends(deals: range | tuple[int, ...]) -> tuple[int, int]:
+    return deals[0], deals[-1]
+
+
+def _told(player: Player, rules: str) -> str:
+    seed = "" if player.train_seed is None else f", training seed {player.train_seed}"
+    return f"{player.agent!r} ({rules}, {player.play}{seed})"
+
+
+def _keys(manifest: Manifest) -> set[Any]:
+    return {(rules, each.key) for rules, own in manifest.players.items() for each in own}
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Who plays in a comparison, from its folder.
+
+    Raises:
+        FileNotFoundError: if the folder is no comparison.
+        ValueError: if its manifest is damaged.
+    """
+    check_holds(folder, "comparison")
+    return read_json(folder / MANIFEST, Manifest)
+
+
+def read_results(folder: Path) -> pd.DataFrame:
+    """The results of a comparison, a row per game.
+
+    Raises:
+        FileNotFoundError: if there are none.
+        ValueError: if rows are missing.
+    """
+    rows, results = read_manifest(folder).rows, read_table(folder / RESULTS)
+    if len(results) != rows:
+        raise ValueError(
+            f"{folder / RESULTS} has {len(results):,} rows, not {rows:,}: compare again"
+        )
+    return results
+
+
+def summarise_folder(
+    folder: Path, results: pd.DataFrame, census: pd.DataFrame | None
+) -> pd.DataFrame:
+    """A row for each agent and way of playing under each rule set.
+
+    Args:
+        folder: of the comparison.
+        results: of the comparison, or of one rule set of it.
+        census: results of `four-seasons census`, for the ceiling, if there are any.
+    """
+    summary = summarise(results)
+    summary["kind"] = summary["agent"].map(read_manifest(folder).kinds)
+    summary = with_ceiling(summary, results, census)
+    if not (folder / STORED_ROWS).is_file():
+        return summary
+    stored = read_table(folder / STORED_ROWS)
+    stored = stored[stored["rules"].isin(results["rules"])]
+    is_ceiling = summary["agent"] == CEILING
+    summary["source"] = np.where(is_ceiling, STORED, NOW)
+    parts = [summary[~is_ceiling], stored.assign(source=STORED), summary[is_ceiling]]
+    return pd.concat(parts, ignore_index=True)

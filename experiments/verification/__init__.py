@@ -1,1 +1,0 @@
-"""Checking results that others have sent, by replaying their games."""
