@@ -20,14 +20,6 @@ settings.register_profile(
 settings.load_profile("suite")
 
 
-@pytest.fixture(autouse=True)
-def same_answer_to_ctrl_c() -> Iterator[None]:
-    """A command that ends with a test's process would leave its own behind for the next test."""
-    before = signal.getsignal(signal.SIGINT)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.fixture
 def watchdog() -> Iterator[None]:
     """Stop a test that hangs."""

@@ -136,7 +136,7 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
     assert compared > 20
 
 
-@pytest.mark.parametrize("observation", OBSERVATIONS)
+@pytest.mark.parametrize("observation", mostly_slow(OBSERVATIONS, ("features",)))
 @pytest.mark.parametrize("rules", mostly_slow(ROWS))
 def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
@@ -210,7 +210,10 @@ def test_an_ending_is_searched_and_a_win_found_is_played() -> None:
     assert not alive.any()
 
 
-@pytest.mark.parametrize(("observation", "threads"), [("features", 1), ("cards", 2)])
+@pytest.mark.parametrize(
+    ("observation", "threads"),
+    [("features", 2), pytest.param("cards", 1, marks=pytest.mark.slow)],
+)
 def test_vector_and_single_environments_play_alike(observation: str, threads: int) -> None:
     settings = SMALL | {"observation": observation}
     vector = FourSeasonsNextDealVectorEnv(3, num_threads=threads, **settings)

@@ -157,7 +157,7 @@ def test_what_cannot_be_is_refused(arguments: dict, said: str) -> None:
 @pytest.mark.parametrize("library", ["rllib", "tianshou"])
 def test_flattened_observations_hold_the_same_numbers(library: str) -> None:
     key = MASK_KEYS[library][0]
-    kwargs = {"observation": "tops", "candidates": 4}
+    kwargs = {"candidates": 4}
     env = MaskInObservation(gym.make(IDS[1], **kwargs), library, flatten=True)
     vector = VectorMaskInObservation(
         gym.make_vec(IDS[1], num_envs=3, **kwargs), library, flatten=True
