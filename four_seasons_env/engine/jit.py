@@ -98,5 +98,6 @@ def announce(function: Callable[..., Any]) -> None:
     if cache_file is None or getattr(function, "signatures", None) or cache_file._load_index():
         return
     print(
-        "four_seasons_env: compiling the engine, this once (some ten seconds) ...", file=sys.stderr
+        "four_seasons_env: compiling, once on this machine; this can take a minute ...",
+        file=sys.stderr,
     )

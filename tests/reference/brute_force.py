@@ -1,6 +1,6 @@
 """Can a small game be won? All of it is searched, in plain Python.
 
-Written from RULES.md and sharing no code with the engine or the solver; only the opening is taken
+Written from the rules pages (docs/rules) and sharing no code with the engine or the solver; only the opening is taken
 from the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
 """
 

@@ -1,6 +1,6 @@
 """A slow, plain model of the Four Seasons family: the referee for the compiled engine.
 
-Written from RULES.md alone and sharing no code with the engine, so that a slip in one of the two
+Written from the rules pages (docs/rules) alone and sharing no code with the engine, so that a slip in one of the two
 shows as a disagreement. Cards are texts ("6H", "TC"), piles are lists of them, bottom first.
 Nothing is cached or clever: after each move everything is worked out again from the cards.
 """
@@ -18,7 +18,7 @@ class SlowGame:
 
     Moves: "deal", "redeal", "W>F", "W>T2", "T0>F", "T0>T3", "F:H>T3" for worrying back, and "S>F",
     "S>T2" for the card that lies face up on the stock.
-    `rules` is any object with the fields of RULES.md, "Fields of a rule set".
+    `rules` is any object with the fields of `four_seasons_env.rules.Rules`.
     """
 
     tableau: list[list[str]]  # one list a pile, T0 first; bottom first
@@ -148,7 +148,7 @@ class SlowGame:
     # The opening
 
     def _lay_out(self) -> None:
-        """Set the bases, fill the piles, start the waste (RULES.md, `base_from`, `opening`)."""
+        """Set the bases, fill the piles, start the waste (fields `base_from` and `opening`)."""
         base_from = self.rules.base_from
         if base_from == "one_per_suit":
             self._take_bases_from_the_end()
@@ -212,7 +212,7 @@ class SlowGame:
         return bool(self.stock)
 
     def _may_redeal(self) -> bool:
-        """Stock out, waste not, and a redeal left (RULES.md, Terms)."""
+        """Stock out, waste not, and a redeal left."""
         return not self.stock and bool(self.waste) and self.redeals_left > 0
 
     # Moving cards
@@ -262,7 +262,7 @@ class SlowGame:
         return self.ranks.index(rank) == (last + 1) % len(self.ranks)
 
     def _packs(self, card: str, onto: str) -> bool:
-        """May `card` lie on the tableau card `onto` (RULES.md, `build`)?"""
+        """May `card` lie on the tableau card `onto` (field `build`)?"""
         if self.rules.build == "none":
             return False
         same_colour = (card[1] in RED_SUITS) == (onto[1] in RED_SUITS)
@@ -275,7 +275,7 @@ class SlowGame:
         return self.ranks.index(card[0]) + 1 == self.ranks.index(onto[0])
 
     def _takes_a_king(self, ace: str) -> bool:
-        """King on Ace: the rule sets differ (RULES.md, `wrap`, and Disagreements, 1)."""
+        """King on Ace: the rule sets differ (field `wrap`)."""
         if self.rules.wrap == "unless_ace_base":
             return self.bases[ace[1]] != "A"
         return self.rules.wrap in ("always", "linear")
@@ -306,7 +306,7 @@ class SlowGame:
         return self.rules.spaces != "auto_stock" or not self.stock
 
     def _refill(self) -> None:
-        """Forced filling from the stock (RULES.md, `spaces`)."""
+        """Forced filling from the stock (field `spaces`)."""
         for pile in self.tableau:
             if not pile and self.stock:
                 pile.append(self.stock.pop(0))
