@@ -5,7 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := runs/demo
 MINUTES ?= 2
-QUICK ?=
 
 .PHONY: help demo reproduce test test-slow test-lowest test-newest lint format docs bench clean
 .DEFAULT_GOAL := help
@@ -39,8 +38,20 @@ $(RUNS) $(TESTS) $(DOCS) $(READY): pyproject.toml constraints.txt
 demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic, report
 	$(BIN)/four-seasons demo --minutes $(MINUTES) --out $(DEMO)
 
-reproduce: $(READY)  ## the README's benchmark from nothing, an hour on two cores; QUICK=1: in small
-	$(BIN)/python -m four_seasons_env.experiments.reproduce $(if $(QUICK),--quick)
+REPRODUCED := runs/reproduce$(if $(QUICK),-quick)
+TRAINED := $(REPRODUCED)/study
+
+reproduce: $(RUNS)  ## train, compare on test deals, fill the tables: an hour on two cores; QUICK=1: in small
+	$(BIN)/four-seasons sweep experiments/studies/$(if $(QUICK),quick,baselines).yaml --out $(TRAINED)
+	$(BIN)/four-seasons compare --deals $(if $(QUICK),0-999,0-9999) --out $(REPRODUCED)/compare \
+		--agents random heuristic finisher maskable_ppo next_deal_ppo planner \
+		'MaskablePPO=maskable_ppo:$(TRAINED)/maskable_ppo-*' 'MaskableDQN=maskable_dqn:$(TRAINED)/maskable_dqn-*'
+	$(BIN)/four-seasons report $(REPRODUCED)/compare $(TRAINED) \
+		--out $(if $(QUICK),$(REPRODUCED),docs/results)/report.html
+ifeq ($(QUICK),)
+	$(BIN)/python docs/tables.py --add $(REPRODUCED)/compare/summary.csv docs/results/four-seasons.csv
+	$(BIN)/python experiments/studies/figures.py
+endif
 
 test: $(TESTS)  ## the default tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" --durations 8
@@ -64,11 +75,12 @@ test-lowest:  ## the environment's tests with the lowest versions that pyproject
 test-newest:  ## the same with the newest versions that there are
 	$(TEST_VERSIONS)
 
-lint: $(READY)  ## ruff, codespell and mypy
+lint: $(READY)  ## ruff, codespell and mypy; and whether the tables of the docs are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/mypy
+	$(BIN)/python docs/tables.py --check
 
 format: $(READY)  ## lay out the code
 	$(BIN)/ruff check --fix .

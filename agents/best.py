@@ -1,7 +1,7 @@
 """`best`: the strongest agent within a time limit for each move.
 
-Strength and time were measured on validation deals: `python -m four_seasons_env.experiments.prices`
-writes `best.json`. On another machine all times change by about the same factor.
+Strength and time were measured on validation deals: `experiments/studies/ladder.py` writes
+`best.json`. On another machine all times change by about the same factor.
 """
 
 from __future__ import annotations

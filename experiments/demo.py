@@ -40,9 +40,8 @@ TRAINED = "trained"
 PLAYED = ("greedy", "heuristic")
 """Agents that play the same deals."""
 
-SHOWN = {"random": "random", "maskable_ppo": "kept", "finisher": "finisher", "planner": "planner"}
-"""Agents that are shown with stored results, and their labels there; "kept" is the bundled
-move-level network."""
+SHOWN = ("random", "maskable_ppo", "finisher", "planner")
+"""Agents that are shown with stored results."""
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_ending_expansions=1400")
 """Hyperparameters by which the agent plays twice as fast, and wins some two points less."""
@@ -68,19 +67,16 @@ def expectations(rules: str) -> str:
     stored = read_table(RESULTS / "four-seasons.csv")
     stored = stored[stored["rules"] == rules].drop_duplicates("agent")
     rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
-    names = {each: each for each in PLAYED} | SHOWN
-    known = [f"{name} {rates[each]:.1%}" for name, each in names.items() if each in rates]
+    known = [f"{name} {rates[name]:.1%}" for name in (*PLAYED, *SHOWN) if name in rates]
     return f"Games won of the test deals: {', '.join(known)}." if known else ""
 
 
 def _stored(rules: str) -> pd.DataFrame:
-    """The stored results of the agents of `SHOWN`, by their present names."""
+    """The stored results of the agents of `SHOWN`."""
     rows = read_table(RESULTS / "four-seasons.csv")
-    names = {label: name for name, label in SHOWN.items()}
-    rows = rows[rows["agent"].isin(names) & (rows["rules"] == rules)]
+    rows = rows[rows["agent"].isin(SHOWN) & (rows["rules"] == rules)]
     plays_so = rows["play"] == "deterministic"
     rows = rows[plays_so | ~plays_so.groupby(rows["agent"]).transform("any")]
-    rows = rows.assign(agent=rows["agent"].map(names))
     return rows.assign(kind=rows["agent"].map(lambda name: AGENTS[name].kind))
 
 

@@ -14,12 +14,8 @@ MARKS = {
     "sweep": "sweep.json",
     "comparison": "compare.json",
     "census": "census.json",
-    "review": "review.json",
     "measurement of speed": "throughput.csv",
-    "comparison of decisions": "decisions.csv",
-    "valuation of endings": "endings.csv",
     "optimum": "optimum.json",
-    "explanation of losses": "losses.csv",
 }
 """What commands write, and the file that marks a folder as one of the kind."""
 

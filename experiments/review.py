@@ -1,16 +1,12 @@
-"""Look a game over: a page with pictures, chances and the moment it was lost; or many games.
+"""Review a game: a page with pictures, chances of winning and the moment it was lost.
 
     four-seasons review --agent planner --deal 17 --out page.html
 
 One self-contained page: the game move by move, the chance of winning as the planner judges it, what
-the solver says of the true deal, and the moment the game was lost. Of a game kept as a record
-(`four_seasons_env.play.records`):
+the solver says of the true deal, and the moment the game was lost. A recorded game
+(`four_seasons_env.play.records`) is reviewed with:
 
     four-seasons review --record games.jsonl --line 3 --out page.html
-
-Of many deals, how often and where agents throw away games that could be won:
-
-    four-seasons review --agents heuristic planner --deals 10000-10999 --out runs/review
 """
 
 from __future__ import annotations
@@ -33,12 +29,8 @@ from four_seasons_env.experiments.evaluation.review import (
     record_games,
     useful_moves,
 )
-from four_seasons_env.experiments.evaluation.thrown_away import PLAY, review_deals, thrown_away
 from four_seasons_env.experiments.out_folder import check_writable
-from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.reporting.plots.odds import plot_alive
 from four_seasons_env.experiments.reporting.review_page import Reviewed, review_page
-from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
 from four_seasons_env.game import Game
 from four_seasons_env.play import advice
 from four_seasons_env.play.records import Record, read_records
@@ -47,10 +39,10 @@ from four_seasons_env.rules import Rules, get_rules
 
 @dataclass
 class Review:
-    """Look a game over, or many."""
+    """Review a game."""
 
     out: Path
-    """The page; with --deals, the folder of the results."""
+    """The page."""
     rules: str = "four-seasons"
     """Rule set by name."""
     agent: str = "planner"
@@ -65,19 +57,8 @@ class Review:
     """Agents that are asked what they would play at the moment the game was lost."""
     seconds: float = 10.0
     """For the solver's verdicts on the page's game, at most."""
-    deals: str | None = None
-    """A range of deals: not one page, but how often and where games are thrown away."""
-    agents: list[str] = field(
-        default_factory=lambda: ["heuristic", "maskable_ppo", "next_deal_ppo", "planner"]
-    )
-    """With --deals: whose games."""
-    positions: int = 500_000
-    """With --deals: what the solver looks at for its verdicts on one game, at most; some tenths of
-    a second. The results are the same on every machine."""
     seed: int = 0
     """Of the agents' chance."""
-    workers: Workers = field(default_factory=Workers)
-    """With --deals: where the games are looked over."""
 
 
 def review_game(record: Record, beside: list[str], seconds: float = 10.0) -> Reviewed:
@@ -129,40 +110,23 @@ def _record(run: Review) -> Record:
             raise ValueError(f"{run.record} has no game {run.line}")
         return found
     rules = get_rules(run.rules)
-    (player,) = find_players([run.agent], rules, PLAY)
+    (player,) = find_players([run.agent], rules, ["deterministic"])
     deal = check_deal(run.deal)
     return record_games(player, rules, [deal], run.seed)[deal]
 
 
-def review_many(run: Review, deals: str) -> None:
-    """Look the games of agents on many deals over, and store results, table and plot."""
-    results = review_deals(
-        run.out, run.agents, run.rules, deals, run.positions, run.seed, run.workers
-    )
-    table = thrown_away(results)
-    title = f"{get_rules(run.rules).name}, deals {deals}"
-    write_atomically(run.out / "table.md", as_markdown(table).encode())
-    plot_alive(results, title, run.out / "thrown_away.png")
-    print_table(table, title)
-
-
 def review(run: Review) -> None:
-    """Write the page of a game, or look many over.
+    """Write the page of a game.
 
     Raises:
         ValueError: for a wrong flag.
     """
     if not run.seconds > 0:
         raise ValueError(f"--seconds is more than 0 seconds, not {run.seconds:g}")
-    if run.positions < 1:
-        raise ValueError(f"--positions is 1 or more, not {run.positions}")
     if run.line < 1:
         raise ValueError(f"--line is counted from 1, not {run.line}")
     check_seed(run.seed)
     check_writable(run.out.parent)
-    if run.deals is not None:
-        review_many(run, run.deals)
-        return
     reviewed = review_game(_record(run), run.beside, run.seconds)
     run.out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(run.out, review_page(reviewed).encode())

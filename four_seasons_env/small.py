@@ -4,9 +4,9 @@
 >>> {game.name: game.optimum for game in small_games()}
 {'small-4x3': ..., ...}
 
-The value of each opening is exact. `four-seasons optimum` has worked them out, for all
-openings or for some drawn at random, and `python -m four_seasons_env.experiments.pages` has written
-their mean to `data/small_games.json`. docs/small-games.md tells how.
+The value of each opening is exact. `four-seasons optimum` computes the values, of all openings or
+of a random sample, and `experiments/studies/small_games.py` writes their mean to
+`data/small_games.json`. docs/small-games.md explains the method.
 """
 
 from __future__ import annotations

@@ -1,19 +1,29 @@
-"""The docs: their examples run, their links lead somewhere, their generated parts are fresh."""
+"""The docs: their examples run, their links lead somewhere, their tables say what the code says."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.pages import SPACES, with_part
-from four_seasons_env.experiments.reporting.spaces_page import spaces_parts
+from docs import tables
+from four_seasons_env.engine.kernel import GAME
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.observations import OBSERVATIONS, observation_length
+from four_seasons_env.rewards import ILLEGAL_PENALTY
+from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.slots import observation_slots
 from tests.helpers import ROOT
 
 DOCS = ROOT / "docs"
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES = sorted(path for path in DOCS.glob("*.md") if EXAMPLE.search(path.read_text()))
+PAGES = sorted(
+    path
+    for path in (*DOCS.glob("*.md"), DOCS / "recipes" / "index.md")
+    if EXAMPLE.search(path.read_text())
+)
 SHORTER = {
     'PolicyAgent\n\nmodel = MaskablePPO.load("four-seasons-ppo")': "PolicyAgent\n\nmodel = None",
     "n_steps=32,": "n_steps=2,",
@@ -38,10 +48,83 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_spaces_are_up_to_date() -> None:
-    page = SPACES.read_text()
-    for name, part in spaces_parts().items():
-        assert with_part(page, name, part) == page
+def test_the_page_on_spaces_says_what_the_code_says() -> None:
+    page, rules = (DOCS / "spaces.md").read_text(), RULES["four-seasons"]
+    for move in all_moves(rules):
+        assert f"| {move.number} | `{move}` | " in page
+    lengths = {name: observation_length(rules, name) for name in OBSERVATIONS}
+    assert f"`tops` {lengths['tops']}, `cards` {lengths['cards']}" in page
+    tops, cards = (observation_slots(rules, name) for name in OBSERVATIONS)
+    for slots in (*tops, cards[len(tops)]):
+        assert f" {slots.stop - 1} | {slots.meaning} |" in page
+    assert f"An illegal action costs {ILLEGAL_PENALTY:g}." in page
+
+
+def test_the_page_on_architecture_shows_the_fields_of_the_record() -> None:
+    page = (DOCS / "architecture.md").read_text()
+    for name, (dtype, offset, *_) in (GAME.fields or {}).items():
+        shape = f" x {dtype.shape[0]}" if dtype.shape else ""
+        assert f"| {offset} | `{name}` | {dtype.base}{shape} |" in page
+    assert f"{GAME.itemsize} bytes in all" in page
+
+
+def test_every_rule_set_has_its_page_picture_and_row() -> None:
+    family = (DOCS / "family.md").read_text()
+    for name, rules in RULES.items():
+        page = (DOCS / "rules" / f"{file_name(name)}.md").read_text()
+        (picture,) = re.findall(r"!\[the opening\]\((.*)\)", page)
+        assert (DOCS / "rules" / picture).is_file()
+        assert rules.about in page
+        actions = len(all_moves(rules))
+        tops, cards = (observation_length(rules, each) for each in OBSERVATIONS)
+        line = next(row for row in family.splitlines() if row.startswith(f"| [{name}]"))
+        assert line.endswith(f" | {actions} | {tops:,} / {cards:,} |")
+
+
+def test_every_recipe_is_quoted_linked_and_was_run_as_it_is_now() -> None:
+    recipes = DOCS / "recipes"
+    index, navigation = (recipes / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
+    pages = {path.stem: path.read_text() for path in recipes.glob("*.md")}
+    quoted = re.findall(r"<!-- (with_\w+\.py) -->", "".join(pages.values()))
+    assert sorted(quoted) == sorted(path.name for path in recipes.glob("with_*.py"))
+    rows = tables.stored("libraries")
+    assert set(rows["page"]) == set(pages)
+    assert set(rows["script"]) - {"-"} == set(quoted)
+    assert (rows["illegal"].fillna(0) == 0).all()
+    for name in set(pages) - {"index"}:
+        assert f"recipes/{name}.md" in navigation
+        assert f"({name}.md)" in index
+        listed = (recipes / "requirements" / f"{name}.txt").read_text().split()
+        told = ", ".join(each.replace("[rllib]", "").replace("==", " ") for each in listed)
+        versions = rows[(rows["page"] == name) & (rows["script"] != "-")]["versions"]
+        assert set(versions) <= {told}
+
+
+def test_the_readme_compares_agents_on_the_same_deals() -> None:
+    assert tables.stored("four-seasons").query("agent != 'ceiling'")["deals"].nunique() == 1
+
+
+def test_cells_are_formatted_in_percent_and_a_missing_number_is_a_dash() -> None:
+    rows = pd.DataFrame({"name": ["a|b", "c"], "rate": [0.123, None]})
+    assert tables.table(rows, "who | won %", "`{name}` | {rate:.1%}") == (
+        "| who | won % |\n| --- | --- |\n| `a\\|b` | 12.3 |\n| `c` | - |\n"
+    )
+
+
+def test_a_part_is_replaced_between_its_marks() -> None:
+    page = "x\n<!-- a -->\nold\n<!-- /a -->\ny\n"
+    assert tables.with_part(page, "a", "new\n") == "x\n<!-- a -->\nnew\n\n<!-- /a -->\ny\n"
+    with pytest.raises(ValueError, match=r"marks <!-- b --> and <!-- /b --> are missing"):
+        tables.with_part(page, "b", "")
+
+
+def test_new_results_take_the_place_of_those_of_the_same_agents(tmp_path: Path) -> None:
+    before, new = tmp_path / "before.csv", tmp_path / "new.csv"
+    before.write_text("rules,agent,play,win_rate\nr,a,p,0.1\nr,b,p,0.1\n")
+    new.write_text("rules,agent,play,win_rate\nr,c,p,0.9\nr,b,p,0.9\n")
+    tables.add(new, before)
+    rows = pd.read_csv(before).set_index("agent")["win_rate"]
+    assert rows.to_dict() == {"a": 0.1, "b": 0.9, "c": 0.9}
 
 
 @pytest.mark.slow

@@ -59,23 +59,6 @@ def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def with_present_ceiling(summary: pd.DataFrame, census: pd.DataFrame | None) -> pd.DataFrame:
-    """A kept summary of the first test deals of one rule set, with the ceiling as it is known now.
-
-    Where that has changed, the shares of winnable deals are left out: they were of other deals.
-    """
-    is_ceiling = summary["agent"] == CEILING
-    if census is None or not is_ceiling.any():
-        return summary
-    (kept,) = summary[is_ceiling].to_dict("records")
-    solved = census[(census["rules"] == kept["rules"]) & (census["deal"] < kept["deals"])]
-    now = ceiling_row(kept["rules"], solved)
-    if all(kept[name] == value for name, value in now.items()):
-        return summary
-    agents = summary[~is_ceiling].drop(columns="of_winnable", errors="ignore")
-    return pd.concat([agents, pd.DataFrame([now])], ignore_index=True)
-
-
 def with_ceiling(
     summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame | None
 ) -> pd.DataFrame:

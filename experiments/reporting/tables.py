@@ -49,14 +49,6 @@ def _read_csv(path: Path) -> pd.DataFrame:
     )
 
 
-def beside_stored(table: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """A table below the stored rows of rule sets that it has none of; alone if none is stored."""
-    if not path.is_file():
-        return table
-    stored = read_table(path)
-    return pd.concat([stored[~stored["rules"].isin(table["rules"])], table])
-
-
 def write_csv(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, as a whole or not at all."""
     write_atomically(path, table.to_csv(index=False, float_format="%.6g").encode())

@@ -16,7 +16,6 @@ from four_seasons_env.experiments.bench import (
     throughput,
 )
 from four_seasons_env.experiments.benchmarks.peers import PEERS
-from four_seasons_env.experiments.reporting.benchmark_page import machine_ratios, with_ratios
 
 
 def test_a_short_benchmark_keeps_its_tables_and_plot(tmp_path):
@@ -84,12 +83,3 @@ def test_ratios_compare_like_with_like():
         assert peer in name
     costs = pd.DataFrame({"what": list(found), "value": list(found.values())})
     assert cost_cells(costs)["value"].tolist() == ["0.9", "5", "3", "75.0%"]
-
-
-def test_ratios_are_told_as_ranges_over_machines():
-    costs = pd.DataFrame({"what": ["ours / theirs, by CPU time", "GiB"], "value": [2.0, 1.0]})
-    stored = with_ratios(pd.DataFrame(columns=["what", "machine", "value"]), costs, "one")
-    stored = with_ratios(stored, costs.assign(value=3.5), "two")
-    stored = with_ratios(stored, costs.assign(value=2.5), "one")
-    assert stored["value"].tolist() == [3.5, 2.5]
-    assert machine_ratios(stored).to_numpy().tolist() == [["ours / theirs", "2.50 to 3.50", "2"]]

@@ -10,11 +10,9 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.census import COLUMNS, Census, census, take_census
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.evaluation.ceiling import with_ceiling, with_present_ceiling
+from four_seasons_env.experiments.evaluation.ceiling import with_ceiling
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.benchmark_page import results_part
-from four_seasons_env.experiments.reporting.family_page import family_page
 from four_seasons_env.experiments.statistics.census import decided_within
 from four_seasons_env.experiments.statistics.summary import as_text, summarise
 
@@ -102,7 +100,7 @@ def test_the_ceiling_of_hand_made_results() -> None:
         assert with_ceiling(summary, results, other).equals(summary)
 
 
-def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
+def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
     folder = tmp_path / "c"
     folder.mkdir()
@@ -120,30 +118,3 @@ def test_compare_report_and_pages_show_the_ceiling(tmp_path: Path) -> None:
     page = report(Report([run.out], folder)).with_suffix(".md").read_text()
     assert row in page
     assert "The ceiling is what a player who sees every card" in page
-    assert "`ceiling`: what a player who sees every card" in results_part(summary)
-    page = family_page(summary, known)
-    line = next(line for line in page.splitlines() if "`four-seasons` |" in line)
-    assert line.endswith("| 50.00 to 75.00 (4) |")
-
-
-def test_a_kept_summary_has_the_ceiling_as_it_is_known_now() -> None:
-    kept = pd.DataFrame(
-        {
-            "agent": ["heuristic", "ceiling"],
-            "rules": "four-seasons",
-            "deals": 4,
-            "win_rate": [0.25, 0.5],
-            "win_low": [0.1, 0.5],
-            "win_high": [0.6, 1.0],
-            "of_winnable": [0.5, None],
-        }
-    )
-    census = pd.DataFrame({"rules": "four-seasons", "deal": range(6)})
-    before = census.assign(status=["won", "won", "unknown", "unknown", "lost", "lost"])
-    assert with_present_ceiling(kept, None) is kept
-    assert with_present_ceiling(kept, before) is kept
-    now = census.assign(status=["won", "won", "won", "lost", "lost", "lost"])
-    fresh = with_present_ceiling(kept, now).set_index("agent")
-    assert fresh.loc["ceiling", ["win_low", "win_high"]].tolist() == [0.75, 0.75]
-    assert "of_winnable" not in fresh
-    assert fresh.loc["heuristic", "win_rate"] == 0.25

@@ -84,8 +84,6 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed is 0 or more"),
         ("compare", ["--agents", "rollout@worlds=["], "is not YAML"),
         ("review", ["--seconds", "0"], "--seconds is more than 0 seconds"),
-        ("review", ["--positions", "0"], "--positions is 1 or more, not 0"),
-        ("review", ["--deals", "9-1"], "run backwards"),
         ("train", ["--minutes", "inf"], "--minutes is a number of minutes above 0"),
         ("train", ["--seed", "-1"], "--seed is 0 or more"),
         ("train", ["--set", "layers=["], "layers is not YAML"),
@@ -123,7 +121,6 @@ BROKEN = {"broken": "fixed: [", "aliases": "grid: &a {seed: [0]}\nfixed: *a\n"}
 WRITES = {
     "census": (["--deals", "0-1"], "census"),
     "compare": (["--agents", "random", "--deals", "0-1"], "comparison"),
-    "review": (["--deals", "10000-10001"], "review"),
     "sweep": (["experiments/studies/quick.yaml"], "sweep"),
     "bench": ([], "measurement of speed"),
     "train": ([], "training"),

@@ -1,7 +1,6 @@
 """The experiments, end to end on few deals, and their statistics against hand-made cases."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -13,33 +12,10 @@ import torch
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.compare import main as compare_command
-from four_seasons_env.experiments.evaluation.ceiling import CENSUS, read_census
 from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.experiments.evaluation.results import summarise_folder
-from four_seasons_env.experiments.pages import (
-    AGENTS,
-    ARCHITECTURE,
-    BENCHMARK,
-    FAMILY,
-    README,
-    RULES_PAGES,
-    SOLVER,
-    rules_pages,
-    up_to_date,
-    with_agents,
-    with_benchmark,
-    with_census,
-    with_endings,
-    with_losses,
-    with_part,
-)
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.architecture_page import record_part
-from four_seasons_env.experiments.reporting.family_page import family_page
-from four_seasons_env.experiments.reporting.learning_page import PAGE as LEARNING
-from four_seasons_env.experiments.reporting.learning_page import learning_parts
-from four_seasons_env.experiments.reporting.odds import kept_results
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.statistics.summary import as_text, summarise
 from four_seasons_env.experiments.train import Train, parse_steps, train
@@ -234,23 +210,3 @@ def test_steps_are_read(text: str, steps: int) -> None:
 def test_steps_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="steps are a positive number"):
         parse_steps(text)
-
-
-def test_pages_are_up_to_date() -> None:
-    """`python -m four_seasons_env.experiments.pages` writes them."""
-    assert up_to_date(README.read_text()) == README.read_text()
-    assert with_benchmark(BENCHMARK.read_text()) == BENCHMARK.read_text()
-    assert family_page(kept_results(), read_census(CENSUS)) == FAMILY.read_text()
-    pages = rules_pages()
-    assert pages == {path: path.read_text() for path in RULES_PAGES.glob("*.md")}
-    for path, page in pages.items():
-        (picture,) = re.findall(r"!\[the opening\]\((.*)\)", page)
-        assert (path.parent / picture).is_file()
-    for name, told in learning_parts().items():
-        assert with_part(LEARNING.read_text(), name, told) == LEARNING.read_text()
-    assert with_agents(AGENTS.read_text()) == AGENTS.read_text()
-    assert with_part(ARCHITECTURE.read_text(), "record", record_part()) == ARCHITECTURE.read_text()
-    assert with_losses(with_endings(SOLVER.read_text())) == SOLVER.read_text()
-    solved = read_census(CENSUS)
-    if solved is not None:
-        assert with_census(SOLVER.read_text(), solved) == SOLVER.read_text()

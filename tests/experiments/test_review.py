@@ -18,16 +18,13 @@ from four_seasons_env.experiments.evaluation.review import (
     judge,
     kept_alive,
 )
-from four_seasons_env.experiments.evaluation.thrown_away import (
-    alive_at,
-    beside_deals,
-    thrown_away,
-    winnable_deals,
-    with_openings,
-)
-from four_seasons_env.experiments.pages import PLAY, with_thrown_away
-from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.reporting.review_page import review_page
+from four_seasons_env.experiments.studies.thrown_away import (
+    edges,
+    still_winnable,
+    thrown_away,
+    winnable,
+)
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
@@ -123,7 +120,7 @@ def test_limits_hold(monkeypatch):
 def test_the_first_and_last_positions_of_each_stock_tell_as_much_as_all():
     record = lost_game()
     positions = record.positions()
-    few = beside_deals(positions)
+    few = edges(positions)
     assert len(few) < len(positions)
     for pick in (0, -1):
         assert few[pick] is positions[pick]
@@ -246,39 +243,6 @@ def test_a_recorded_game_is_reviewed(tmp_path, monkeypatch, capsys):
         assert told in capsys.readouterr().err
 
 
-def test_many_games_are_reviewed_and_kept(tmp_path, monkeypatch, capsys):
-    flags = ["--agents", "heuristic", "random", "--deals", "10000-10002", "--positions", "50000"]
-    flags += ["--n-jobs", "1", "--out", str(tmp_path)]
-    run(monkeypatch, *flags)
-    results = pd.read_csv(tmp_path / "results.csv")
-    assert results.groupby("agent").size().to_dict() == {"heuristic": 3, "random": 3}
-    assert (tmp_path / "thrown_away.png").stat().st_size > 5_000
-    assert (tmp_path / "table.md").read_text().count("\n") == 4
-    monkeypatch.setattr(
-        "four_seasons_env.experiments.evaluation.thrown_away.judge", None
-    )  # nothing is done again
-    run(monkeypatch, *flags)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), results)
-
-
-def test_deals_that_no_game_tells_of_are_solved_once(tmp_path, monkeypatch):
-    results = pd.DataFrame(
-        [("a", 1, UNKNOWN), ("b", 1, WON), ("a", 2, UNKNOWN), ("b", 2, UNKNOWN), ("a", 3, UNKNOWN)],
-        columns=["agent", "deal", "start"],
-    ).assign(rules="four-seasons")
-    solved = []
-
-    def answer(game, max_positions):
-        solved.append((game.deal, max_positions))
-        return Solution(WON if game.deal == 2 else UNKNOWN, [], 0, 0.0)
-
-    monkeypatch.setattr("four_seasons_env.experiments.evaluation.thrown_away.solve", answer)
-    for _ in range(2):  # the second time from the kept results
-        told = with_openings(results, tmp_path, 1000, Workers(n_jobs=1))
-        assert list(told["start"]) == [UNKNOWN, WON, WON, WON, UNKNOWN]
-        assert solved == [(2, 1000), (3, 1000)]
-
-
 def test_bounds_tell_what_is_known():
     games = pd.DataFrame(
         [
@@ -291,19 +255,14 @@ def test_bounds_tell_what_is_known():
         ],
         columns=["agent", "deal", "won", "start", "alive", "dead"],
     ).assign(rules="four-seasons")
-    winnable = winnable_deals(games)
-    of_b = winnable[winnable["agent"] == "b"]
+    known = winnable(games)
+    of_b = known[known["agent"] == "b"]
     assert (of_b["deal"].to_list(), of_b["alive"].to_list()) == ([4], [46])
-    winnable = winnable[winnable["agent"] == "a"]
-    assert alive_at(winnable, 40) == (0.75, 1.0)
-    assert alive_at(winnable, 30) == (0.5, 0.75)
-    assert alive_at(winnable, 15) == (0.25, 0.75)
-    assert alive_at(winnable, 5) == (0.25, 0.5)
+    of_a = known[known["agent"] == "a"]
+    assert still_winnable(of_a, 40) == (0.75, 1.0)
+    assert still_winnable(of_a, 30) == (0.5, 0.75)
+    assert still_winnable(of_a, 15) == (0.25, 0.75)
+    assert still_winnable(of_a, 5) == (0.25, 0.5)
     row = thrown_away(games).iloc[0]
-    assert (row["deals"], row["winnable"], row["won %"]) == ("5", "4", "25.0")
-    assert row["alive with 30 left %"] == "50.0-75.0"
-
-
-def test_the_page_in_the_docs_is_up_to_date():
-    """`python -m four_seasons_env.experiments.pages` writes it."""
-    assert with_thrown_away(PLAY.read_text()) == PLAY.read_text()
+    assert (row["winnable deals"], row["won %"]) == ("4", "25.0")
+    assert row["40 cards left %"] == "75.0 to 100.0"

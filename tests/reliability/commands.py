@@ -41,7 +41,6 @@ LINES = (
     "throughput --games 8 --windows 1 --seconds 0.01 --no-ppo --no-startup --out OUT",
     "verify OUT",
     "report OUT",
-    "leaderboard OUT",
     "sweep OUT/jobs.yaml --out OUT",
 )
 ODD = (

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from four_seasons_env.experiments.evaluation.ceiling import CEILING
-from four_seasons_env.experiments.reporting.odds import BOOK_ODDS
 from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
-    MARKERS,
     colours_of,
     in_lines,
     in_percent,
@@ -27,6 +24,9 @@ from four_seasons_env.experiments.statistics.summary import (
     labels,
     wins_by_label,
 )
+
+BOOK_ODDS = 0.1
+"""The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
 
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
@@ -118,22 +118,19 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Win rate of each agent against the time that a move takes it: a colour for each kind."""
     figure, axes = new_axes()
     agents = summary.dropna(subset=["ms_per_move"])
-    who = labels(agents)
     kinds = [name.partition("@")[0] for name in agents["agent"]]
     colours = colours_of(kinds)
-    handles = list[Line2D]()
-    for i, (kind, (_, row)) in enumerate(zip(kinds, agents.iterrows(), strict=True)):
+    for kind, (_, row) in zip(kinds, agents.iterrows(), strict=True):
         time = max(row["ms_per_move"], 1e-5)
-        marker = MARKERS[kinds[:i].count(kind) % len(MARKERS)]
         axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[kind], lw=1)
-        handles += axes.plot(time, row["win_rate"], marker, color=colours[kind], ms=6)
+        axes.plot(time, row["win_rate"], "o", color=colours[kind], ms=6)
     axes.set_xscale("log")
     axes.set_xlabel("milliseconds a move (many games side by side)")
     axes.set_ylabel("games won")
     axes.set_ylim(bottom=0)
     in_percent(axes, y=True)
     figure.suptitle(title, fontsize=10)
-    name_colours(axes, who, handles)
+    name_colours(axes, kinds)
     figure.savefig(path)
 
 

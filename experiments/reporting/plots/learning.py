@@ -11,7 +11,6 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from four_seasons_env.experiments.reporting.plots.style import (
     colours_of,
-    in_percent,
     new_axes,
     plain_text,
 )
@@ -80,47 +79,4 @@ def plot_learning(
     figure.suptitle(title, fontsize=10)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize=8)
-    figure.savefig(path)
-
-
-def plot_curves(curves: pd.DataFrame, beside: Mapping[str, float], title: str, path: Path) -> None:
-    """Win rate on validation deals against core-minutes of learning, a line a study.
-
-    Args:
-        curves: a row a validation; columns study, seed, core_seconds, win_rate.
-        beside: what others win, a dashed line each.
-        title: of the plot.
-        path: of the picture.
-    """
-    figure, axes = new_axes(4.2)
-    for name, value in beside.items():
-        axes.axhline(value, color="grey", ls="--", lw=1)
-        axes.annotate(
-            plain_text(f"{name} {value:.1%}"),
-            (0, value),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 2),
-            textcoords="offset points",
-            fontsize=7,
-            color="dimgrey",
-        )
-    studies = list(dict.fromkeys(curves["study"]))
-    for study in studies:
-        colour = colours_of(studies)[study]
-        seeds = [rows for _, rows in curves[curves["study"] == study].groupby("seed")]
-        for rows in seeds:
-            minutes = rows["core_seconds"] / 60
-            axes.plot(minutes, rows["win_rate"], color=colour, lw=1, marker=".", ms=4, alpha=0.8)
-        count = f"{len(seeds)} seeds" if len(seeds) > 1 else "1 seed"
-        axes.plot([], [], color=colour, label=f"{study} ({count})")
-    axes.set_xscale("log")
-    ticks = [tick for tick in (0.3, 0.5, 1, 2, 4, 7, 15, 30) if tick >= 0.25]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlabel("core-minutes of learning")
-    axes.set_ylabel("validation deals won")
-    in_percent(axes, y=True)
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    figure.suptitle(title, fontsize=10)
     figure.savefig(path)

@@ -1,0 +1,398 @@
+"""Fill the marked parts of README and docs from docs/results.
+
+    python docs/tables.py            # write them
+    python docs/tables.py --check    # name the stale ones; exit status 1 if there are any
+    python docs/tables.py --add runs/y/summary.csv docs/results/four-seasons.csv
+
+A part stands between `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
+results into a stored one: its rows replace those of the same agents, deals or measurements.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from four_seasons_env.engine.cards import RANKS
+from four_seasons_env.experiments.evaluation.ceiling import CEILING, ceiling_row
+from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
+from four_seasons_env.experiments.statistics.census import (
+    census_as_text,
+    decided_within,
+    hardest,
+    summarise_census,
+)
+from four_seasons_env.experiments.statistics.regret import regret_as_text
+from four_seasons_env.experiments.statistics.summary import win_rates
+from four_seasons_env.experiments.studies.thrown_away import thrown_away
+from four_seasons_env.rules import RULES, file_name
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "docs" / "results"
+DEFAULT = "four-seasons"
+_KEYS = ("rules", "agent", "play", "deal", "opening", "study", "seed", "hidden", "page", "what")
+"""Columns that tell rows of results apart."""
+_INTERVALS = {
+    "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
+    "up": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
+}
+"""Texts that rows of players get besides."""
+
+
+# --- Cells: a title and a format for each column, written as a row of the table. ---
+
+
+def cell(form: str, row: dict[str, object]) -> str:
+    """A format filled from a row; a dash where a number is missing, shares without their sign."""
+    text = form.format(**row)
+    if re.search(r"\bnan\b", text):
+        return "-"
+    return text.replace("%", "") if "%}" in form else text
+
+
+def table(rows: pd.DataFrame, titles: str, forms: str) -> str:
+    """A Markdown table of rows, from the titles and the formats of its columns."""
+    records = rows.to_dict("records")
+    columns = zip(titles.split(" | "), forms.split(" | "), strict=True)
+    return as_markdown(
+        pd.DataFrame({title: [cell(form, row) for row in records] for title, form in columns})
+    )
+
+
+def as_is(rows: pd.DataFrame) -> str:
+    """A Markdown table of all columns, with separators of thousands."""
+    forms = []
+    for name in map(str, rows.columns):
+        is_number = pd.api.types.is_numeric_dtype(rows[name])
+        whole = is_number and (rows[name] == rows[name].round()).all()
+        forms.append(f"{{{name}{':,.0f' if whole else ':,.2f' if is_number else ''}}}")
+    return table(rows, " | ".join(map(str, rows.columns)), " | ".join(forms))
+
+
+# --- Rows: what is stored, and what follows from it. ---
+
+
+def stored(*names: str) -> pd.DataFrame:
+    """The rows of stored results, one file after the other."""
+    return pd.concat([read_table(RESULTS / f"{name}.csv") for name in names], ignore_index=True)
+
+
+@functools.cache
+def census() -> pd.DataFrame:
+    """The solver's answers: a row a deal, in the order of the rule sets."""
+    files = [RESULTS / "census" / f"{file_name(name)}.csv" for name in RULES]
+    return pd.concat([read_table(path) for path in files if path.is_file()], ignore_index=True)
+
+
+def by_base() -> pd.DataFrame:
+    """The census of the default rule set, in the order of the rank of the base card."""
+    deals = census().query("rules == @DEFAULT")
+    return deals.assign(base=pd.Categorical(deals["base"], list(RANKS))).sort_values("base")
+
+
+def counted(deals: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
+    """A census in cells of text, a row for each value of a column."""
+    columns = [by, "deals", "won", "lost", "open", "winnable %", "s/deal"]
+    return census_as_text(summarise_census(deals, by))[columns]
+
+
+def players(*names: str, ranked: bool = False) -> pd.DataFrame:
+    """Stored results of agents with their ceiling: what the census knows of the same deals now."""
+    rows, answers = stored(*names).query("agent != @CEILING"), census()
+    parts = []
+    for rules, own in rows.groupby("rules", sort=False):
+        deals = answers[(answers["rules"] == rules) & (answers["deal"] < own["deals"].max())]
+        both = pd.concat([own, pd.DataFrame([ceiling_row(str(rules), deals)])], ignore_index=True)
+        parts.append(both.sort_values("win_rate", ascending=False) if ranked else both)
+    found = pd.concat(parts, ignore_index=True)
+    records = found.to_dict("records")
+    texts = {name: [cell(form, row) for row in records] for name, form in _INTERVALS.items()}
+    return found.assign(won=win_rates(found), **texts)
+
+
+def certified() -> pd.DataFrame:
+    """How many losses have a proof that has been checked, by rule set."""
+    found = stored("certificates").groupby("rules")["certified"].agg(["sum", "count"])
+    return found.reset_index()
+
+
+def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    """The rows of some agents, in this order, each from its most deals; with a word on each."""
+    most = rows.sort_values(["deals", "play"], ascending=[False, True], kind="stable")
+    found = most.drop_duplicates("agent").set_index("agent", drop=False).loc[list(names)]
+    return found.assign(about=list(names.values()))
+
+
+@functools.cache
+def odds() -> pd.DataFrame:
+    """A row for each rule set: what simple players, the best fair one and open cards win."""
+    played = stored("family", "recipes", "searches", "four-seasons", "ladder")
+    played = played[played["agent"] != CEILING]
+    played = played.assign(won=win_rates(played))
+    played["text"] = [f"{row.won} ({row.deals:,})" for row in played.itertuples()]
+    bounds, found = counted(census()).set_index("rules"), []
+    for name in RULES:
+        own = played[played["rules"] == name].sort_values("deals", ascending=False, kind="stable")
+        own = own.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
+        best = own.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
+        row = {"rules": name, "file": file_name(name), "best": best["agent"]}
+        row |= {"random": own["text"]["random"], "heuristic": own["text"]["heuristic"]}
+        open_cards = f"{bounds['winnable %'][name]} ({bounds['deals'][name]})"
+        found.append(row | {"fair": best["text"], "open": open_cards})
+    return pd.DataFrame(found)
+
+
+def optima() -> pd.DataFrame:
+    """A row for each small game: its optimum, and what it cost to find."""
+    about = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
+    values = stored("small-games-openings").assign(sure=lambda rows: rows["value"] == 1)
+    values["sure"] *= values["alike"]
+    sums = values.groupby("rules")[["sure", "alike"]].sum()
+    means = values.groupby("rules")[["nodes", "seconds"]].mean()
+    rows = pd.DataFrame(about).T.join(means).assign(sure=sums["sure"] / sums["alike"])
+    return rows.rename_axis("rules").reset_index()
+
+
+def rates() -> pd.DataFrame:
+    """Moves a second: of vector environments some batch sizes on one thread, of others all."""
+    rows = stored("throughput")
+    is_vector = rows["what"].str.startswith("vector environment")
+    return rows[~is_vector | (rows["games"].isin([1, 64, 4096]) & (rows["threads"] == 1))]
+
+
+def leaderboard() -> pd.DataFrame:
+    """The stored rows, those that won most first."""
+    rows = stored("leaderboard").sort_values("win_rate", ascending=False)
+    return rows.assign(won=win_rates(rows), digest=rows["digest"].str[:8])
+
+
+def ratios() -> pd.DataFrame:
+    """Ratios of speeds: their range over the machines that they were measured on."""
+    rows = stored("ratios").replace({"what": {", by CPU time": ""}}, regex=True)
+    found = rows.groupby("what", sort=False)["value"].agg(["min", "max", "count"]).reset_index()
+    low, high = found["min"].map("{:.2f}".format), found["max"].map("{:.2f}".format)
+    return found.assign(text=low.where(low == high, low + " to " + high))
+
+
+def weights() -> pd.DataFrame:
+    """A row for each folder of bundled weights, from its card."""
+    rows = []
+    for path in sorted((ROOT / "agents" / "weights").glob("*/*/model.json")):
+        card = json.loads(path.read_text())["training"]
+        tried, teacher = card["validation"], str(card.get("warm_start")).partition(" ")[0]
+        unit = "games" if "games" in card else "steps"
+        row = {"path": path.relative_to(ROOT).as_posix(), "seed": card["seed"]}
+        row["name"] = f"{path.parts[-3]}/{path.parts[-2]}"
+        row["amount"] = f"{card[unit]:,} {unit}"
+        row["teacher"] = teacher.replace("None", "-").rpartition("weights/")[2]
+        row["minutes"] = card.get("core_seconds", card["seconds"]) / 60
+        rows.append(row | {"tried": tried["won"] if isinstance(tried, dict) else tried})
+    return pd.DataFrame(rows)
+
+
+def mutants() -> pd.DataFrame:
+    """Faults put into the code, by what became of them."""
+    rows = stored("reliability/mutants").merge(stored("reliability/judged"), on="name", how="left")
+    harmless = rows["judgement"].fillna("").str.startswith("equivalent")
+    outcome = rows["outcome"].mask(harmless & (rows["outcome"] != "killed"), "equivalent")
+    counts = pd.crosstab(rows["target"], outcome)
+    return counts.assign(tried=counts.sum(axis=1)).rename_axis(columns=None).reset_index()
+
+
+def script(name: str) -> str:
+    """A recipe's script as a block of code."""
+    return f"```python\n{(ROOT / 'docs/recipes' / name).read_text()}```\n"
+
+
+# --- The parts: page, name of the marks, rows, titles, formats. ---
+
+LADDER = {
+    "random": "any legal move",
+    "greedy": "a beginner's list of moves",
+    "maskable_ppo": "a network that chooses moves",
+    "heuristic": "the advice that good players give",
+    "next_deal_ppo": "a network that chooses the position in which to turn the next card",
+    "planner": "a search guided by a network that it has trained on its own games",
+    "planner@lookahead=1": "the planner, which also averages over the next card",
+    CEILING: "a player who sees every card",
+}
+"""The players of README and docs/answer.md, and what each is."""
+HEADLINE = [CEILING, "planner@lookahead=1", "planner", "next_deal_ppo", "heuristic", "random"]
+"""Those that the README shows."""
+QUOTE = """> One game in 10, says the textbook. A beginner's list of moves wins {greedy:.0%} of \
+games. The advice that good players give wins {heuristic:.0%}. The best computer player that sees \
+only what a person at the table sees wins {best:.0%}. A player who sees every card could win at \
+least {ceiling:.0%}.
+"""
+
+
+def answer() -> pd.DataFrame:
+    """The players of docs/answer.md."""
+    return only(players("four-seasons", "ladder"), LADDER)
+
+
+def quote() -> str:
+    """The answer in a paragraph."""
+    rates = answer().set_index("agent")["win_rate"].to_dict()
+    best = max(rate for name, rate in rates.items() if name != CEILING)
+    return QUOTE.format(**rates | {"best": best})
+
+
+_ODDS = "`random` wins % | `heuristic` wins % | best fair player wins % | can be won %"
+_WON = "{random} | {heuristic} | `{best}` {fair} | {open}"
+
+# fmt: off
+TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
+    ("README.md", "results",
+     lambda: only(players("four-seasons"), {name: LADDER[name] for name in HEADLINE}),
+     "agent | what it is | made of | won % [95%] | ms/game",
+     "{agent} | {about} | {kind} | {won} | {ms_per_game:.2f}"),
+    ("docs/answer.md", "players", answer,
+     "player | name | won % [95%] | deals",
+     "{about} | `{agent}` | {won} | {deals:,}"),
+    ("docs/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
+     "agent | made of | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
+     "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
+    ("docs/benchmark.md", "ratios", ratios,
+     "moves a CPU-second | ratio | machines",
+     "{what} | {text} | {count}"),
+    ("docs/benchmark.md", "rates", rates,
+     "what | games | threads | observation | moves a second | a CPU-second",
+     "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "
+     "| {per_cpu_second:,.0f}"),
+    ("docs/benchmark.md", "costs",
+     lambda: stored("costs").query("not what.str.endswith('CPU time')"),
+     "what | value",
+     "{what} | {value:,.3g}"),
+    ("docs/agents.md", "ladder", lambda: players("ladder"),
+     "agent | made of | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
+     "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
+    ("docs/agents.md", "steps", lambda: stored("steps"),
+     "step | measured on | gain, points",
+     "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
+    ("docs/agents.md", "recipes", lambda: players("recipes"),
+     "rules | agent | made of | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
+     "{rules} | {agent} | {kind} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
+    ("docs/agents.md", "weights", weights,
+     "weights | trained on | started from | minutes | seed | validation deals won %",
+     "[{name}](../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
+    ("docs/agents.md", "habits", lambda: stored("habits"),
+     "where | decisions | they differ | gain in games won, points [95%]",
+     "{where} | {decisions:,} | {differ:,} | {gain:+.1%} [{gain_low:+.1%}, {gain_high:+.1%}]"),
+    ("docs/family.md", "odds", odds,
+     f"rules | {_ODDS}",
+     f"[{{rules}}](rules/{{file}}.md) | {_WON}"),
+    ("docs/solver.md", "certified", certified,
+     "rules | losses | certified",
+     "{rules} | {count} | {sum}"),
+    ("docs/solver.md", "endings", lambda: stored("endings"),
+     "hidden | decisions | positions, median | seconds, median | exact within 1 s % | judged "
+     "| cost, points",
+     "{hidden} | {decisions} | {nodes:,.0f} | {median:.4f} | {within 1 s:.1%} | {both} "
+     "| {cost:.2%}"),
+    ("docs/small-games.md", "optima", optima,
+     "rules | openings | valued | optimum % [95%] | won for certain % | positions "
+     "| core-seconds",
+     "{rules} | {openings:,.0f} | {valued:.0f} | {optimum:.3%} [{low:.2%}, {high:.2%}] "
+     "| {sure:.1%} | {nodes:,.0f} | {seconds:.1f}"),
+    ("docs/learning.md", "study",
+     lambda: players("learning", ranked=True).query("rules == @DEFAULT"),
+     "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move | ms/game",
+     "{agent} | {seeds:.0f} | {won} | {gain} | {up} | {ms_per_move:.3f} | {ms_per_game:.2f}"),
+    ("docs/learning.md", "family", lambda: players("learning").query("rules != @DEFAULT"),
+     "rules | agent | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
+     "{rules} | {agent} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
+    ("docs/leaderboard.md", "leaderboard", leaderboard,
+     "agent | made of | observation | deals | won % [95%] | ms/game | verified",
+     "{agent} | {kind} | {observation} | {which} | {won} | {ms_per_game:.2f} "
+     "| {games:,} games, `{digest}`"),
+    ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
+     "library | tested | environment | lines of glue | masks in training | steps | cards up",
+     "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "
+     "| {steps:,.0f} | {cards_up:.1f}"),
+]
+# fmt: on
+"""Tables with a row for each row of results: page, marks, rows, titles, formats."""
+for _rules in RULES:
+    _page = f"docs/rules/{file_name(_rules)}.md"
+    TABLES.append((_page, "odds", lambda name=_rules: odds().query("rules == @name"), _ODDS, _WON))
+
+OTHERS: dict[tuple[str, str], Callable[[], str]] = {
+    ("docs/answer.md", "quote"): quote,
+    ("docs/answer.md", "thrown-away"): lambda: as_markdown(thrown_away(stored("thrown_away"))),
+    ("docs/small-games.md", "won"): lambda: as_markdown(regret_as_text(stored("small-games"))[0]),
+    ("docs/small-games.md", "regret"): lambda: as_markdown(
+        regret_as_text(stored("small-games"))[1]
+    ),
+    ("docs/solver.md", "rules"): lambda: as_markdown(counted(census())),
+    ("docs/solver.md", "bases"): lambda: as_markdown(counted(by_base(), "base")),
+    ("docs/solver.md", "decided"): lambda: as_markdown(decided_within(by_base())),
+    ("docs/solver.md", "hardest"): lambda: as_markdown(hardest(by_base())),
+    ("docs/reliability.md", "mutants"): lambda: as_is(mutants()),
+}
+"""Parts of another form: page, marks, text."""
+for _name in ("records", "files", "commands", "soak"):
+    OTHERS["docs/reliability.md", _name] = lambda name=_name: as_is(stored(f"reliability/{name}"))
+for _path in sorted((ROOT / "docs" / "recipes").glob("*.md")):
+    for _name in re.findall(r"<!-- (with_\w+\.py) -->", _path.read_text()):
+        OTHERS[_path.relative_to(ROOT).as_posix(), _name] = lambda name=_name: script(name)
+
+
+def parts() -> dict[tuple[str, str], str]:
+    """The text of every part, by page and marks."""
+    tables = {(page, mark): table(rows(), *cells) for page, mark, rows, *cells in TABLES}
+    return tables | {where: text() for where, text in OTHERS.items()}
+
+
+def with_part(page: str, name: str, part: str) -> str:
+    """A text with the part between the marks of a name replaced.
+
+    Raises:
+        ValueError: if the marks are missing.
+    """
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, _, rest = page.partition(start)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"the marks {start.strip()} and {end} are missing")
+    return f"{before}{start}{part}\n{end}{after}"
+
+
+def add(new: Path, path: Path) -> None:
+    """Merge rows of results into stored ones, in place of those with the same keys."""
+    rows, before = read_table(new), read_table(path)
+    keys = [name for name in _KEYS if name in rows and name in before]
+    both = pd.concat([before, rows], ignore_index=True)
+    write_csv(path, both.drop_duplicates(keys, keep="last", ignore_index=True))
+
+
+def main() -> None:
+    """Write the parts, or name the stale ones."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if any is stale")
+    parser.add_argument("--add", nargs=2, type=Path, metavar=("NEW", "STORED"))
+    flags = parser.parse_args()
+    if flags.add:
+        add(*flags.add)
+    stale = []
+    for (page, name), part in parts().items():
+        before = (ROOT / page).read_text()
+        after = with_part(before, name, part)
+        if after != before:
+            stale.append(f"{page}: {name}")
+            if not flags.check:
+                (ROOT / page).write_text(after)
+    print("\n".join(stale) or "all tables are up to date")
+    if flags.check and stale:
+        sys.exit("stale: run python docs/tables.py")
+
+
+if __name__ == "__main__":
+    main()

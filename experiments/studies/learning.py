@@ -1,0 +1,77 @@
+"""Repeat the study of docs/learning.md: next-deal PPO by time of learning.
+
+    python experiments/studies/learning.py --out runs/learning
+
+Trains the grids next_deal.yaml, next_deal_long.yaml and next_deal_family.yaml, about three
+core-hours, compares the policies on test deals, and collects summary.csv and curves.csv, which
+docs/results/learning.csv and learning_curves.csv hold. Finished trainings are not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from four_seasons_env.experiments.compare import main as compare
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.sweep import main as sweep
+from four_seasons_env.experiments.training.run_folder import DONE, read_log, read_run
+
+GRIDS = ("next_deal", "next_deal_long", "next_deal_family")
+POLICIES = {
+    "30-minutes": "next_deal_long/seed-*",
+    "7-minutes": "next_deal/7-minutes-seed-*",
+    "7-minutes-policy-endings": "next_deal/7-minutes-policy-endings-seed-*",
+    "2-minutes": "next_deal/2-minutes-seed-*",
+}
+"""Rows of the table, and the runs of each."""
+FAMILY = ["czarina", "simplicity", "four-seasons-1883"]
+
+
+def curves(grid: Path) -> pd.DataFrame:
+    """The learning curves of a grid: a row a validation."""
+    rows = []
+    for folder in sorted(path.parent for path in grid.glob(f"*/{DONE}")):
+        about = read_run(folder)
+        log = read_log(folder).dropna(subset=["validation/win_rate"])
+        rows.append(
+            pd.DataFrame(
+                {
+                    "core_seconds": log["time/core_seconds"],
+                    "games": log["play/games"],
+                    "win_rate": log["validation/win_rate"],
+                    "study": re.sub(r"-?seed-\d+$", "", folder.name) or grid.name,
+                    "rules": about["rules"]["name"],
+                    "seed": about["run"]["seed"],
+                }
+            )
+        )
+    return pd.concat(rows, ignore_index=True)
+
+
+def main() -> None:
+    """Train, compare, and collect the results."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--deals", default="0-4999")
+    run = parser.parse_args()
+    for grid in GRIDS:
+        sweep([str(Path(__file__).with_name(f"{grid}.yaml")), "--out", str(run.out / grid)])
+    agents = [f"{name}=next_deal_ppo:{run.out}/{runs}" for name, runs in POLICIES.items()]
+    play = ["--play", "deterministic", "--deals"]
+    compared, family = run.out / "compare", run.out / "compare-family"
+    compare(["--agents", "heuristic", *agents, *play, run.deals, "--out", str(compared)])
+    learner = f"next_deal_ppo=next_deal_ppo:{run.out}/next_deal_family/*"
+    compare(
+        ["--agents", "heuristic", learner, "--rules", *FAMILY, *play, "0-999", "--out", str(family)]
+    )
+    summaries = [read_table(folder / "summary.csv") for folder in (compared, family)]
+    write_csv(run.out / "summary.csv", pd.concat(summaries))
+    write_csv(run.out / "curves.csv", pd.concat([curves(run.out / grid) for grid in GRIDS]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Make the pictures of the docs.
+
+    python experiments/studies/pictures.py
+
+A won game as an animation, some positions, the opening of each rule set, and the pages of
+`four-seasons play` and `four-seasons review` on a desk and on a phone, light and dark. The pages
+need Chromium and Playwright; `--no-pages` leaves them out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.reporting.animation import play_out, save_animation
+from four_seasons_env.experiments.review import main as review
+from four_seasons_env.game import Game
+from four_seasons_env.rendering.picture import save_picture
+from four_seasons_env.rules import RULES, file_name
+
+DEAL = 17
+LOST = 10_025
+"""A deal that the heuristic loses."""
+PORT = 8017
+SCREENS = {1500: 1000, 390: 844}
+
+
+def draw(out: Path) -> None:
+    """The animation, the positions and the openings."""
+    positions = play_out("planner", "four-seasons", DEAL)
+    save_animation(positions, out / "game.gif", width=280)
+    middle = len(positions) // 2
+    for theme in ("light", "dark"):
+        path = out / f"position-{theme}.svg"
+        save_picture(positions[middle], path, before=positions[middle - 1], theme=theme)
+    simplicity = Game("simplicity", deal=DEAL)
+    save_picture(simplicity, out / "simplicity.svg", four_colours=True, legal=True)
+    (out / "rules").mkdir(exist_ok=True)
+    for name, rules in RULES.items():
+        save_picture(Game(rules, deal=DEAL), out / "rules" / f"{file_name(name)}.svg")
+
+
+def photograph(out: Path, page_file: Path, address: str) -> None:
+    """The pages, on each screen and in each theme."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
+        for width, height in SCREENS.items():
+            for theme in ("light", "dark"):
+                context = browser.new_context(viewport={"width": width, "height": height})
+                page = context.new_page()
+                page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+                page.goto(page_file.absolute().as_uri())
+                page.screenshot(path=out / f"review-{width}-{theme}.png")
+                page.goto(f"{address}/?rules=four-seasons&deal={DEAL}")
+                page.wait_for_selector("#advice:not([hidden])", timeout=180_000)
+                for number in range(1, 13):
+                    page.click("#step")
+                    page.locator("#count", has_text=f"{number}").wait_for(timeout=60_000)
+                page.check("#show-chance")
+                page.click("#hint")
+                page.wait_for_selector("#values:not([hidden])")
+                page.wait_for_selector("#chance:not([hidden])")
+                page.screenshot(path=out / f"play-{width}-{theme}.png")
+                context.close()
+        browser.close()
+
+
+def main() -> None:
+    """Make all of them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
+    parser.add_argument("--no-pages", action="store_true")
+    run = parser.parse_args()
+    run.out.mkdir(parents=True, exist_ok=True)
+    draw(run.out)
+    if run.no_pages:
+        return
+    page_file = run.out / "review.html"
+    review(["--agent", "heuristic", "--deal", str(LOST), "--out", str(page_file)])
+    command = [sys.executable, "-m", "four_seasons_env", "play", "--no-browser"]
+    address = f"http://127.0.0.1:{PORT}"
+    with subprocess.Popen([*command, "--port", str(PORT)]) as server:
+        try:
+            for _ in range(600):
+                try:
+                    urllib.request.urlopen(address).close()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            photograph(run.out, page_file, address)
+        finally:
+            server.terminate()
+    page_file.unlink()
+
+
+if __name__ == "__main__":
+    main()

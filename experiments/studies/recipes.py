@@ -1,0 +1,91 @@
+"""Run recipes of docs/recipes, and store what came of them in docs/results/libraries.csv.
+
+    python experiments/studies/recipes.py sb3 cleanrl
+
+Recipes are named by their pages. Their packages must be installed where this runs (`pip install -r
+docs/recipes/requirements/sb3.txt`); libraries need versions of each other that do not go together,
+so a virtual environment for each is best. A script prints a line of JSON for what it has trained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+
+RECIPES = ROOT / "docs" / "recipes"
+STORED = ROOT / "docs" / "results" / "libraries.csv"
+GLUE = re.compile(r"# glue.*?\n(.*?)# end of glue", re.DOTALL)
+"""What a script adds to make a library honour masks."""
+MASKED_TRAINING = re.compile(r"""illegal(?:=|": )"raise\"""")
+"""What makes an illegal action in training an error."""
+
+
+def versions(name: str) -> str:
+    """The packages of a recipe, with the versions that are installed.
+
+    Raises:
+        PackageNotFoundError: if one is missing.
+    """
+    listed = RECIPES / "requirements" / f"{name}.txt"
+    packages = re.findall(r"^[\w-]+", listed.read_text(), re.MULTILINE) if listed.is_file() else []
+    found = {each: importlib.metadata.version(each).partition("+")[0] for each in packages}
+    return ", ".join(f"{package} {version}" for package, version in found.items()) or "no library"
+
+
+def run_recipe(name: str) -> list[dict[str, Any]]:
+    """Run the scripts that a page quotes; returns their rows.
+
+    Raises:
+        CalledProcessError: if a script fails.
+    """
+    rows = []
+    page = (RECIPES / f"{name}.md").read_text()
+    for script in re.findall(r"<!-- (with_\w+\.py) -->", page):
+        code = (RECIPES / script).read_text()
+        lines = [line.strip() for part in GLUE.findall(code) for line in part.splitlines()]
+        row = {"page": name, "script": script, "versions": versions(name)}
+        row["glue"] = sum(bool(line) and not line.startswith("#") for line in lines)
+        row["masked_training"] = "yes" if MASKED_TRAINING.search(code) else "no"
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, str(RECIPES / script)],
+                cwd=folder,
+                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+        told = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        rows += [row | json.loads(line) for line in told]
+    return rows
+
+
+def main() -> None:
+    """Run recipes, and replace their rows."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pages", nargs="+", help="such as sb3")
+    parser.add_argument("--out", type=Path, default=STORED)
+    run = parser.parse_args()
+    for name in run.pages:
+        rows = pd.DataFrame(run_recipe(name))
+        stored = read_table(STORED if run.out == STORED or not run.out.is_file() else run.out)
+        both = pd.concat([stored[stored["page"] != name], rows])
+        write_csv(run.out, both.sort_values(["page", "script"], kind="stable"))
+        print(rows.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Each study runs from beginning to end, as small as it can be."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+def run(study: str, *flags: str) -> str:
+    """What a study prints."""
+    command = [sys.executable, f"experiments/studies/{study}.py", *flags]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_ladder_writes_prices_of_validation_deals_alone(tmp_path: Path) -> None:
+    best = tmp_path / "best.json"
+    flags = ["--agents", "heuristic", "greedy", "--best", str(best)]
+    run("ladder", *flags, "--deals", "10000-10001", "--out", str(tmp_path / "x"))
+    prices = json.loads(best.read_text())["agents"]
+    assert {each["agent"] for each in prices} == {"heuristic", "greedy"}
+    assert prices == sorted(prices, key=lambda each: each["milliseconds"])
+
+
+def test_endings_are_valued_between_their_bounds(tmp_path: Path) -> None:
+    flags = ["--agent", "heuristic", "--hidden", "3", "--seconds", "0.05"]
+    run("endings", *flags, "--deals", "10000-10003", "--out", str(tmp_path))
+    table = pd.read_csv(tmp_path / "endings.csv")
+    assert set(table["hidden"]) <= {2, 3}
+    assert (table["low"] <= table["high"]).all()
+    assert (table["own_low"] <= table["own_high"]).all()
+    assert (table["own_high"] <= table["high"]).all()
+    assert list(pd.read_csv(tmp_path / "summary.csv")["agent"].unique()) == ["heuristic"]
+
+
+def test_thrown_away_judges_each_game(tmp_path: Path) -> None:
+    flags = ["--agents", "heuristic", "greedy", "--positions", "20000"]
+    run("thrown_away", *flags, "--deals", "10000-10002", "--out", str(tmp_path))
+    results = pd.read_csv(tmp_path / "results.csv")
+    assert results.groupby("agent").size().to_dict() == {"heuristic": 3, "greedy": 3}
+
+
+def test_losses_name_their_moments(tmp_path: Path) -> None:
+    pytest.importorskip("pysat", reason="the extra `solver` is not installed")
+    run("losses", "--deals", "1", "--out", str(tmp_path))
+    (row,) = pd.read_csv(tmp_path / "losses.csv").to_dict("records")
+    assert row["moments"].split()
+
+
+def test_tune_heuristic_writes_weights(tmp_path: Path) -> None:
+    out = tmp_path / "weights.json"
+    flags = ["--generations", "1", "--population", "3", "--elite", "2", "--deals", "5"]
+    run("tune_heuristic", *flags, "--out", str(out))
+    assert json.loads(out.read_text())["rules"] == "four-seasons"
+
+
+def test_small_games_writes_what_the_package_has(tmp_path: Path) -> None:
+    out = tmp_path / "small_games.json"
+    run("small_games", "--out", str(out))
+    stored = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
+    for name, game in json.loads(out.read_text())["games"].items():
+        assert game == pytest.approx(stored[name], rel=1e-5)
+
+
+def test_figures_draws_every_plot(tmp_path: Path) -> None:
+    run("figures", "--out", str(tmp_path))
+    drawn = {path.name for path in tmp_path.glob("*.png")}
+    assert drawn == {path.name for path in (ROOT / "docs" / "results").glob("*.png")}
+
+
+def test_pictures_draws_the_openings(tmp_path: Path) -> None:
+    run("pictures", "--no-pages", "--out", str(tmp_path))
+    for path in (ROOT / "docs" / "pictures" / "rules").glob("*.svg"):
+        assert (tmp_path / "rules" / path.name).read_text() == path.read_text()
+
+
+def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> None:
+    from four_seasons_env.experiments.studies import learning
+
+    grid = tmp_path / "next_deal.yaml"
+    grid.write_text(
+        "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
+        "  play_candidates: 8, play_expansions: 10, play_ending_expansions: 10}\n"
+        "grid: {seed: [0]}\nvariants: {small: {rules: four-seasons}}\n"
+    )
+    monkeypatch.setattr(learning, "__file__", str(tmp_path / "learning.py"))
+    monkeypatch.setattr(learning, "GRIDS", ("next_deal",))
+    monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small-seed-*"})
+    monkeypatch.setattr(learning, "FAMILY", [])
+    out = tmp_path / "out"
+    monkeypatch.setattr(sys, "argv", ["learning", "--deals", "10000-10001", "--out", str(out)])
+    learning.main()
+    assert "small" in set(pd.read_csv(out / "summary.csv")["agent"])
+    assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
+
+
+@pytest.mark.parametrize("page", ["index", "sb3", "cleanrl", "minari"])
+def test_a_recipe_trains_and_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
+    module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch", "minari": "d3rlpy"}
+    pytest.importorskip(module[page], reason="the recipe's library is not installed")
+    out = tmp_path / "libraries.csv"
+    run("recipes", page, "--out", str(out))
+    rows = pd.read_csv(out).query("page == @page")
+    assert len(rows)
+    assert (rows["games"] == 100).all()
+    assert (rows["illegal"] == 0).all()
