@@ -56,7 +56,7 @@ def photograph(out: Path, page_file: Path, address: str) -> None:
             for theme in ("light", "dark"):
                 context = browser.new_context(viewport={"width": width, "height": height})
                 page = context.new_page()
-                page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+                page.emulate_media(color_scheme=theme)
                 page.goto(page_file.absolute().as_uri())
                 page.screenshot(path=out / f"review-{width}-{theme}.png")
                 page.goto(f"{address}/?rules=four-seasons&deal={DEAL}")

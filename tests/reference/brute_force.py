@@ -1,7 +1,7 @@
 """Can a small game be won? All of it is searched, in plain Python.
 
-Written from the rules pages (docs/rules) and sharing no code with the engine or the solver; only the opening is taken
-from the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
+Written from the rules (docs/rules): it shares no code with the engine or the solver, and takes only
+the opening from the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
 """
 
 from collections.abc import Iterable, Iterator
