@@ -42,7 +42,9 @@ def plot_learning(curves: pd.DataFrame, beside: dict[str, float], path: Path) ->
     studies = list(dict.fromkeys(curves["study"]))
     for (study, _), rows in curves.groupby(["study", "seed"], sort=False):
         minutes = rows["core_seconds"] / 60
-        axes.plot(minutes, rows["win_rate"], ".-", color=colours_of(studies)[str(study)], lw=1, ms=4)
+        axes.plot(
+            minutes, rows["win_rate"], ".-", color=colours_of(studies)[str(study)], lw=1, ms=4
+        )
     axes.set_xscale("log")
     axes.set_xticks(ticks := [0.3, 1, 2, 7, 30], [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()

@@ -1,7 +1,8 @@
 """Can a small game be won? All of it is searched, in plain Python.
 
 Written from the rules (docs/rules): it shares no code with the engine or the solver, and takes only
-the opening from the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
+the opening from the slow model. Nothing is cut off, so it is for small games only. Cards are
+(rank, suit).
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """A slow, plain model of the Four Seasons family: the referee for the compiled engine.
 
 Written from the rules alone (docs/rules): it shares no code with the engine, so a slip in one of
-the two shows as a disagreement. Cards are texts ("6H", "TC"), piles are lists of them, bottom first.
+the two shows as a disagreement. Cards are texts ("6H", "TC"), piles lists of them, bottom first.
 Nothing is cached or clever: after each move everything is worked out again from the cards.
 """
 
