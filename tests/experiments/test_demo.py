@@ -122,8 +122,8 @@ def test_sigterm_is_for_the_whole_demo(tmp_path: Path, monkeypatch) -> None:
 def test_expectations_come_from_the_kept_results() -> None:
     told = expectations("four-seasons")
     kept = pd.read_csv(demo_module.RESULTS / "four-seasons.csv").set_index("agent")
-    for name, label in SHOWN.items():
-        rate = kept.loc[[label], "win_rate"].iloc[0]
+    for name in SHOWN:
+        rate = kept.loc[[name], "win_rate"].iloc[0]
         assert f"{name} {rate:.1%}" in told
     assert expectations("czarina") == ""
 
