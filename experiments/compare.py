@@ -142,13 +142,11 @@ def _check(run: Compare) -> list[str]:
     return rule_sets
 
 
-def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
+def play_all(run: Compare) -> pd.DataFrame:
     """Play the blocks that are missing, and return all results, a row per game.
 
     Args:
         run: the comparison.
-        finish_when_stopped: on Ctrl-C, return the blocks of deals that all agents have played, if
-            there are any.
 
     Raises:
         ValueError: for an unknown agent or rule set, weights that cannot be used, or a folder with
@@ -176,28 +174,18 @@ def play_all(run: Compare, finish_when_stopped: bool = False) -> pd.DataFrame:
         for block in blocks
         if (played := player.deals_in(block))
     ]
-    try:
-        run_blocks(play_block, tasks, "playing", run.workers)
-    except KeyboardInterrupt:
-        missing = {task.deals for task in tasks if task.left(task.stored())}
-        tasks = [task for task in tasks if task.deals not in missing]
-        if not (finish_when_stopped and tasks):
-            raise
-        print("ended early, with the deals that all have played; Ctrl-C again stops it")
+    run_blocks(play_block, tasks, "playing", run.workers)
     results = collect_blocks(tasks, run.out / "results.csv")
     manifest.rows = len(results)
     manifest.write(run.out)
     return results
 
 
-def compare(
-    run: Compare, finish_when_stopped: bool = False, stored: pd.DataFrame | None = None
-) -> None:
+def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     """Play, print the table, and save the table and plots with the results.
 
     Args:
         run: see `play_all`.
-        finish_when_stopped: likewise.
         stored: rows of another summary, of agents that do not play now, for the table.
     """
     _check(run)
@@ -215,7 +203,7 @@ def compare(
     )
 
     census = read_census(run.census)
-    results = play_all(run, finish_when_stopped)
+    results = play_all(run)
     if stored is not None:
         write_csv(run.out / STORED_ROWS, stored)
     summary = summarise_folder(run.out, results, census)

@@ -3,39 +3,32 @@
     four-seasons demo --minutes 2
 
 Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
-from nothing, plays it on the 10,000 test deals beside the heuristic and a beginner's list, and
-writes a report. Agents whose games take longer than the demo are shown with stored results. Ctrl-C
-ends learning or playing early, and the demo goes on with what there is; where there is nothing yet,
-or on a second Ctrl-C in the same step, the demo ends.
+from random weights, plays it on the 10,000 test deals together with the heuristic and a beginner's
+list, and writes a report. Agents that take longer to play are shown with stored results.
 """
 
 from __future__ import annotations
 
 import time
-import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.engine.deals import TEST, parse_deals
 from four_seasons_env.experiments.command_line import RESULTS, run_command
-from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.evaluation.results import read_results
 from four_seasons_env.experiments.out_folder import check_writable
-from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.animation import save_game
-from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.train import Train, check_minutes, train
-from four_seasons_env.experiments.training.run_folder import BEST, DONE
+from four_seasons_env.experiments.training.run_folder import BEST
 from four_seasons_env.rules import get_rules
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
-"""Its name in tables."""
+"""The trained agent's name in tables."""
 
 PLAYED = ("greedy", "heuristic")
 """Agents that play the same deals."""
@@ -44,7 +37,7 @@ SHOWN = ("random", "maskable_ppo", "finisher", "planner")
 """Agents that are shown with stored results."""
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_ending_expansions=1400")
-"""Hyperparameters by which the agent plays twice as fast, and wins some two points less."""
+"""Hyperparameters with which the agent plays twice as fast and wins about two points less."""
 
 
 @dataclass
@@ -56,14 +49,15 @@ class Demo:
     out: Path = Path("runs/demo")
     """Folder in which each demo makes a new folder."""
     rules: str = "four-seasons"
+    """Rule set to learn and play."""
     deals: str = f"{TEST[0]}-{TEST[-1]}"
     """A range of deals to compare on."""
-    open: bool = False
-    """Open the report in the browser."""
 
 
 def expectations(rules: str) -> str:
-    """Win rates that are known before the demo starts, from the stored results."""
+    """The win rates that are known before the demo starts, from the stored results."""
+    from four_seasons_env.experiments.reporting.tables import read_table
+
     stored = read_table(RESULTS / "four-seasons.csv")
     stored = stored[stored["rules"] == rules].drop_duplicates("agent")
     rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
@@ -73,6 +67,8 @@ def expectations(rules: str) -> str:
 
 def _stored(rules: str) -> pd.DataFrame:
     """The stored results of the agents of `SHOWN`."""
+    from four_seasons_env.experiments.reporting.tables import read_table
+
     rows = read_table(RESULTS / "four-seasons.csv")
     rows = rows[rows["agent"].isin(SHOWN) & (rows["rules"] == rules)]
     plays_so = rows["play"] == "deterministic"
@@ -82,22 +78,28 @@ def _stored(rules: str) -> pd.DataFrame:
 
 def demo(run: Demo) -> Path:
     """Run the three steps one after the other, and return the folder of their results."""
-    console = Console()
-    started = time.monotonic()
-    folder = run.out / time.strftime("%Y%m%d-%H%M%S")
-    learned, compared = folder / "train", folder / "compare"
     get_rules(run.rules)
     parse_deals(run.deals)
     check_minutes(minutes=run.minutes)
     check_writable(run.out)
+
+    from rich.console import Console
+
+    from four_seasons_env.experiments.compare import Compare, compare
+    from four_seasons_env.experiments.report import Report, report
+    from four_seasons_env.experiments.reporting.animation import save_game
+
+    console = Console()
+    started = time.monotonic()
+    folder = run.out / time.strftime("%Y%m%d-%H%M%S")
+    learned, compared = folder / "train", folder / "compare"
 
     console.rule(f"1 of 3: an agent learns from nothing for {run.minutes:g} minutes")
     console.print(
         "An action is the position in which the next card is turned. Learned: which is best. "
         "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
         f"hand: the order of the search. {expectations(run.rules)} After a minute the learner "
-        "beats the heuristic. Ctrl-C ends a step early, and the demo goes on with what there is; a "
-        "second Ctrl-C within the step ends the demo."
+        "beats the heuristic."
     )
     train(
         Train(
@@ -109,12 +111,8 @@ def demo(run: Demo) -> Path:
             set=list(QUICK),
             validations=5,
             validation_deals=200,
-        ),
-        finish_when_stopped=True,
+        )
     )
-
-    if not (learned / DONE).is_file():  # it was told to stop by SIGTERM
-        raise KeyboardInterrupt
 
     console.rule("2 of 3: comparison on held-out deals")
     compare(
@@ -125,7 +123,6 @@ def demo(run: Demo) -> Path:
             deals=run.deals,
             play=["deterministic"],
         ),
-        finish_when_stopped=True,
         stored=_stored(run.rules),
     )
 
@@ -139,13 +136,13 @@ def demo(run: Demo) -> Path:
     console.print(f"one game:       {animation} (deal {deal}, {how})")
     console.print(f"report:         {page}")
     console.print(f"the demo took {(time.monotonic() - started) / 60:.1f} minutes")
-    if run.open:
-        webbrowser.open(page.resolve().as_uri())
     return folder
 
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
     """The first deal that the trained agent won (else its first deal), and whether it won one."""
+    from four_seasons_env.experiments.evaluation.results import read_results
+
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])

@@ -2,26 +2,26 @@
 
     four-seasons sweep experiments/studies/baselines.yaml --out runs/study
 
-A YAML file lists the trainings. Each job is a run of `four-seasons train` with a folder and a
-process of its own, so that a job that fails or is killed does not stop the others. Started again,
-a sweep skips finished jobs and resumes unfinished ones.
+A YAML file lists the trainings. Each job is a run of `four-seasons train` with its own folder and
+process, so a job that fails does not stop the others. A sweep that is started again skips finished
+jobs and resumes unfinished ones. A job uses one thread of torch unless OMP_NUM_THREADS is set.
 
     fixed:                      # flags of `four-seasons train`, or hyperparameters, of all jobs
       rules: four-seasons
       minutes: 7
     grid:                       # every combination of these
-      agent: [maskable_ppo, maskable_dqn]
+      agent: [maskable_ppo, next_deal_ppo]
       seed: [0, 1, 2, 3, 4]
-    variants:                   # optional: each of these by itself, with all of the grid
-      wide: {candidates: 48, layers: [128, 64, 64, 64]}
-      policy-endings: {endings: policy}
-    samples:                    # optional: random draws of these, each with all of the grid
+    variants:                   # optional: each of these, combined with the grid
+      plain: {}
+      patient: {gamma: 0.995}
+    samples:                    # optional: random draws of these, each combined with the grid
       count: 20
       seed: 0
       draw:
         learning_rate: {log_uniform: [1.0e-4, 1.0e-2]}
-        gamma: {uniform: [0.99, 1.0]}
-        layers: {choice: [[256, 256], [512, 512]]}
+        ent_coef: {uniform: [0.0, 0.02]}
+        n_epochs: {choice: [3, 10]}
 """
 
 from __future__ import annotations
@@ -32,27 +32,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import tyro
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from scipy import stats
+from msgspec import Meta
 
-from four_seasons_env.agents.schemas import read_checked
+from four_seasons_env.agents.schemas import Count, Positive, fitting, read_checked
 from four_seasons_env.agents.yaml_values import read_yaml
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.out_folder import check_out
-from four_seasons_env.experiments.parallel.jobs import Failure, run_tasks
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.experiments.train import Train, parse_steps
+from four_seasons_env.experiments.training.learner import get_trainer
 from four_seasons_env.experiments.training.run_folder import (
     DONE,
     RUN,
@@ -61,11 +55,14 @@ from four_seasons_env.experiments.training.run_folder import (
     read_log,
     write_json,
 )
-from four_seasons_env.experiments.training.trainers import get_trainer
 from four_seasons_env.rules import get_rules, nearest
 
-PARTS = ("fixed", "grid", "variants", "samples")
-DRAWS = ("choice", "log_uniform", "uniform")
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from four_seasons_env.experiments.parallel.jobs import Failure
+
 FLAGS = tuple(
     each.name
     for each in dataclasses.fields(Train)
@@ -80,10 +77,28 @@ class Sweep:
     jobs: tyro.conf.Positional[Path]
     """The YAML file that lists the trainings."""
     out: Path
-    """Folder of the runs; each has a folder of its own."""
+    """Folder of the runs; each has its own folder."""
     workers: Workers = field(default_factory=Workers)
-    threads: int = 1
-    """Threads of torch in each job."""
+
+
+@dataclass
+class Samples:
+    """The schema of `samples` in the YAML file."""
+
+    count: Positive
+    draw: dict[str, Annotated[dict[str, list[Any]], Meta(min_length=1, max_length=1)]]
+    """For each key, `choice` and its values, or `uniform` or `log_uniform` and their bounds."""
+    seed: Count = 0
+
+
+@dataclass
+class Trainings:
+    """The schema of the YAML file."""
+
+    fixed: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, Any] = field(default_factory=dict)
+    variants: dict[str, dict[str, Any]] = field(default_factory=lambda: {"": {}})
+    samples: Samples | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,6 @@ class Job:
     out: Path
     command: tuple[str, ...]
     """Flags of `four-seasons train`."""
-    threads: int
 
     @property
     def is_done(self) -> bool:
@@ -109,40 +123,47 @@ def read_jobs(run: Sweep) -> list[Job]:
         FileNotFoundError: if there is no such file.
         ValueError: for an unknown key, with the nearest one, or an invalid value.
     """
-    if not run.jobs.is_file():
-        raise FileNotFoundError(f"no sweep at {run.jobs}")
-    parts = read_yaml(run.jobs)
-    if not isinstance(parts, dict):
-        raise ValueError(f"{run.jobs} must hold {', '.join(PARTS)}")
-    for key in parts:
-        if key not in PARTS:
-            raise ValueError(f"unknown part {key!r} of a sweep: {nearest(key, PARTS)}")
-        if not isinstance(parts[key], dict):
-            raise ValueError(f"{key!r} in {run.jobs} must hold lines of the form 'key: value'")
-    grid = {
-        key: each if isinstance(each, list) else [each]
-        for key, each in parts.get("grid", {}).items()
-    }
-    draws = _draw(parts["samples"]) if "samples" in parts else [{}]
-    variants = parts.get("variants") or {"": {}}
-    for variant, own in variants.items():
-        if not isinstance(own, dict):
-            raise ValueError(f"variant {variant!r} must hold lines of the form 'key: value'")
-    jobs = []
-    for (number, drawn), (variant, own) in itertools.product(enumerate(draws), variants.items()):
-        for chosen in itertools.product(*grid.values()):
-            varied = dict(zip(grid, chosen, strict=True))
-            names = [variant] if variant else []
-            names += [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
-            names += [f"sample-{number:03d}"] if "samples" in parts else []
-            name = "-".join(names) or "run"
-            values = parts.get("fixed", {}) | own | varied | drawn
-            command = _command(values, run.out / name)
-            jobs.append(Job(name, run.out / name, command, run.threads))
-    doubles = {job.name for job in jobs if sum(each.name == job.name for each in jobs) > 1}
-    if doubles:
-        raise ValueError(f"the grid names a job twice: {', '.join(sorted(doubles))}")
-    return jobs
+    trainings = _read(run.jobs)
+    grid = {key: each if isinstance(each, list) else [each] for key, each in trainings.grid.items()}
+    draws = _draw(trainings.samples) if trainings.samples else [{}]
+    jobs: dict[str, Job] = {}
+    for (number, drawn), (variant, own), chosen in itertools.product(
+        enumerate(draws), trainings.variants.items(), itertools.product(*grid.values())
+    ):
+        varied = dict(zip(grid, chosen, strict=True))
+        names = [variant] if variant else []
+        names += [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
+        names += [f"sample-{number:03d}"] if trainings.samples else []
+        name = "-".join(names) or "run"
+        if name in jobs:
+            raise ValueError(f"the grid names a job twice: {name}")
+        command = _command(trainings.fixed | own | varied | drawn, run.out / name)
+        jobs[name] = Job(name, run.out / name, command)
+    return list(jobs.values())
+
+
+def _read(path: Path) -> Trainings:
+    """The content of the YAML file; unknown keys are answered with the nearest."""
+    if not path.is_file():
+        raise FileNotFoundError(f"no sweep at {path}")
+    values = read_yaml(path)
+    parts = [each.name for each in dataclasses.fields(Trainings)]
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} must hold {', '.join(parts)}")
+    _check_keys("part of a sweep", values, parts)
+    if isinstance(values.get("samples"), dict):
+        known = [each.name for each in dataclasses.fields(Samples)]
+        _check_keys("key of samples", values["samples"], known)
+    try:
+        return fitting(values, Trainings)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _check_keys(what: str, keys: Iterable[str], known: Sequence[str]) -> None:
+    for key in keys:
+        if key not in known:
+            raise ValueError(f"unknown {what} {key!r}: {nearest(key, known)}")
 
 
 def _name(key: str, value: Any) -> str:
@@ -150,33 +171,33 @@ def _name(key: str, value: Any) -> str:
     return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in text)
 
 
-def _draw(samples: dict[str, Any]) -> list[dict[str, Any]]:
+def _draw(samples: Samples) -> list[dict[str, Any]]:
     """The drawn values of each sample; the same in every call."""
-    known = ("count", "seed", "draw")
-    for key in samples:
-        if key not in known:
-            raise ValueError(f"unknown key {key!r} of samples: {nearest(key, known)}")
-    count, columns = int(samples["count"]), {}
-    for i, (key, how) in enumerate(samples["draw"].items()):
+    from scipy import stats
+
+    columns: dict[str, list[Any]] = {}
+    for i, (key, how) in enumerate(samples.draw.items()):
         ((kind, values),) = how.items()
-        if kind not in DRAWS:
-            raise ValueError(f"unknown draw {kind!r} of {key}: {nearest(kind, DRAWS)}")
-        random_state = 1000 * int(samples.get("seed", 0)) + i
+        _check_keys(f"draw of {key}", [kind], ("choice", "log_uniform", "uniform"))
+        random_state = 1000 * samples.seed + i
         if kind == "choice":
-            drawn = stats.randint(0, len(values)).rvs(count, random_state=random_state)
+            drawn = stats.randint(0, len(values)).rvs(samples.count, random_state=random_state)
             columns[key] = [values[index] for index in drawn]
             continue
         low, high = values
-        made = (
+        spread = (
             stats.loguniform(low, high) if kind == "log_uniform" else stats.uniform(low, high - low)
         )
-        columns[key] = [float(f"{x:.6g}") for x in made.rvs(count, random_state=random_state)]
-    return [{key: column[n] for key, column in columns.items()} for n in range(count)]
+        drawn = spread.rvs(samples.count, random_state=random_state)
+        columns[key] = [float(f"{value:.6g}") for value in drawn]
+    return [{key: column[n] for key, column in columns.items()} for n in range(samples.count)]
 
 
 def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
-    """The flags of one job; keys that are no flags of `four-seasons train` are hyperparameters."""
+    """The flags of one job; keys that are not flags of `four-seasons train` are hyperparameters."""
+    get_rules(str(values.get("rules", "four-seasons")))
     trainer = get_trainer(str(values.get("agent", Train(out).agent)))
+    parse_steps(str(values.get("steps", trainer.steps)))
     hyperparameters = [each.name for each in dataclasses.fields(trainer.schema)]
     flags, settings = [], []
     for key, value in values.items():
@@ -185,64 +206,48 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
         elif key in hyperparameters:
             settings.append(f"{key}={json.dumps(value)}")
         else:
-            known = [*FLAGS, *hyperparameters]
             raise ValueError(
                 f"{key!r} is no flag of `four-seasons train` and no hyperparameter of "
-                f"{trainer.name}: {nearest(key, known)}"
+                f"{trainer.name}: {nearest(key, [*FLAGS, *hyperparameters])}"
             )
-    get_rules(str(values.get("rules", "four-seasons")))
-    parse_steps(str(values.get("steps", trainer.steps)))
-    path = values.get("hyperparameters")
-    trainer.read_settings(Path(path) if path else None, settings)
+    trainer.read_settings(settings)
     return (*flags, *(["--set", *settings] if settings else []))
 
 
 def run_job(job: Job) -> None:
-    """Train in a process of its own; its output goes to a file in `logs`.
+    """Train in a new process; its output goes to a file in `logs`.
 
     Raises:
         RuntimeError: if it fails, with the last line of its output.
     """
     if job.is_done:
         return
-    resumes = (job.out / RUN).is_file()
-    flags = ["--resume"] if resumes else job.command
-    threads = str(job.threads)
     out = job.out.resolve()
     if out.is_relative_to(ROOT):
         out = out.relative_to(ROOT)  # so that run.json has the same command in every clone
+    flags = ["--resume"] if (job.out / RUN).is_file() else job.command
+    command = ["train", "--out", str(out), "--n-jobs", "1", *flags]
     log = job.out.parent / "logs" / f"{job.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "four_seasons_env",
-                "train",
-                "--out",
-                str(out),
-                "--n-jobs",
-                "1",
-                *flags,
-            ],
+            [sys.executable, "-m", "four_seasons_env", *command],
             cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+            env={"OMP_NUM_THREADS": "1", **os.environ},
             stdout=printed,
             stderr=subprocess.STDOUT,
             check=False,
         )
-    if done.returncode or not job.is_done:
+    if done.returncode:
         last = (log.read_text().strip().splitlines() or ["nothing was printed"])[-1]
-        how = f"exit status {done.returncode}" if done.returncode else "stopped before its end"
-        raise RuntimeError(f"{how}; {log}: {last}")
+        raise RuntimeError(f"exit status {done.returncode}; {log}: {last}")
 
 
-def _claim(run: Sweep, jobs: list[Job]) -> None:
-    """Refuse a folder whose runs were started with other flags than those of the sweep.
+def _check_manifest(run: Sweep, jobs: list[Job]) -> None:
+    """Write the jobs to `sweep.json`, after those that are there; a job keeps its flags.
 
     Raises:
-        ValueError: naming the run.
+        ValueError: naming the job whose flags are others.
     """
     path = run.out / "sweep.json"
     commands = {job.name: list(job.command) for job in jobs}
@@ -258,6 +263,8 @@ def _claim(run: Sweep, jobs: list[Job]) -> None:
 
 def _view(jobs: list[Job], failures: list[Failure]) -> Table:
     """The state of each job, from its files."""
+    from rich.table import Table
+
     failed = {each.name for each in failures}
     done = sum(job.is_done for job in jobs)
     table = Table(title=f"{done} of {len(jobs)} jobs done", title_justify="left")
@@ -266,37 +273,27 @@ def _view(jobs: list[Job], failures: list[Failure]) -> Table:
     for job in jobs:
         started = (job.out / RUN).is_file()
         state = "failed" if job.name in failed else "running" if started else "waiting"
-        log = read_log(job.out)
-        table.add_row(
-            job.name,
-            "done" if job.is_done else state,
-            f"{log[STEPS].iloc[-1]:,.0f}" if len(log) else "",
-            _last(log, "play/win_rate"),
-            _last(log, "validation/win_rate"),
-        )
+        table.add_row(job.name, "done" if job.is_done else state, *_latest(job.out))
     return table
 
 
-def _last(log: pd.DataFrame, column: str) -> str:
-    values = log[column].dropna().tolist() if column in log else []
-    return f"{100 * values[-1]:.1f}" if len(values) else ""
-
-
-def _safely(view: Callable[[], Table]) -> Callable[[], Table]:
-    """A view that shows its last table again when a log is being written."""
-    last = Table()
-
-    def show() -> Table:
-        nonlocal last
-        with suppress(OSError, ValueError):
-            last = view()
-        return last
-
-    return show
+def _latest(out: Path) -> list[str]:
+    """Steps and win rates at the end of a run's log."""
+    try:
+        log = read_log(out)
+    except (OSError, ValueError):  # it is being written
+        return []
+    cells = [f"{log[STEPS].iloc[-1]:,.0f}" if len(log) else ""]
+    for column in ("play/win_rate", "validation/win_rate"):
+        values = log[column].dropna().tolist() if column in log else []
+        cells.append(f"{100 * values[-1]:.1f}" if values else "")
+    return cells
 
 
 def results_of(jobs: list[Job]) -> pd.DataFrame:
     """A row for each finished job, the best on validation deals first."""
+    import pandas as pd
+
     rows = []
     for job in jobs:
         if job.is_done:
@@ -325,17 +322,22 @@ def sweep(run: Sweep) -> list[Failure]:
     """
     run.workers.check()
     check_out(run.out, "sweep")
-    if run.threads < 1:
-        raise ValueError(f"--threads is 1 or more, not {run.threads}")
     jobs = read_jobs(run)
-    _claim(run, jobs)
+
+    from rich.console import Console
+    from rich.live import Live
+
+    from four_seasons_env.experiments.parallel.jobs import run_tasks
+    from four_seasons_env.experiments.reporting.tables import write_csv
+
+    _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]
     failures: list[Failure] = []
     console = Console()
-    view = _safely(lambda: _view(jobs, failures))
-    with Live(get_renderable=view, console=console, refresh_per_second=0.5):
-        names = [job.name for job in todo]
-        for failure in run_tasks(run_job, todo, names, run.workers):
+    with Live(
+        get_renderable=lambda: _view(jobs, failures), console=console, refresh_per_second=0.5
+    ):
+        for failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
             if failure:
                 failures.append(failure)
     write_csv(run.out / "jobs.csv", results_of(jobs))

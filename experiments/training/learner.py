@@ -1,4 +1,4 @@
-"""What a training run needs of an algorithm: `Trainer` and `Learner`, whatever learns."""
+"""What `four-seasons train` needs from an algorithm: a `Trainer`, which starts a `Learner`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import torch
-
-from four_seasons_env.agents.policy_files import PolicyCard
-from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.rules import Rules
+from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.rules import Rules, nearest
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+
+    from four_seasons_env.agents.policy_files import PolicyCard
+    from four_seasons_env.experiments.parallel.pool import Pool
+    from four_seasons_env.experiments.training.clock import Clock
     from four_seasons_env.experiments.training.monitor import Monitor
 
 
@@ -29,51 +30,42 @@ class Learner(abc.ABC):
 
     @abc.abstractmethod
     def describe(self) -> str:
-        """Its size, for the line that a run starts with."""
+        """Its size, for the first line that a run prints."""
 
     @abc.abstractmethod
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
         """Card and weights of the policy learned so far.
 
         Args:
-            training: where the policy comes from, for the card.
+            training: the origin of the policy, for the card.
         """
 
     @abc.abstractmethod
     def play_deals(
         self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
     ) -> pd.DataFrame:
-        """Play deals by a policy, for validation; see
+        """Play deals with a policy, for validation; see
         `four_seasons_env.experiments.evaluation.play.play_deals`."""
 
+    @abc.abstractmethod
     def warm_start(self, teacher: str) -> None:
-        """Start from an agent that `Trainer.check_warm_start` has let pass."""
-        raise NotImplementedError
+        """Start from an agent that `Trainer.check_warm_start` accepts."""
 
     @abc.abstractmethod
     def learn(self, monitor: Monitor) -> None:
-        """Learn until the monitor ends the run; call its `between_updates` between two updates."""
+        """Learn until the monitor ends the run; calls `Monitor.between_updates`."""
 
     @abc.abstractmethod
-    def save(self, folder: Path, state: dict[str, Any]) -> None:
-        """Write a checkpoint to a folder, replacing the one before as a whole.
-
-        Args:
-            folder: of the checkpoint.
-            state: the monitor's part, JSON.
-        """
+    def save(self, folder: Path) -> None:
+        """Write everything that learning depends on into the folder of a checkpoint."""
 
     @abc.abstractmethod
-    def restore(self, folder: Path) -> dict[str, Any]:
-        """Continue from a checkpoint; returns the monitor's part of it.
-
-        Raises:
-            ValueError: for a damaged checkpoint, or one of other settings.
-        """
+    def restore(self, folder: Path) -> None:
+        """Continue from the folder of a checkpoint, of a run with the same settings and seed."""
 
 
 class Trainer(abc.ABC):
-    """An algorithm as `four-seasons train` sees it."""
+    """An algorithm."""
 
     name: str
     """Registered name of its agent."""
@@ -84,32 +76,27 @@ class Trainer(abc.ABC):
     steps: str
     """Steps of a run by default."""
     log_steps: int
-    """Steps between two rows of the log at most."""
-    counts_cards_up: bool
-    """Whether its training games have a number of cards up."""
+    """Most steps between two rows of the log."""
     threads: int | None
-    """Of torch, when it learns; None: as many as torch has."""
+    """Threads of torch while it learns; None: torch's own choice."""
     uses_workers: bool
     """Whether its games are split over workers."""
 
     @abc.abstractmethod
-    def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Any:
-        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
+    def read_settings(self, overrides: Iterable[str] = ()) -> Any:
+        """Its hyperparameters, with overrides such as "gamma=0.99"; see
+        `four_seasons_env.agents.learned.settings.read_settings`."""
 
     @abc.abstractmethod
     def settings_from(self, values: dict[str, Any]) -> Any:
         """Its hyperparameters from a dictionary that holds all of them."""
 
     @abc.abstractmethod
-    def check_warm_start(self, teacher: str, rules: Rules) -> str:
-        """What a run says of a start from an agent: its name, and what else tells it from others.
-
-        Args:
-            teacher: the agent.
-            rules: the rule set to learn.
+    def check_warm_start(self, teacher: str, rules: Rules) -> None:
+        """Refuse an agent that it cannot start from.
 
         Raises:
-            ValueError: if it cannot start from that agent; says from which.
+            ValueError: naming the agents that it can start from.
         """
 
     @abc.abstractmethod
@@ -119,7 +106,7 @@ class Trainer(abc.ABC):
         Args:
             settings: of `read_settings`.
             rules: the rule set to learn.
-            pool: workers, if it uses them, who compile too.
+            pool: workers, which compile too if the algorithm uses them.
         """
 
     @abc.abstractmethod
@@ -129,7 +116,25 @@ class Trainer(abc.ABC):
         Args:
             settings: of `read_settings`.
             rules: the rule set to learn.
-            seed: training seed, of the deals, the network and the exploration.
+            seed: training seed of the deals, the network and the exploration.
             clock: learning rates fall with it.
-            pool: workers, if it uses them.
+            pool: workers, for algorithms that use them.
         """
+
+
+def get_trainer(agent: str) -> Trainer:
+    """The trainer of a learning agent. Unknown agents are refused before torch is imported.
+
+    Raises:
+        ValueError: for an agent that does not learn, with the nearest that does.
+    """
+    learning = [name for name, entry in AGENTS.items() if entry.learns]
+    if agent not in learning:
+        raise ValueError(f"no learning agent {agent!r}: {nearest(agent, learning)}")
+    if agent == "planner":
+        from four_seasons_env.experiments.training.planner import PlannerTrainer
+
+        return PlannerTrainer()
+    from four_seasons_env.experiments.training.stable_baselines import StableBaselinesTrainer
+
+    return StableBaselinesTrainer(agent)

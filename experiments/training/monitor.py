@@ -1,59 +1,72 @@
 """`Monitor`: logs, validates and saves a run between two updates, and ends it.
 
-None of that changes what is learned: it uses no random state of the training, and the clock is
-stopped.
+None of this changes what is learned: the monitor uses no random state of the training, and it stops
+the clock.
 """
 
 from __future__ import annotations
 
-import json
-from collections import deque
+import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.progress import Progress
-from stable_baselines3.common.logger import Logger
+from rich.progress import Progress as Bar
+from stable_baselines3.common.logger import (
+    CSVOutputFormat,
+    KVWriter,
+    Logger,
+    TensorBoardOutputFormat,
+)
+from torch.utils.tensorboard import SummaryWriter
 
+from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.agents.policy_files import save_policy
-from four_seasons_env.agents.schemas import Amount, Count, fitting
+from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.engine.deals import VALIDATION
-from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.experiments.training.checkpoints import new_checkpoint
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.learner import Learner, Trainer
 from four_seasons_env.experiments.training.run_folder import (
     BEST,
-    CHECKPOINT,
     LAST,
-    POLICIES,
+    PROGRESS,
     STEPS,
-    VALIDATION_GAMES,
+    Done,
     Validation,
+    write_json,
 )
-from four_seasons_env.rules import Rules
 
 RECENT = 1000
-"""Episodes of the running win rate."""
+"""Games of the running win rate."""
+
+CHECKPOINT_SECONDS = 60.0
+"""Seconds of learning between two checkpoints."""
+
+_STATE = "monitor.json"
 
 
 @dataclass
-class Watched:
-    """The schema of the monitor's part of a checkpoint."""
+class Progress:
+    """How far a run has come: the monitor's part of a checkpoint."""
 
-    seconds: Amount
-    core_seconds: Amount
-    games: Count
-    won: list[bool]
-    """Of the last training games, whether each was won."""
-    cards_up: list[Count]
-    best: Validation | None
-    validated: Count
+    seconds: Amount = 0.0
+    """Seconds of learning, by the clock."""
+    core_seconds: Amount = 0.0
+    """Seconds of learning, of processor time."""
+    games: Count = 0
+    """Training games that have ended."""
+    won: list[bool] = field(default_factory=list)
+    """Whether each of the last `RECENT` games was won."""
+    cards_up: list[Count] = field(default_factory=list)
+    """Cards up at the end of these games; empty if the algorithm does not report them."""
+    best: Validation | None = None
+    validations: Count = 0
     """Validations so far."""
-    logged_steps: Count
-    recorded: dict[str, tuple[float, Any]]
-    """What the next row of the log has so far: values, and where they are not to be written."""
+    logged_steps: Count = 0
+    """Steps at the last row of the log."""
 
 
 class Monitor:
@@ -63,17 +76,14 @@ class Monitor:
         out: the run's folder.
         trainer: the algorithm.
         learner: what learns.
-        rules: the rule set.
-        training: what cards of policies say of the run: its seed and the like.
+        training: the origin of the policies, for their cards: training seed and the like.
         clock: the run's time.
-        bar: where progress is shown.
-        validations: how many there are, evenly over the run; the last is at its end.
-        validation_deals: how many of the 10,000 are played.
-        checkpoint_every: minutes of learning between two checkpoints.
+        bar: shows the progress.
+        validations: number of validations, evenly over the run; the last is at its end.
+        validation_deals: how many of the 10,000 validation deals are played.
 
     Attributes:
-        logger: of the run; to be set before learning starts.
-        stop_signal: number of the signal that asks the run to stop at the next checkpoint, if any.
+        logger: writes progress.csv and the TensorBoard log; set by `start` and `restore`.
     """
 
     logger: Logger
@@ -84,143 +94,116 @@ class Monitor:
         trainer: Trainer,
         learner: Learner,
         *,
-        rules: Rules,
         training: dict[str, Any],
         clock: Clock,
-        bar: Progress,
+        bar: Bar,
         validations: int,
         validation_deals: int,
-        checkpoint_every: float,
     ) -> None:
         self.out = out
         self.trainer = trainer
         self.learner = learner
-        self.rules = rules
         self.training = training
         self.clock = clock
         self.bar = bar
         self.task = bar.add_task("learning", total=1.0, wins="", rate="")
         self.validations = validations
         self.deals = VALIDATION[:validation_deals]
-        self.checkpoint_every = 60 * checkpoint_every
         self.log_every = max(min(trainer.log_steps, clock.steps // 50), 1)
-        self.stop_signal: int | None = None
-        self.won: deque[bool] = deque(maxlen=RECENT)
-        self.cards_up: deque[int] = deque(maxlen=RECENT)
-        self.best: Validation | None = None
-        self.validated = 0
-        self.logged_steps = 0
-        self.games = 0
-        self.saved_seconds = 0.0
-        self._saved_at_stop = False
+        self.progress = Progress()
 
-    def state(self) -> dict[str, Any]:
-        """The monitor's part of a checkpoint."""
-        return {
-            "seconds": self.clock.seconds,
-            "core_seconds": self.clock.core_seconds,
-            "games": self.games,
-            "won": [bool(each) for each in self.won],
-            "cards_up": [int(each) for each in self.cards_up],
-            "best": asdict(self.best) if self.best else None,
-            "validated": self.validated,
-            "logged_steps": self.logged_steps,
-            "recorded": {
-                name: [float(value), self.logger.name_to_excluded[name]]
-                for name, value in self.logger.name_to_value.items()
-            },
-        }
+    def start(self) -> None:
+        """Start the log and the clock of a new run."""
+        csv = CSVOutputFormat(str(self.out / PROGRESS))
+        self.logger = Logger(str(self.out), [TensorBoardOutputFormat(str(self.out)), csv])
+        self.clock.start()
 
-    def restore(self, state: dict[str, Any], logger: Logger) -> None:
-        """Continue from a `state`, with a logger whose log ends there.
+    def restore(self, checkpoint: Path) -> None:
+        """Continue from a checkpoint from which the learner has been restored.
 
         Raises:
-            ValueError: if the state is damaged.
+            ValueError: if the checkpoint is damaged.
         """
-        watched = fitting(state, Watched)
-        self.clock.start(watched.seconds, watched.core_seconds)
-        self.games = watched.games
-        self.saved_seconds = watched.seconds
-        self.won.extend(watched.won)
-        self.cards_up.extend(watched.cards_up)
-        self.best = watched.best
-        self.validated = watched.validated
-        self.logged_steps = watched.logged_steps
-        self.logger = logger
-        for name, (value, excluded) in watched.recorded.items():
-            logger.record(name, value, exclude=excluded)
+        self.progress = read_json(checkpoint / _STATE, Progress)
+        self.logger = _resumed_log(self.out, self.learner.steps)
+        self.clock.start(self.progress.seconds, self.progress.core_seconds)
 
     def add_games(self, won: Sequence[bool], cards_up: Sequence[int] = ()) -> None:
         """Count training games that ended."""
-        self.won.extend(won)
-        self.cards_up.extend(cards_up)
-        self.games += len(won)
+        progress = self.progress
+        progress.games += len(won)
+        progress.won = [*progress.won, *won][-RECENT:]
+        progress.cards_up = [*progress.cards_up, *cards_up][-RECENT:]
 
     def between_updates(self) -> bool:
         """Log, validate and save what is due; returns whether the run ends here."""
         self.clock.done_steps = self.learner.steps
         with self.clock.stopped():
-            if self.clock.done_steps - self.logged_steps >= self.log_every:
-                self.log()
-            if int(self.clock.done * self.validations) > self.validated and self.clock.done < 1.0:
-                self.validated = int(self.clock.done * self.validations)
-                self.validate()
-            ends = self.stop_signal is not None or self.clock.done >= 1.0
-            due = self.clock.seconds - self.saved_seconds >= self.checkpoint_every
-            if (due and self.clock.done_steps) or ends:
-                self.save()
-            self._saved_at_stop = ends
+            ends = self.clock.done >= 1.0
+            if self.clock.done_steps - self.progress.logged_steps >= self.log_every:
+                self._log()
+            due = int(self.clock.done * self.validations)
+            if due > self.progress.validations and not ends:
+                self.progress.validations = due
+                self._validate()
+            passed = self.clock.seconds - self.progress.seconds
+            if passed >= CHECKPOINT_SECONDS and self.clock.done_steps:
+                self._save()
         return ends
 
-    def finish(self) -> None:
-        """Validate at the end of the run, and save."""
+    def finish(self) -> Done:
+        """Validate at the end of the run; returns its outcome."""
         with self.clock.stopped():
-            self.clock.done_steps = self.learner.steps
-            self.validated = self.validations
-            self.validate()
-            if not self._saved_at_stop:
-                self.save()
+            self._validate()
+        assert self.progress.best
+        return Done(
+            steps=self.learner.steps,
+            seconds=round(self.clock.seconds, 1),
+            core_seconds=round(self.clock.core_seconds, 1),
+            games=self.progress.games,
+            best=self.progress.best,
+        )
 
-    def result(self) -> dict[str, Any]:
-        """The outcome of the run, for `done.json`."""
-        return {
-            "steps": self.learner.steps,
-            "seconds": round(self.clock.seconds, 1),
-            "core_seconds": round(self.clock.core_seconds, 1),
-            "games": self.games,
-            "best": asdict(self.best) if self.best else None,
-        }
+    def _save(self) -> None:
+        """Write a checkpoint, which holds everything that `--resume` needs."""
+        self.progress = replace(
+            self.progress, seconds=self.clock.seconds, core_seconds=self.clock.core_seconds
+        )
+        with new_checkpoint(self.out) as folder:
+            self.learner.save(folder)
+            write_json(folder / _STATE, asdict(self.progress))
 
-    def log(self) -> None:
-        """Write a row of the learning curve, and bring the bar up to date."""
-        steps, seconds = self.learner.steps, self.clock.seconds
-        self.logged_steps = steps
-        wins = float(np.mean(self.won)) if self.won else 0.0
+    def _log(self) -> None:
+        """Write a row of the learning curve and update the bar."""
+        steps, seconds, progress = self.learner.steps, self.clock.seconds, self.progress
+        progress.logged_steps = steps
+        wins = float(np.mean(progress.won)) if progress.won else 0.0
         shown = f"{100 * wins:5.1f}% won"
         self.logger.record("play/win_rate", wins)
-        if self.trainer.counts_cards_up:
-            cards = float(np.mean(self.cards_up)) if self.cards_up else 0.0
+        if progress.cards_up:
+            cards = float(np.mean(progress.cards_up))
             self.logger.record("play/cards_up", cards)
             shown += f", {cards:4.1f} cards up"
-        self.logger.record("play/games", self.games)
+        rate = steps / max(seconds, 1e-9)
+        self.logger.record("play/games", progress.games)
         self.logger.record("time/seconds", seconds)
         self.logger.record("time/core_seconds", self.clock.core_seconds)
-        self.logger.record("time/steps_per_second", steps / max(seconds, 1e-9))
+        self.logger.record("time/steps_per_second", rate)
         self.logger.record(STEPS, steps, exclude="tensorboard")
         self.logger.dump(steps)
         self.bar.update(
             self.task,
             completed=self.clock.done,
             wins=shown,
-            rate=f"{_short(steps)} {self.trainer.unit}, {steps / max(seconds, 1e-9):,.0f}/s",
+            rate=f"{_short(steps)} {self.trainer.unit}, {rate:,.0f}/s",
         )
 
-    def validate(self) -> None:
+    def _validate(self) -> None:
         """Play validation deals; save the policy, and also as the best if it is."""
         steps = self.learner.steps
         training = self.training | {
             "steps": steps,
-            "games": self.games,
+            "games": self.progress.games,
             "seconds": round(self.clock.seconds, 1),
             "core_seconds": round(self.clock.core_seconds, 1),
         }
@@ -234,23 +217,17 @@ class Monitor:
         )
         card.training["validation"] = asdict(result)
         save_policy(self.out / LAST, card, weights)
-        save_policy(self.out / POLICIES / f"{steps:012d}", card, weights)
-        if self.best is None or _score(result) > _score(self.best):
-            self.best = result
+        best = self.progress.best
+        if best is None or (result.won, result.cards_up) > (best.won, best.cards_up):
+            self.progress.best = result
             save_policy(self.out / BEST, card, weights)
-            write_csv(self.out / VALIDATION_GAMES, played)
         self.logger.record("validation/win_rate", result.won)
         self.logger.record("validation/cards_up", result.cards_up)
-        self.log()
+        self._log()
         self.bar.console.print(
             f"{_short(steps)} {self.trainer.unit}: {100 * result.won:.1f}% of "
             f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up"
         )
-
-    def save(self) -> None:
-        """Write a checkpoint, all that `--resume` needs."""
-        self.saved_seconds = self.clock.seconds
-        self.learner.save(self.out / CHECKPOINT, json.loads(json.dumps(self.state())))
 
 
 def _short(steps: int) -> str:
@@ -260,6 +237,30 @@ def _short(steps: int) -> str:
     return f"{steps / 1e6:6.2f}M" if steps >= 10**6 else f"{steps / 1e3:6.0f}k"
 
 
-def _score(result: Validation) -> tuple[float, float]:
-    """Win rate first; cards up where that is equal."""
-    return result.won, result.cards_up
+def _resumed_log(out: Path, steps: int) -> Logger:
+    """The logger of a resumed run; rows that were written after its checkpoint are dropped."""
+    board = TensorBoardOutputFormat(str(out))
+    board.writer.close()
+    board.writer = SummaryWriter(str(out), purge_step=steps + 1)
+    formats: list[KVWriter] = [board, _resumed_csv(out / PROGRESS, steps)]
+    return Logger(str(out), formats)
+
+
+def _resumed_csv(path: Path, steps: int) -> CSVOutputFormat:
+    """Continues a CSV log after the rows up to a number of steps."""
+    lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
+    header = lines[0].rstrip("\n").split(",") if lines else []
+    rows = lines[:1]
+    for line in lines[1:]:
+        cells = line.rstrip("\n").split(",")
+        whole = line.endswith("\n") and len(cells) == len(header)
+        if not whole or int(cells[header.index(STEPS)]) > steps:
+            break
+        rows.append(line)
+    write_atomically(path, "".join(rows).encode())
+    log = CSVOutputFormat(os.devnull)  # its constructor would empty the file
+    log.file.close()
+    log.file = path.open("r+")
+    log.file.seek(0, os.SEEK_END)
+    log.keys = header
+    return log

@@ -1,4 +1,4 @@
-"""Trainings of the planner, which learns from games that it plays against itself."""
+"""Training of the planner, which learns from games that it plays against itself."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ import torch
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.learned.settings import make_settings
 from four_seasons_env.agents.planner import learner as planner
+from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.agents.planner.weights import load_network, network_of, policy_of
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.training.checkpoint_folder import (
-    CheckpointError,
-    State,
-    new_checkpoint,
-    read_state,
-)
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.learner import Learner, Trainer
 from four_seasons_env.experiments.training.monitor import Monitor
@@ -30,14 +25,14 @@ from four_seasons_env.experiments.training.planner_games import PlannerGames
 from four_seasons_env.rules import Rules
 
 _ARRAYS = "arrays.npz"
-DIGEST = " sha256 "  # stands between the name of a teacher and the digest of its weights
 
 
-def _weights(teacher: str, rules: Rules) -> Path:
-    """The folder of the weights that a planner's name stands for.
+def _network(teacher: str, rules: Rules) -> Network:
+    """The network that a planner's name stands for; it may be trained on other rules.
 
     Raises:
-        ValueError: if the name is not a planner's.
+        ValueError: if the name is not a planner's, or its weights cannot be used.
+        FileNotFoundError: if there are no weights.
     """
     name = split_name(teacher)
     if name.registered != planner.AGENT or name.options:
@@ -45,38 +40,35 @@ def _weights(teacher: str, rules: Rules) -> Path:
             f"the planner starts from a planner's weights, not from {teacher!r}: write planner, or "
             "planner:FOLDER"
         )
-    return name.path or bundled_weights(planner.AGENT, rules.name)
+    folder = name.path or bundled_weights(planner.AGENT, rules.name)
+    return load_network(folder, rules, any_rules=True)[1]
 
 
 class PlannerTrainer(Trainer):
-    """The planner's TD(lambda); a step is a game."""
+    """TD(lambda) of the planner; a step is a game."""
 
     name = planner.AGENT
     unit = "games"
     schema = planner.Hyperparameters
     steps = "300k"
     log_steps = 2560
-    counts_cards_up = False
     threads = 1
     uses_workers = True
 
-    def read_settings(
-        self, path: Path | None = None, overrides: Iterable[str] = ()
-    ) -> planner.Hyperparameters:
-        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
-        return planner.read_hyperparameters(path, overrides)
+    def read_settings(self, overrides: Iterable[str] = ()) -> planner.Hyperparameters:
+        """See `Trainer.read_settings`."""
+        return planner.read_hyperparameters(overrides=overrides)
 
     def settings_from(self, values: dict[str, Any]) -> planner.Hyperparameters:
-        """Its hyperparameters from a dictionary that holds all of them."""
+        """See `Trainer.settings_from`."""
         return make_settings(planner.Hyperparameters, values, planner.AGENT)
 
-    def check_warm_start(self, teacher: str, rules: Rules) -> str:
-        """It goes on from a planner's weights, of any rules: `planner`, or `planner:FOLDER`."""
-        card, _ = load_network(_weights(teacher, rules), rules, any_rules=True)
-        return f"{teacher}{DIGEST}{card.sha256}"
+    def check_warm_start(self, teacher: str, rules: Rules) -> None:
+        """It can start from a planner's weights, of any rules: `planner`, or `planner:FOLDER`."""
+        _network(teacher, rules)
 
     def compile(self, settings: planner.Hyperparameters, rules: Rules, pool: Pool) -> None:
-        """Learn from a game with little search of each worker."""
+        """Learn from one game of each worker, with little search."""
         small = {"games": pool.size, "nodes": 2, "expansions": 1, "batch_size": 1}
         small |= {"endgame_nodes": 2, "endgame_expansions": 1}
         tiny = dataclasses.replace(settings, **small)
@@ -85,7 +77,7 @@ class PlannerTrainer(Trainer):
     def start(
         self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock, pool: Pool
     ) -> Learner:
-        """A learner at its first game."""
+        """See `Trainer.start`."""
         return PlannerLearner(settings, rules, seed, clock, pool)
 
 
@@ -124,11 +116,7 @@ class PlannerLearner(Learner):
 
     def warm_start(self, teacher: str) -> None:
         """Start from a planner's weights."""
-        name, _, digest = teacher.partition(DIGEST)
-        card, network = load_network(_weights(name, self._rules), self._rules, any_rules=True)
-        if card.sha256 != digest:
-            raise ValueError(f"the weights of {name} have changed since the run was begun")
-        self._learner.start_from(network)
+        self._learner.start_from(_network(teacher, self._rules))
 
     def learn(self, monitor: Monitor) -> None:
         """Play and learn until the monitor ends the run."""
@@ -141,16 +129,10 @@ class PlannerLearner(Learner):
             monitor.logger.record("train/loss", loss)
             monitor.logger.record("train/learning_rate", self._learner.learning_rate(done))
 
-    def save(self, folder: Path, state: dict[str, Any]) -> None:
-        """Write a checkpoint."""
-        with new_checkpoint(folder, State(watcher=state)) as new:
-            self._learner.save(new / _ARRAYS)
+    def save(self, folder: Path) -> None:
+        """See `Learner.save`."""
+        self._learner.save(folder / _ARRAYS)
 
-    def restore(self, folder: Path) -> dict[str, Any]:
-        """Continue from a checkpoint."""
-        try:
-            state = read_state(folder, State)
-            self._learner.load(folder / _ARRAYS)
-        except Exception as error:  # archives that someone has edited can raise anything
-            raise CheckpointError(f"{folder} cannot be resumed from: {error}") from None
-        return state.watcher
+    def restore(self, folder: Path) -> None:
+        """See `Learner.restore`."""
+        self._learner.load(folder / _ARRAYS)

@@ -1,4 +1,11 @@
-"""The folder of a training run: its files (`CONTENTS`), its origin, and who may write there."""
+"""The folder of a training run: its files, and the origin of its results.
+
+run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
+progress.csv    the learning curve; events.* is the same for TensorBoard
+best/, last/    policies: the best on validation deals, and the latest
+checkpoints/    the last checkpoint, from which `--resume` continues
+done.json       the outcome, written when the run is finished
+"""
 
 from __future__ import annotations
 
@@ -11,9 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from filelock import FileLock, Timeout
 
 from four_seasons_env.agents.files import write_atomically
@@ -21,41 +27,29 @@ from four_seasons_env.agents.schemas import Amount, Count, Number, Share, read_c
 from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
 from four_seasons_env.experiments.out_folder import check_out
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
-BEST, LAST, POLICIES, CHECKPOINT = "best", "last", "policies", "checkpoint"
-VALIDATION_GAMES = "validation.csv"
+BEST, LAST, CHECKPOINTS = "best", "last", "checkpoints"
 STEPS = "time/total_timesteps"
 """Column of the learning curve: moves, decisions or games learned from."""
-
-CONTENTS = {
-    RUN: "flags, hyperparameters, rules, command, versions, machine, git commit",
-    "git.diff": "uncommitted changes at the start, if there were any",
-    PROGRESS: "the learning curve; `events.*` is the same for TensorBoard",
-    VALIDATION_GAMES: "the best policy's games on validation deals, a row a deal",
-    f"{BEST}/, {LAST}/": "policies: the best on validation deals, and the latest",
-    f"{POLICIES}/STEPS/": "the policy at each validation",
-    f"{CHECKPOINT}/": "all that `--resume` needs",
-    DONE: "written last, when the run is finished",
-}
-"""The files of a run and what each holds."""
 
 
 @dataclass
 class RunFile:
-    """What every `run.json` has, of which more is read than its flags."""
+    """The part of `run.json` that is read again."""
 
     run: dict[str, Any]
     """The flags of `four-seasons train`."""
     rules: dict[str, Any]
     hyperparameters: dict[str, Any]
     command: str
-    python: str
-    git: dict[str, str | None]
 
 
 @dataclass
 class Validation:
-    """How a policy did on validation deals."""
+    """The results of a policy on validation deals."""
 
     deals: str
     won: Share
@@ -72,7 +66,7 @@ class Done:
     core_seconds: Amount
     games: Count
     best: Validation
-    """The policy that is kept as the best."""
+    """Of the policy in `best/`."""
 
 
 _PACKAGES = (
@@ -90,7 +84,7 @@ _PACKAGES = (
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Write a dictionary as JSON, as a whole or not at all."""
+    """Write a dictionary as JSON; see `write_atomically`."""
     write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
 
 
@@ -126,7 +120,10 @@ def _git(*arguments: str) -> str | None:
 
 @contextmanager
 def alone(out: Path) -> Iterator[None]:
-    """Lock a folder, so that no other process trains in it within the block.
+    """Lock a folder within a block.
+
+    A sweep on a cluster that is stopped and started again can meet trainings of its own that still
+    run on other nodes.
 
     Raises:
         FileExistsError: if another process has the lock.
@@ -155,45 +152,16 @@ def check_new_run(out: Path) -> None:
     check_out(out, "training")
 
 
-def open_run(out: Path, about: dict[str, Any]) -> None:
-    """Start the folder of a new run.
-
-    Raises:
-        OSError: see `check_new_run`.
-    """
-    check_new_run(out)
-    write_json(out / RUN, about)
-    changes = _git("diff", "HEAD")
-    if changes:
-        write_atomically(out / "git.diff", (changes + "\n").encode())
-    write_readme(out)
-
-
-def reopen_run(out: Path) -> dict[str, Any]:
-    """The `run.json` of a run to resume.
-
-    Raises:
-        FileNotFoundError: if there is no run.
-        ValueError: if its `run.json` cannot be read.
-    """
-    if not (out / RUN).is_file():
-        raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
-    return read_run(out)
-
-
 def read_run(out: Path) -> dict[str, Any]:
-    """The `run.json` of a run: what `RunFile` names, and the rest.
+    """The `run.json` of a run: the fields of `RunFile`, and the rest.
 
     Raises:
         FileNotFoundError: if there is none.
-        ValueError: if it is damaged, or of an earlier version.
+        ValueError: if it is damaged.
     """
-    about = read_checked(out / RUN, RunFile)
-    if "name" not in about["rules"]:
-        raise ValueError(
-            f"{out / RUN} does not name the rule set: an earlier version wrote it, train again"
-        )
-    return about
+    if not (out / RUN).is_file():
+        raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
+    return read_checked(out / RUN, RunFile)
 
 
 def read_done(out: Path) -> Done:
@@ -206,32 +174,10 @@ def read_done(out: Path) -> Done:
     return read_json(out / DONE, Done)
 
 
-def write_readme(out: Path) -> None:
-    """Write the folder's README from its files."""
-    about = read_run(out)
-    run, git = about["run"], about["git"]
-    title = f"{run['agent']} on {about['rules']['name']}, training seed {run['seed']}"
-    lines = [f"# {title}", "", f"    {about['command']}", ""]
-    changed = " with the changes of git.diff" if git["changed"] else ""
-    lines += [f"Commit {git['commit'] or 'unknown'}{changed}, Python {about['python']}.", ""]
-    if (out / DONE).is_file():
-        done = read_done(out)
-        best = done.best
-        lines += [
-            f"Learned from {done.steps:,} steps in {done.seconds:,.0f} seconds. Its best policy "
-            f"won {best.won:.2%} of {best.deals} (validation deals), with {best.cards_up:.1f} "
-            f"cards up; from step {best.steps:,}.",
-            "",
-        ]
-    else:
-        lines += ["Unfinished: `four-seasons train --resume --out` this folder.", ""]
-    lines += ["| file | what it holds |", "| --- | --- |"]
-    lines += [f"| `{name}` | {content} |" for name, content in CONTENTS.items()]
-    write_atomically(out / "README.md", ("\n".join(lines) + "\n").encode())
-
-
 def read_log(folder: Path) -> pd.DataFrame:
-    """The learning curve of a run, a row a log entry; empty before the first."""
+    """The learning curve of a run, a row for each log entry; empty before the first."""
+    import pandas as pd
+
     path = folder / PROGRESS
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})

@@ -1,61 +1,61 @@
-"""Trainings of Stable-Baselines3's algorithms, as `four_seasons_env.agents.learned.algorithms`
+"""Training of Stable-Baselines3's algorithms, as `four_seasons_env.agents.learned.algorithms`
 lists them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
+from stable_baselines3.common.callbacks import BaseCallback
 
-from four_seasons_env.agents.learned.algorithms import Algorithm
+from four_seasons_env.agents.learned.algorithms import Algorithm, get_algorithm
 from four_seasons_env.agents.learned.cloning import clone
+from four_seasons_env.agents.learned.sb3_internals import schedule_by
 from four_seasons_env.agents.learned.settings import Settings
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.training.average import WeightAverage
-from four_seasons_env.experiments.training.callback import TrainingCallback
-from four_seasons_env.experiments.training.checkpoints import restore_checkpoint, save_checkpoint
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.learner import Learner, Trainer
+from four_seasons_env.experiments.training.model_state import restore_model, save_model
 from four_seasons_env.experiments.training.monitor import Monitor
 from four_seasons_env.rules import Rules, nearest
 
 
 class StableBaselinesTrainer(Trainer):
-    """One of `four_seasons_env.agents.learned.algorithms.ALGORITHMS`."""
+    """An algorithm by its agent's name."""
 
     steps = "20M"
     log_steps = 32_768
-    counts_cards_up = True
     uses_workers = False
 
-    def __init__(self, algorithm: Algorithm) -> None:
-        self.algorithm = algorithm
+    def __init__(self, agent: str) -> None:
+        algorithm = self.algorithm = get_algorithm(agent)
         self.name, self.unit, self.schema = algorithm.name, algorithm.unit, algorithm.schema
         self.threads = algorithm.threads
 
-    def read_settings(self, path: Path | None = None, overrides: Iterable[str] = ()) -> Settings:
-        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
-        return self.algorithm.read_settings(path, overrides)
+    def read_settings(self, overrides: Iterable[str] = ()) -> Settings:
+        """See `Trainer.read_settings`."""
+        return self.algorithm.read_settings(overrides=overrides)
 
     def settings_from(self, values: dict[str, Any]) -> Settings:
-        """Its hyperparameters from a dictionary that holds all of them."""
+        """See `Trainer.settings_from`."""
         return self.algorithm.settings_from(values)
 
-    def check_warm_start(self, teacher: str, rules: Rules) -> str:
-        """It imitates any agent that does not learn."""
+    def check_warm_start(self, teacher: str, rules: Rules) -> None:
+        """It can imitate any agent that does not learn."""
         teachers = [name for name, entry in AGENTS.items() if not entry.learns]
         if teacher not in teachers:
             raise ValueError(
                 f"no teacher {teacher!r} for a warm start: {nearest(teacher, teachers)}"
             )
-        return teacher
 
     def compile(self, settings: Settings, rules: Rules, pool: Pool) -> None:
         """Learn from a few steps and drop the model; the next one seeds all random states."""
@@ -66,7 +66,7 @@ class StableBaselinesTrainer(Trainer):
     def start(
         self, settings: Settings, rules: Rules, seed: int, clock: Clock, pool: Pool
     ) -> Learner:
-        """A learner at its first step."""
+        """See `Trainer.start`."""
         return StableBaselinesLearner(self.algorithm, settings, rules, seed, clock)
 
 
@@ -80,8 +80,8 @@ class StableBaselinesLearner(Learner):
         self._seed, self._clock = seed, clock
         env = algorithm.make_games(settings, rules, threads=torch.get_num_threads())
         self.model = algorithm.make_model(env, settings, seed)
-        # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: most of them would be the
-        # next training seed's too. Here each training seed has games of its own.
+        # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
+        # share most of their games. Here each training seed has games of its own.
         env.seed(seed * settings.games)
         self.average = WeightAverage(getattr(settings, "averaging", 0.0))
         self._resumed = False
@@ -108,7 +108,7 @@ class StableBaselinesLearner(Learner):
     def play_deals(
         self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
     ) -> pd.DataFrame:
-        """Play deals by a policy, all of them side by side."""
+        """Play deals with a policy, all of them side by side."""
         return play_deals(self._algorithm.player(card, weights, self._rules), self._rules, deals)
 
     def warm_start(self, teacher: str) -> None:
@@ -120,16 +120,98 @@ class StableBaselinesLearner(Learner):
         self.model.set_logger(monitor.logger)
         self.model.learn(
             self._clock.steps - self.steps,
-            callback=TrainingCallback(monitor, self.average),
+            callback=_TrainingCallback(monitor, self.average),
             log_interval=None,
             reset_num_timesteps=not self._resumed,
         )
 
-    def save(self, folder: Path, state: dict[str, Any]) -> None:
-        """Write a checkpoint."""
-        save_checkpoint(folder, self.model, self.average, state)
+    def save(self, folder: Path) -> None:
+        """See `Learner.save`."""
+        save_model(folder, self.model)
+        torch.save(self.average.state(), folder / _AVERAGE)
 
-    def restore(self, folder: Path) -> dict[str, Any]:
-        """Continue from a checkpoint."""
+    def restore(self, folder: Path) -> None:
+        """See `Learner.restore`."""
         self._resumed = True
-        return restore_checkpoint(folder, self.model, self.average)
+        restore_model(folder, self.model)
+        self.average.restore(torch.load(folder / _AVERAGE, weights_only=True))
+
+
+_AVERAGE = "average.pt"
+
+
+class _TrainingCallback(BaseCallback):
+    """Reports games and rollouts to the monitor, and stops the model when the monitor says so."""
+
+    def __init__(self, monitor: Monitor, average: WeightAverage) -> None:
+        super().__init__()
+        self._monitor = monitor
+        self._average = average
+        self._stops = False
+
+    def _on_training_start(self) -> None:
+        # Stable-Baselines3 lets learning rate and exploration fall with the steps; here they fall
+        # with the clock, for runs with a limit of time.
+        schedule_by(self.model, lambda: 1.0 - self._monitor.clock.done)
+
+    def _on_step(self) -> bool:
+        self._monitor.clock.done_steps = self.num_timesteps
+        ended = [self.locals["infos"][i] for i in np.flatnonzero(self.locals["dones"])]
+        self._monitor.add_games(
+            [info["is_success"] for info in ended], [info["cards_up"] for info in ended]
+        )
+        return not self._stops
+
+    def _on_rollout_start(self) -> None:
+        self._average.update(self.model, self.model.num_timesteps)
+        self._stops = self._monitor.between_updates()
+
+
+class WeightAverage:
+    """A running mean of the weights over about the last part of a run.
+
+    The latest weights of a policy vary with every batch of games; their mean varies less and plays
+    better (Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992).
+    Learning itself uses the latest weights.
+
+    Args:
+        share: share of the steps so far that the mean covers; 0: only the latest weights.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self.steps = 0
+        self.weights: dict[str, torch.Tensor] = {}
+
+    def update(self, model: Any, steps: int) -> None:
+        """Add a model's weights after this number of steps, unless that number was added."""
+        if not self._share or steps <= self.steps:
+            return
+        latest = model.policy.state_dict()
+        weight = min(1.0, (steps - self.steps) / (self._share * steps))
+        if not self.weights:
+            self.weights = {name: each.detach().clone() for name, each in latest.items()}
+        for name, mean in self.weights.items():
+            mean.lerp_(latest[name], weight)
+        self.steps = steps
+
+    @contextmanager
+    def in_place_of(self, model: Any) -> Iterator[None]:
+        """Give a model the mean as its weights within a block."""
+        if not self.weights:
+            yield
+            return
+        latest = {name: each.clone() for name, each in model.policy.state_dict().items()}
+        model.policy.load_state_dict(self.weights)
+        try:
+            yield
+        finally:
+            model.policy.load_state_dict(latest)
+
+    def state(self) -> dict[str, Any]:
+        """The part of a checkpoint."""
+        return {"steps": self.steps, "weights": self.weights}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a `state`."""
+        self.steps, self.weights = state["steps"], state["weights"]

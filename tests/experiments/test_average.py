@@ -5,8 +5,8 @@ import time
 import pytest
 import torch
 
-from four_seasons_env.experiments.training.average import WeightAverage
 from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.stable_baselines import WeightAverage
 
 
 class Model:

@@ -1,13 +1,14 @@
-"""A training that is killed goes on as if it never had been; nothing is overwritten silently."""
+"""A training that is interrupted continues; nothing is overwritten silently."""
 
 import itertools
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,17 @@ import torch
 
 from four_seasons_env import FourSeasonsVectorEnv
 from four_seasons_env.agents.learned.algorithms import ALGORITHMS, get_algorithm
+from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.experiments.training import checkpoints
-from four_seasons_env.experiments.training.average import WeightAverage
-from four_seasons_env.experiments.training.checkpoint_folder import STATE, CheckpointError
-from four_seasons_env.experiments.training.checkpoints import restore_checkpoint, save_checkpoint
-from four_seasons_env.experiments.training.run_folder import ROOT, STEPS
+from four_seasons_env.experiments.training import monitor
+from four_seasons_env.experiments.training.checkpoints import last_checkpoint
+from four_seasons_env.experiments.training.model_state import (
+    ARRAYS,
+    TENSORS,
+    restore_model,
+    save_model,
+)
+from four_seasons_env.experiments.training.run_folder import CHECKPOINTS, DONE, STEPS, alone
 from four_seasons_env.rules import RULES
 
 SMALL = {
@@ -44,35 +50,51 @@ STEPS_OF_RUN = 3000
 
 
 def flags(agent: str, out: Path) -> list[str]:
-    """Of a run that takes a checkpoint at every chance, on the smallest of games."""
+    """Of a short run on the smallest of games."""
     return [
         *("--agent", agent, "--out", str(out), "--steps", str(STEPS_OF_RUN), "--seed", "3"),
-        *("--checkpoint-every", "0", "--validations", "2", "--validation-deals", "20"),
-        *("--set", *SMALL[agent]),
+        *("--validations", "2", "--validation-deals", "20", "--set", *SMALL[agent]),
     ]
 
 
+def tiny(out: Path, **others: Any) -> Train:
+    settings = {"steps": "64", "validations": 1, "validation_deals": 5}
+    return Train(out, **settings | {"set": SMALL["maskable_ppo"]} | others)
+
+
+_TRAIN = """
+import sys
+from four_seasons_env.experiments.train import main
+from four_seasons_env.experiments.training import monitor
+
+monitor.CHECKPOINT_SECONDS = 0.0
+main(sys.argv[1:])
+"""
+
+
 def start(*arguments: str) -> subprocess.Popen[bytes]:
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    """A training that writes a checkpoint after every update."""
     return subprocess.Popen(
-        [sys.executable, "-m", "four_seasons_env.experiments.train", *arguments],
+        [sys.executable, "-c", _TRAIN, *arguments],
         cwd=ROOT,
-        env=environment,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
 
 
 def steps_of(out: Path) -> int:
-    state = out / "checkpoint" / "state.json"
-    try:
-        return int(json.loads(state.read_text())["counters"]["num_timesteps"])
-    except FileNotFoundError:
-        return 0
+    """Steps of the last checkpoint; a new one may replace it at any moment."""
+    with suppress(FileNotFoundError):
+        checkpoint = last_checkpoint(out)
+        if checkpoint:
+            tensors = torch.load(checkpoint / TENSORS, weights_only=True)
+            return int(tensors["counters"]["num_timesteps"])
+    return 0
 
 
 def kill_later(process: subprocess.Popen[bytes], out: Path, steps: int) -> None:
-    """SIGKILL once a checkpoint of so many steps is there: perhaps while the next is written."""
+    """SIGKILL after a checkpoint of this number of steps, perhaps while the next is written."""
     deadline = time.monotonic() + 120
     while steps_of(out) < steps:
         assert process.poll() is None, process.stderr.read() if process.stderr else ""
@@ -83,13 +105,12 @@ def kill_later(process: subprocess.Popen[bytes], out: Path, steps: int) -> None:
 
 
 def learned(out: Path) -> dict[str, bytes]:
-    files = [*out.glob("policies/*/model.safetensors"), *out.glob("*/model.safetensors")]
-    return {str(each.relative_to(out)): each.read_bytes() for each in files}
+    return {each.parent.name: each.read_bytes() for each in out.glob("*/model.safetensors")}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", ALGORITHMS)
-def test_a_killed_run_goes_on_as_if_it_never_had_been(agent: str, tmp_path: Path) -> None:
+def test_a_killed_run_continues_as_if_it_had_not_been_killed(agent: str, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert start(*flags(agent, whole)).wait() == 0
     kill_later(start(*flags(agent, killed)), killed, 300)
@@ -100,37 +121,16 @@ def test_a_killed_run_goes_on_as_if_it_never_had_been(agent: str, tmp_path: Path
 
     assert learned(killed) == learned(whole)
     logs = [pd.read_csv(out / "progress.csv") for out in (whole, killed)]
-    told = [name for name in logs[0] if not name.startswith("time/") or name == STEPS]
-    pd.testing.assert_frame_equal(logs[0][told], logs[1][told], check_exact=True)
-    states = [out / "checkpoint" for out in (whole, killed)]
-    arrays = [np.load(each / "arrays.npz", allow_pickle=False) for each in states]
+    compared = [name for name in logs[0] if not name.startswith("time/") or name == STEPS]
+    pd.testing.assert_frame_equal(logs[0][compared], logs[1][compared], check_exact=True)
+    states = [last_checkpoint(out) for out in (whole, killed)]
+    arrays = [np.load(each / ARRAYS, allow_pickle=False) for each in states if each]
     assert arrays[0].files == arrays[1].files
     for name in arrays[0].files:
         np.testing.assert_array_equal(arrays[0][name], arrays[1][name], err_msg=name)
 
 
-@pytest.mark.slow
-def test_a_run_that_is_told_to_stop_keeps_what_it_has(tmp_path: Path) -> None:
-    out = tmp_path / "x"
-    endless = flags("maskable_ppo", out)
-    endless[endless.index("--steps") + 1] = "1G"
-    process = start(*endless)
-    while steps_of(out) < 200:
-        assert process.poll() is None
-        time.sleep(0.005)
-    busy = start("--resume", "--out", str(out))
-    assert busy.wait() == 2
-    assert busy.stderr is not None
-    assert b"is being trained by another process" in busy.stderr.read()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == 0
-    stopped = steps_of(out)
-    assert not (out / "done.json").exists()
-    assert "Unfinished" in (out / "README.md").read_text()
-    kill_later(start("--resume", "--out", str(out)), out, stopped + 64)
-
-
-def model_of(agent: str, out: Path, games: int = 8) -> object:
+def model_of(agent: str, games: int = 8) -> Any:
     algorithm = get_algorithm(agent)
     settings = algorithm.read_settings(overrides=[*SMALL[agent], f"games={games}"])
     env = algorithm.make_games(settings, RULES["four-seasons"])
@@ -138,64 +138,65 @@ def model_of(agent: str, out: Path, games: int = 8) -> object:
 
 
 @pytest.mark.parametrize("agent", ALGORITHMS)
-def test_a_checkpoint_holds_all_that_the_moves_to_come_depend_on(
-    agent: str, tmp_path: Path
-) -> None:
-    """The same, in one process: two models go on from one checkpoint to the same weights."""
-    first = model_of(agent, tmp_path)
+def test_a_checkpoint_holds_everything_that_learning_depends_on(agent: str, tmp_path: Path) -> None:
+    """The same in one process: two models continue from one checkpoint to the same weights."""
+    first = model_of(agent)
     first.learn(512, log_interval=None)
-    save_checkpoint(tmp_path / "c", first, WeightAverage(0.0), {"seconds": 1.0})
+    save_model(tmp_path, first)
     weights = []
     for _ in range(2):
-        model = model_of(agent, tmp_path)
-        assert restore_checkpoint(tmp_path / "c", model, WeightAverage(0.0)) == {"seconds": 1.0}
+        model = model_of(agent)
+        restore_model(tmp_path, model)
         model.learn(512, log_interval=None, reset_num_timesteps=False)
         assert model.num_timesteps == 1024
         weights.append(model.policy.state_dict())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    # The seeds alone would not have done it: without the checkpoint something else is learned.
-    fresh = model_of(agent, tmp_path)
+    # The seeds alone do not explain this: without the checkpoint something else is learned.
+    fresh = model_of(agent)
     fresh.learn(512, log_interval=None)
     assert any((weights[0][name] != fresh.policy.state_dict()[name]).any() for name in weights[0])
 
 
-@pytest.mark.parametrize("name", [checkpoints._TENSORS, checkpoints._ARRAYS, STATE])
-def test_damaged_checkpoints_are_refused_by_name(name: str, tmp_path: Path) -> None:
-    model = model_of("maskable_dqn", tmp_path)
-    model.learn(64, log_interval=None)
-    save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {})
-    whole = (tmp_path / "c" / name).read_bytes()
-    (tmp_path / "c" / name).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CheckpointError, match=r"c cannot be resumed from"):
-        restore_checkpoint(tmp_path / "c", model_of("maskable_dqn", tmp_path), WeightAverage(0.0))
-
-
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path: Path) -> None:
-    model = model_of("maskable_ppo", tmp_path)
+    model = model_of("maskable_ppo")
     model.learn(64, log_interval=None)
-    save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {})
-    with pytest.raises(CheckpointError, match="other arguments"):
-        restore_checkpoint(
-            tmp_path / "c", model_of("maskable_ppo", tmp_path, games=4), WeightAverage(0.0)
-        )
+    save_model(tmp_path, model)
+    with pytest.raises(ValueError, match="other arguments"):
+        restore_model(tmp_path, model_of("maskable_ppo", games=4))
 
 
-def test_a_checkpoint_that_is_cut_off_leaves_the_one_before(tmp_path: Path, monkeypatch) -> None:
-    """What a kill does while a checkpoint is written: nothing has its name before it is whole."""
-    model = model_of("maskable_ppo", tmp_path)
-    model.learn(64, log_interval=None)
-    save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {"number": 1})
+def test_damaged_checkpoints_are_refused_by_name(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", 0.0)
+    train(tiny(tmp_path, steps="256"))
+    (tmp_path / DONE).unlink()
+    checkpoint = last_checkpoint(tmp_path)
+    assert checkpoint
+    for path in checkpoint.iterdir():
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(ValueError, match=r"checkpoints/\d+ cannot be resumed from"):
+            train(Train(tmp_path, resume=True))
+        path.write_bytes(whole)
 
-    def cut_off(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(np, "savez_compressed", cut_off)
+def test_an_interrupted_write_leaves_a_run_that_resumes(tmp_path: Path, monkeypatch) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    train(tiny(whole, steps="256"))
+    monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", 0.0)
+    savez, calls = np.savez_compressed, itertools.count()
+
+    def interrupted(path: Path, **arrays: Any) -> None:
+        savez(path, **arrays)
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez_compressed", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        save_checkpoint(tmp_path / "c", model, WeightAverage(0.0), {"number": 2})
-    assert [each.name for each in tmp_path.iterdir()] == ["c"]
-    assert restore_checkpoint(
-        tmp_path / "c", model_of("maskable_ppo", tmp_path), WeightAverage(0.0)
-    ) == {"number": 1}
+        train(tiny(cut, steps="256"))
+    assert [each.name for each in (cut / CHECKPOINTS).iterdir()] == ["000002"]
+    assert not (cut / DONE).exists()
+    train(Train(cut, resume=True))
+    assert learned(cut) == learned(whole)
 
 
 @pytest.mark.parametrize(
@@ -235,12 +236,11 @@ def test_games_go_on_from_their_state(rules: str, how: dict[str, object]) -> Non
 
 def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
     out = tmp_path / "x"
-    small = Train(out=out, steps="64", set=SMALL["maskable_ppo"], validation_deals=5, validations=1)
     with pytest.raises(FileNotFoundError, match="no run to resume"):
         train(Train(out=out, resume=True))
-    train(small)
+    train(tiny(out))
     with pytest.raises(FileExistsError, match=r"is finished.*--resume.*--out"):
-        train(small)
+        train(tiny(out))
     before = learned(out)
     train(Train(out=out, resume=True))
     assert learned(out) == before
@@ -250,3 +250,8 @@ def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     with pytest.raises(FileExistsError, match="not empty"):
         train(Train(out=tmp_path / "other"))
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
+    with alone(tmp_path), pytest.raises(FileExistsError, match="trained by another process"):
+        train(tiny(tmp_path))

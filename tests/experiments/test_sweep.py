@@ -70,7 +70,7 @@ def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
         *("--set", "candidates=48"),
     )
     told["variants"]["odd"] = ["candidates"]
-    with pytest.raises(ValueError, match=r"variant 'odd' must hold lines of the form 'key: value'"):
+    with pytest.raises(ValueError, match=r"Expected `object`, got `array` - at .*variants"):
         jobs_of(tmp_path, told)
 
 

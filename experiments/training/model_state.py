@@ -1,0 +1,113 @@
+"""Everything that the learning of a Stable-Baselines3 model depends on, in two files.
+
+Weights, optimiser, counters, replay buffer, the games being played, and all random states. The
+files are read with ``weights_only=True`` and without pickle, so reading them runs no code.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.agents.learned.replay import MaskableReplayBuffer
+from four_seasons_env.agents.learned.sb3_internals import (
+    LearningState,
+    learning_state,
+    restore_learning_state,
+)
+
+TENSORS, ARRAYS = "tensors.pt", "arrays.npz"
+
+
+def save_model(folder: Path, model: Any) -> None:
+    """Write the state of a model.
+
+    Args:
+        folder: to write into.
+        model: on a `FourSeasonsVecEnv`, between two rollouts.
+    """
+    learning = learning_state(model)
+    kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
+    tensors = {
+        "policy": model.policy.state_dict(),
+        "optimizer": model.policy.optimizer.state_dict(),
+        "rng": torch.get_rng_state(),
+        "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "numpy_rng": [kind, int(position), int(has_gauss), float(gauss)],
+        "exploration_rng": model.exploration_rng.bit_generator.state if _replays(model) else None,
+        "counters": learning.counters,
+        "episodes": learning.episodes,
+        "successes": learning.successes,
+    }
+    arrays: dict[str, Any] = {
+        **_prefixed("last_observations", _as_dict(learning.observations)),
+        "last_episode_starts": learning.episode_starts,
+        "numpy_key": key,
+        **_prefixed("games", _games(model).venv.state()),
+        **_prefixed("replay", model.replay_buffer.state() if _replays(model) else {}),
+    }
+    written = io.BytesIO()  # torch's own error on a full disk does not name the reason
+    torch.save(tensors, written)
+    (folder / TENSORS).write_bytes(written.getbuffer())
+    np.savez_compressed(folder / ARRAYS, **arrays)
+
+
+def restore_model(folder: Path, model: Any) -> None:
+    """Put a model that was made with the same settings and seed into a saved state."""
+    tensors = torch.load(folder / TENSORS, weights_only=True, map_location=model.device)
+    with np.load(folder / ARRAYS, allow_pickle=False) as file:
+        arrays = dict(file)
+    model.policy.load_state_dict(tensors["policy"])
+    model.policy.optimizer.load_state_dict(tensors["optimizer"])
+    observations = _part(arrays, "last_observations")
+    learning = LearningState(
+        observations.get(_ALONE, observations),
+        arrays["last_episode_starts"],
+        tensors["counters"],
+        tensors["episodes"],
+        tensors["successes"],
+    )
+    restore_learning_state(model, learning)
+    _games(model).venv.restore(_part(arrays, "games"))
+    if _replays(model):
+        model.replay_buffer.restore(_part(arrays, "replay"))
+        model.exploration_rng.bit_generator.state = tensors["exploration_rng"]
+    kind, *rest = tensors["numpy_rng"]
+    np.random.set_state((kind, arrays["numpy_key"], *rest))  # noqa: NPY002
+    torch.set_rng_state(tensors["rng"].cpu())
+    if tensors["cuda_rng"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([each.cpu() for each in tensors["cuda_rng"]])
+
+
+def _games(model: Any) -> FourSeasonsVecEnv:
+    env = model.get_env()
+    assert isinstance(env, FourSeasonsVecEnv)
+    return env
+
+
+def _replays(model: Any) -> bool:
+    return isinstance(getattr(model, "replay_buffer", None), MaskableReplayBuffer)
+
+
+_ALONE = "alone"
+
+
+def _as_dict(observations: Any) -> dict[str, NDArray[Any]]:
+    return observations if isinstance(observations, dict) else {_ALONE: observations}
+
+
+def _prefixed(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    start = f"{prefix}."
+    return {
+        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+    }
