@@ -5,24 +5,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-import torch
+from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.learned.settings import make_settings
 from four_seasons_env.agents.planner import learner as planner
 from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.agents.planner.weights import load_network, network_of, policy_of
-from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.learner import Learner, Trainer
-from four_seasons_env.experiments.training.monitor import Monitor
 from four_seasons_env.experiments.training.planner_games import PlannerGames
 from four_seasons_env.rules import Rules
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+
+    from four_seasons_env.agents.policy_files import PolicyCard
+    from four_seasons_env.experiments.training.monitor import Monitor
 
 _ARRAYS = "arrays.npz"
 

@@ -31,6 +31,8 @@ from four_seasons_env.experiments.training.planner_games import PlannerGames
 from four_seasons_env.experiments.training.run_folder import RUN, STEPS, read_log
 from four_seasons_env.rules import RULES
 
+pytestmark = pytest.mark.slow
+
 TINY = [
     *("games=4", "nodes=10", "expansions=5", "batch_size=32"),
     *("endgame_nodes=50", "endgame_expansions=25"),
@@ -132,7 +134,6 @@ def test_games_are_the_same_however_they_are_split() -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("loky", 3), ("dask", 2), ("ray", 2)])
 def test_the_same_is_learned_on_any_workers(
     backend: str, n_jobs: int, finished: Path, tmp_path: Path
@@ -154,7 +155,6 @@ train(run(Path(sys.argv[1])))
 """
 
 
-@pytest.mark.slow
 def test_the_same_is_learned_by_code_that_was_just_compiled(finished: Path, tmp_path: Path) -> None:
     """Numba inlines otherwise then, and the order of a sum must not hang on that."""
     subprocess.run(
@@ -188,7 +188,6 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.slow
 def test_a_killed_run_continues_with_other_workers(tmp_path: Path) -> None:
     """Two workers before SIGKILL, then three, then one.
 

@@ -15,8 +15,7 @@ import pandas as pd
 import pytest
 import torch
 
-from four_seasons_env import FourSeasonsVectorEnv
-from four_seasons_env.agents.learned.algorithms import ALGORITHMS, get_algorithm
+from four_seasons_env.agents.learned.algorithms import get_algorithm
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
@@ -30,6 +29,8 @@ from four_seasons_env.experiments.training.model_state import (
 from four_seasons_env.experiments.training.run_folder import CHECKPOINTS, DONE, STEPS, alone
 from four_seasons_env.rules import RULES
 
+pytestmark = pytest.mark.slow
+
 SMALL = {
     "next_deal_ppo": [
         *("games=8", "n_steps=8", "batch_size=32", "layers=[8,4,8,8]", "candidates=8"),
@@ -37,14 +38,6 @@ SMALL = {
         *("play_ending_expansions=20", "averaging=0.3"),
     ],
     "maskable_ppo": ["games=8", "n_steps=8", "batch_size=32", "layers=[16]", "max_moves=40"],
-    "maskable_dqn": [
-        "games=8",
-        "batch_size=16",
-        "layers=[16]",
-        "learning_starts=100",
-        "buffer_size=2000",
-        "max_moves=40",
-    ],
 }
 STEPS_OF_RUN = 3000
 
@@ -108,8 +101,7 @@ def learned(out: Path) -> dict[str, bytes]:
     return {each.parent.name: each.read_bytes() for each in out.glob("*/model.safetensors")}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("agent", ALGORITHMS)
+@pytest.mark.parametrize("agent", SMALL)
 def test_a_killed_run_continues_as_if_it_had_not_been_killed(agent: str, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert start(*flags(agent, whole)).wait() == 0
@@ -137,7 +129,7 @@ def model_of(agent: str, games: int = 8) -> Any:
     return algorithm.make_model(env, settings, 0)
 
 
-@pytest.mark.parametrize("agent", ALGORITHMS)
+@pytest.mark.parametrize("agent", SMALL)
 def test_a_checkpoint_holds_everything_that_learning_depends_on(agent: str, tmp_path: Path) -> None:
     """The same in one process: two models continue from one checkpoint to the same weights."""
     first = model_of(agent)
@@ -197,41 +189,6 @@ def test_an_interrupted_write_leaves_a_run_that_resumes(tmp_path: Path, monkeypa
     assert not (cut / DONE).exists()
     train(Train(cut, resume=True))
     assert learned(cut) == learned(whole)
-
-
-@pytest.mark.parametrize(
-    ("rules", "how"),
-    [
-        ("four-seasons", {}),
-        ("czarina", {"observation": "cards", "copy": False}),
-        ("pysolfc/simplicity", {"observation": "cards", "num_threads": 2, "mask": "distinct"}),
-    ],
-)
-def test_games_go_on_from_their_state(rules: str, how: dict[str, object]) -> None:
-    def play(env: FourSeasonsVectorEnv, steps: int) -> list[np.ndarray]:
-        seen = []
-        rng = np.random.default_rng(1)
-        for _ in range(steps):
-            masks = env.action_masks()
-            answer = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
-            seen += [each.copy() for each in (*answer[:4], env.action_masks())]
-            if "final_obs" in answer[4]:
-                ended = answer[4]["_final_obs"]
-                seen += [answer[4]["final_obs"][ended], answer[4]["final_info"]["deal"][ended]]
-        return seen
-
-    settings = {"rules": rules, "max_moves": 30} | how
-    first = FourSeasonsVectorEnv(5, **settings)
-    first.reset(seed=7)
-    play(first, 47)
-    state = first.state()
-    expected = play(first, 70)
-    second = FourSeasonsVectorEnv(5, **settings)
-    second.restore(state)
-    for here, there in itertools.zip_longest(play(second, 70), expected):
-        np.testing.assert_array_equal(here, there)
-    with pytest.raises(ValueError, match="other arguments"):
-        FourSeasonsVectorEnv(6, **settings).restore(state)
 
 
 def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -27,8 +28,11 @@ TINY = {
         "layers": [8],
         "max_moves": 30,
     },
-    "grid": {"agent": ["maskable_ppo", "maskable_dqn"]},
+    "grid": {"agent": ["maskable_ppo"], "seed": [0, 1]},
 }
+
+
+PLANNER = {"agent": "planner"}
 
 
 def write(folder: Path, told: object) -> Path:
@@ -43,33 +47,33 @@ def jobs_of(tmp_path: Path, told: object) -> list[module.Job]:
 
 def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     told = {
-        "fixed": {"rules": "pysolfc/czarina", "gamma": 0.9},
-        "grid": {"agent": ["maskable_ppo", "maskable_dqn"], "seed": [0, 1], "mask": "legal"},
+        "fixed": {"agent": "planner", "td_lambda": 0.9},
+        "grid": {"rules": ["czarina", "corners"], "seed": [0, 1], "games": 8},
     }
     jobs = {job.name: job for job in jobs_of(tmp_path, told)}
     assert list(jobs) == [
-        *("maskable_ppo-seed-0", "maskable_ppo-seed-1"),
-        *("maskable_dqn-seed-0", "maskable_dqn-seed-1"),
+        *("czarina-seed-0", "czarina-seed-1"),
+        *("corners-seed-0", "corners-seed-1"),
     ]
-    assert jobs["maskable_dqn-seed-1"].command == (
-        *("--rules", "pysolfc/czarina", "--agent", "maskable_dqn", "--seed", "1"),
-        *("--set", "gamma=0.9", 'mask="legal"'),
+    assert jobs["corners-seed-1"].command == (
+        *("--agent", "planner", "--rules", "corners", "--seed", "1"),
+        *("--set", "td_lambda=0.9", "games=8"),
     )
 
 
 def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
-    told = {
-        "fixed": {"agent": "next_deal_ppo", "core_minutes": 2},
-        "variants": {"plain": {}, "long": {"core_minutes": 30, "candidates": 48}},
+    told: dict[str, dict[str, Any]] = {
+        "fixed": {"agent": "planner", "core_minutes": 2},
+        "variants": {"plain": {}, "long": {"core_minutes": 30, "games": 48}},
         "grid": {"seed": [0, 1]},
     }
     jobs = {job.name: job for job in jobs_of(tmp_path, told)}
     assert sorted(jobs) == ["long-seed-0", "long-seed-1", "plain-seed-0", "plain-seed-1"]
     assert jobs["long-seed-1"].command == (
-        *("--agent", "next_deal_ppo", "--core-minutes", "30", "--seed", "1"),
-        *("--set", "candidates=48"),
+        *("--agent", "planner", "--core-minutes", "30", "--seed", "1"),
+        *("--set", "games=48"),
     )
-    told["variants"]["odd"] = ["candidates"]
+    told["variants"]["odd"] = ["games"]
     with pytest.raises(ValueError, match=r"Expected `object`, got `array` - at .*variants"):
         jobs_of(tmp_path, told)
 
@@ -77,20 +81,23 @@ def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
 def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> None:
     draw = {
         "learning_rate": {"log_uniform": [1e-4, 1e-2]},
-        "gamma": {"uniform": [0.9, 1.0]},
-        "layers": {"choice": [[8], [16, 16]]},
+        "td_lambda": {"uniform": [0.9, 1.0]},
+        "games": {"choice": [8, 16]},
     }
-    told = {"samples": {"count": 40, "seed": 1, "draw": draw}}
+    told: dict[str, dict[str, Any]] = {
+        "fixed": {"agent": "planner"},
+        "samples": {"count": 40, "seed": 1, "draw": draw},
+    }
     jobs = jobs_of(tmp_path, told)
     assert len({job.name for job in jobs}) == 40
     assert jobs == jobs_of(tmp_path, told)
-    values = [dict(text.split("=") for text in job.command[1:]) for job in jobs]
+    values = [dict(text.split("=") for text in job.command[3:]) for job in jobs]
     rates = [float(each["learning_rate"]) for each in values]
     assert min(rates) >= 1e-4
     assert max(rates) <= 1e-2
     assert sum(rate < 1e-3 for rate in rates) in range(10, 31)  # half of them, on a log scale
-    assert {each["layers"] for each in values} == {"[8]", "[16, 16]"}
-    assert all(0.9 <= float(each["gamma"]) <= 1 for each in values)
+    assert {each["games"] for each in values} == {"8", "16"}
+    assert all(0.9 <= float(each["td_lambda"]) <= 1 for each in values)
     told["samples"]["seed"] = 2
     assert jobs != jobs_of(tmp_path, told)
 
@@ -99,16 +106,17 @@ def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> 
     ("told", "message"),
     [
         ({"gird": {}}, "did you mean 'grid'"),
-        ({"fixed": {"sead": 1}}, "did you mean 'seed'"),
-        ({"fixed": {"learning_rat": 1}}, "did you mean 'learning_rate'"),
-        ({"fixed": {"tau": 1}}, "no hyperparameter of maskable_ppo"),
+        ({"fixed": PLANNER | {"sead": 1}}, "did you mean 'seed'"),
+        ({"fixed": PLANNER | {"learning_rat": 1}}, "did you mean 'learning_rate'"),
+        ({"fixed": PLANNER | {"gamma": 1}}, "no hyperparameter of planner"),
         ({"grid": {"agent": ["maskable_pop"]}}, "did you mean 'maskable_ppo'"),
         ({"fixed": {"rules": "czarena"}}, "did you mean 'czarina'"),
-        ({"fixed": {"gamma": 2}}, "gamma is 2: Expected `float` <= 1.0"),
-        ({"fixed": {"steps": "many"}}, "steps are a positive number"),
-        ({"samples": {"count": 1, "draw": {"gamma": {"unifrom": [0, 1]}}}}, "mean 'uniform'"),
+        ({"fixed": PLANNER | {"td_lambda": 2}}, "td_lambda is 2: Expected `float` <= 1.0"),
+        ({"fixed": PLANNER | {"steps": "many"}}, "steps are a positive number"),
+        ({"samples": {"count": 1, "draw": {"games": {"unifrom": [0, 1]}}}}, "mean 'uniform'"),
+        ({"samples": {"count": 1, "draw": {"games": {}}}}, "length >= 1"),
         ({"samples": {"cuont": 1}}, "did you mean 'count'"),
-        ({"grid": {"seed": [1, 1]}}, "names a job twice: seed-1"),
+        ({"fixed": PLANNER, "grid": {"seed": [1, 1]}}, "names a job twice: seed-1"),
         ([], "must hold fixed, grid, variants, samples"),
     ],
 )
@@ -158,7 +166,8 @@ def in_this_process(job: module.Job) -> None:
     )
 
 
-def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.slow
+def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(module, "run_job", in_this_process)
     told = {
         "fixed": {"steps": "64", "validations": 1, "validation_deals": 4, "games": 4}
@@ -209,4 +218,4 @@ def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
     assert found["loky"] == found["dask"] == found["ray"]
 
 
-_NAMES = ("maskable_ppo", "maskable_dqn")
+_NAMES = ("seed-0", "seed-1")

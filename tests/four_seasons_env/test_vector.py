@@ -346,3 +346,38 @@ def test_many_games_are_those_of_single_environments(name):
         observations, rewards, _, _, infos = env.step(actions)
         assert rewards.tolist() == [answer["reward"] for answer in answers]
         assert_same_rows(infos, fleet.infos, observations, fleet)
+
+
+@pytest.mark.parametrize(
+    ("rules", "how"),
+    [
+        ("four-seasons", {}),
+        ("czarina", {"observation": "cards", "copy": False}),
+        ("pysolfc/simplicity", {"observation": "cards", "num_threads": 2, "mask": "distinct"}),
+    ],
+)
+def test_games_continue_from_their_state(rules: str, how: dict[str, object]) -> None:
+    def play(env: FourSeasonsVectorEnv, steps: int) -> list[np.ndarray]:
+        seen = []
+        rng = np.random.default_rng(1)
+        for _ in range(steps):
+            masks = env.action_masks()
+            answer = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
+            seen += [each.copy() for each in (*answer[:4], env.action_masks())]
+            if "final_obs" in answer[4]:
+                ended = answer[4]["_final_obs"]
+                seen += [answer[4]["final_obs"][ended], answer[4]["final_info"]["deal"][ended]]
+        return seen
+
+    settings = {"rules": rules, "max_moves": 30} | how
+    first = FourSeasonsVectorEnv(5, **settings)
+    first.reset(seed=7)
+    play(first, 47)
+    state = first.state()
+    expected = play(first, 70)
+    second = FourSeasonsVectorEnv(5, **settings)
+    second.restore(state)
+    for here, there in zip(play(second, 70), expected, strict=True):
+        np.testing.assert_array_equal(here, there)
+    with pytest.raises(ValueError, match="other arguments"):
+        FourSeasonsVectorEnv(6, **settings).restore(state)
