@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.checkpoints import last_checkpoint
 from four_seasons_env.experiments.training.model_state import (
     ARRAYS,
-    TENSORS,
     restore_model,
     save_model,
 )
@@ -76,20 +74,16 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def steps_of(out: Path) -> int:
-    """Steps of the last checkpoint; a new one may replace it at any moment."""
-    with suppress(FileNotFoundError):
-        checkpoint = last_checkpoint(out)
-        if checkpoint:
-            tensors = torch.load(checkpoint / TENSORS, weights_only=True)
-            return int(tensors["counters"]["num_timesteps"])
-    return 0
+def checkpoints_of(out: Path) -> int:
+    """How many checkpoints have been written."""
+    checkpoint = last_checkpoint(out)
+    return int(checkpoint.name) if checkpoint else 0
 
 
-def kill_later(process: subprocess.Popen[bytes], out: Path, steps: int) -> None:
-    """SIGKILL after a checkpoint of this number of steps, perhaps while the next is written."""
-    deadline = time.monotonic() + 120
-    while steps_of(out) < steps:
+def kill_later(process: subprocess.Popen[bytes], out: Path, checkpoints: int) -> None:
+    """SIGKILL after a number of checkpoints, perhaps while the next is written."""
+    deadline = time.monotonic() + 300
+    while checkpoints_of(out) < checkpoints:
         assert process.poll() is None, process.stderr.read() if process.stderr else ""
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -105,10 +99,9 @@ def learned(out: Path) -> dict[str, bytes]:
 def test_a_killed_run_continues_as_if_it_had_not_been_killed(agent: str, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert start(*flags(agent, whole)).wait() == 0
-    kill_later(start(*flags(agent, killed)), killed, 300)
-    again = steps_of(killed)
-    assert 300 <= again < STEPS_OF_RUN
-    kill_later(start("--resume", "--out", str(killed)), killed, again + 700)
+    kill_later(start(*flags(agent, killed)), killed, 5)
+    kill_later(start("--resume", "--out", str(killed)), killed, checkpoints_of(killed) + 10)
+    assert not (killed / DONE).exists()
     assert start("--resume", "--out", str(killed)).wait() == 0
 
     assert learned(killed) == learned(whole)
