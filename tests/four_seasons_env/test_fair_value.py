@@ -15,13 +15,13 @@ from four_seasons_env.experiments.evaluation.decisions import play_to_next_card
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import fair_value, solve
-from tests.helpers import ROWS, small
+from tests.helpers import ROWS, mostly_slow, small
 from tests.reference.fair_differential import compare, positions, small_games
 
 # --- small games ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", mostly_slow(ROWS))
 def test_values_agree_with_brute_force(row: str) -> None:
     rules = small(row, ranks=4, piles=2 if ROWS[row].get("reserve") else 1)
     assert len(compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4), hidden=3, most=500)) >= 4

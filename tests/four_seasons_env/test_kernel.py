@@ -93,7 +93,6 @@ def play_side_by_side(
     return model
 
 
-@settings(max_examples=50)
 @given(st.data())
 def test_random_games_of_any_rule_set_follow_the_rules(data):
     rules = data.draw(rule_sets())
