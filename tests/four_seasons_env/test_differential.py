@@ -17,9 +17,9 @@ def test_a_thousand_moves_agree(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES.values(), ids=lambda rules: rules.name)
-def test_twenty_thousand_moves_agree(rules: Rules) -> None:
-    moves, _, _ = differential.compare(rules, 20_000, seed=2)
-    assert moves >= 20_000
+def test_five_thousand_moves_agree(rules: Rules) -> None:
+    moves, _, _ = differential.compare(rules, 5_000, seed=2)
+    assert moves >= 5_000
 
 
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,23 +134,17 @@ def test_spells_do_not_change_the_answer() -> None:
     assert set(answers) == {WON, OVER}
 
 
-@pytest.mark.slow
-def test_late_positions_of_won_games_are_not_lost() -> None:
-    won = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 4):
+def test_late_positions_of_won_games_are_won() -> None:
+    for deal in (TRAIN_FROM, TRAIN_FROM + 3, TRAIN_FROM + 4):
         game = Game("four-seasons", deal)
         moves = solve(game, max_positions=300_000).moves
-        for move in moves[: len(moves) // 2]:
+        for move in moves[: 5 * len(moves) // 8]:
             game.play(move)
         status, search = search_exchanges(game)
-        if status != WON and not search.is_complete:
-            continue  # too many arrangements, as where there are spaces
-        assert (status == WON) == bool(moves)
+        assert status == WON
         for move in search.moves():
             game.play(move)
         assert game.is_won
-        won += 1
-    assert won
 
 
 @pytest.mark.slow

@@ -37,12 +37,12 @@ def test_values_agree_where_suits_are_chains() -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_values_agree_with_brute_force() -> None:
+def test_values_of_all_small_games_agree_with_brute_force() -> None:
     values = []
     for rules in small_games():
-        values += compare(rules, range(TRAIN_FROM, TRAIN_FROM + 30), hidden=4)
-    assert len(values) >= 5_000
-    assert len([value for value in values if 0 < value < 1]) >= 50
+        values += compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4), hidden=4)
+    assert len(values) >= 500
+    assert len([value for value in values if 0 < value < 1]) >= 5
 
 
 # --- all orders, on games of 52 cards -------------------------------------------------------------
@@ -138,9 +138,8 @@ def test_two_hidden_cards_agree_with_both_orders() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("hidden", "deals"), [(2, 60), (3, 60)])
-def test_few_hidden_cards_agree_with_all_orders(hidden: int, deals: int) -> None:
-    assert len(_agree_with_all_orders(hidden, deals)) >= 15
+def test_three_hidden_cards_agree_with_all_orders() -> None:
+    assert len(_agree_with_all_orders(3, 60)) >= 15
 
 
 # --- what it may not see, and when it must stop ---------------------------------------------------
