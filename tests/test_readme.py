@@ -22,6 +22,7 @@ def test_there_are_examples() -> None:
         assert sum(each in example for example in EXAMPLES) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_an_example_runs(number: int, tmp_path: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"

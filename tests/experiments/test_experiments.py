@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
@@ -140,8 +139,10 @@ def test_compare_says_what_is_wrong(
     assert not (tmp_path / "y").exists()
 
 
+@pytest.mark.slow
 def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     """Two algorithms, two seeds: from training to the page."""
+    torch = pytest.importorskip("torch")
     for name, sizes in SMALL.items():
         for seed in (3, 4):
             train(

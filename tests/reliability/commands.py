@@ -1,15 +1,16 @@
-"""Command lines that were mistyped: `python -m tests.reliability.commands --count 500`.
+"""Mistyped command lines: `python -m tests.reliability.commands --count 500`.
 
-Command lines that are right, and whose work is small, are changed in one to three places: a flag or
-a value is dropped, doubled, misspelt, swapped with another or replaced by something odd. Right are
-two ends: status 0, or status 2 with what is wrong on stderr, no traceback, and no folder left.
-Anything else is a fault: the command prints it and ends with status 1.
+Valid command lines with little work are changed in one to three places: a flag or a value is
+dropped, doubled, misspelt, swapped with another or replaced by something odd. A command must end
+with status 0, or with status 2, an error on stderr, no traceback and no output folder. Everything
+else is a fault: it is printed, and the trial ends with status 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import io
 import os
 import random
@@ -21,11 +22,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pandas as pd
-
 from four_seasons_env.__main__ import main as call
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.reporting.tables import as_markdown, write_csv
 
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
 TINY = "games=4 nodes=10 expansions=5 endgame_nodes=50 endgame_expansions=25"
@@ -38,7 +36,7 @@ LINES = (
     "solve --rules corners --deal 5 --seconds 0.01",
     f"train --agent planner --steps 4 --n-jobs 1 --validations 1 --validation-deals 2 --set {TINY} "
     "--out OUT",
-    "throughput --games 8 --windows 1 --seconds 0.01 --no-ppo --no-startup --out OUT",
+    "bench --games 8 --windows 1 --seconds 0.01 --no-ppo --no-startup --out OUT",
     "verify OUT",
     "report OUT",
     "sweep OUT/jobs.yaml --out OUT",
@@ -111,9 +109,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("runs/reliability"))
+    parser.add_argument("--out", type=Path, help="a CSV file for the counts")
     run = parser.parse_args()
-    target = run.out.absolute()
+    out = run.out and run.out.absolute()
     chance = random.Random(run.seed)
     signal.signal(signal.SIGALRM, too_long)
     counts: dict[str, dict[str, int]] = {}
@@ -128,11 +126,14 @@ def main() -> int:
         row[told if told in row else "faults"] += 1
         if told not in row:
             print(f"{words}\n{told}", flush=True)
-    table = pd.DataFrame.from_dict(counts, orient="index").rename_axis("command").reset_index()
-    target.mkdir(parents=True, exist_ok=True)
-    write_csv(target / "commands.csv", table)
-    print(as_markdown(table.astype(str)))
-    return int(table["faults"].sum() > 0)
+    for command, row in counts.items():
+        print(command, row)
+    if out:
+        with out.open("w", newline="") as file:
+            table = csv.DictWriter(file, ("command", "tried", "refused", "done", "faults"))
+            table.writeheader()
+            table.writerows({"command": command, **row} for command, row in counts.items())
+    return int(any(row["faults"] for row in counts.values()))
 
 
 if __name__ == "__main__":
