@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +23,9 @@ ROOT = _HOME if IN_CLONE else Path.cwd()
 
 RESULTS = Path(__file__).parent / "results"
 """The stored results: docs/results, and in a wheel those that commands show."""
+
+CENSUS = RESULTS / "census"
+"""The stored census of the test deals, a file per rule set."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """What a wrong flag, a missing or damaged file, a full disk, or a missing extra raises."""
@@ -45,8 +49,8 @@ def run_command(
             flags) and ``command`` (the command line); or a function of the flags that says it.
 
     Raises:
-        SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line, and
-            after it the error's notes, such as the traceback of a task that failed.
+        SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
+            line, and after it the error's notes, such as the traceback of a task that failed.
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -57,6 +61,7 @@ def run_command(
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else `kill` leaves workers behind
     try:
         result = function(run)
         sys.stdout.flush()
@@ -88,7 +93,7 @@ def one_line(error: BaseException) -> str:
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that NumPy does not take.
+    """Reject a seed that NumPy does not take.
 
     Raises:
         ValueError: for one below 0.
@@ -100,13 +105,3 @@ def check_seed(seed: int) -> None:
 def command_line() -> str:
     """The command line of this process, as a user types it."""
     return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")
-
-
-def require_clone() -> None:
-    """Refuse to go on without a clone, for commands that write its README and docs.
-
-    Raises:
-        RuntimeError: in an installed wheel.
-    """
-    if not IN_CLONE:
-        raise RuntimeError("README and docs are written from their sources: run this in a clone")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.registry import split_name
-from four_seasons_env.experiments.command_line import RESULTS, check_seed, run_command
+from four_seasons_env.experiments.command_line import CENSUS, check_seed, run_command
 from four_seasons_env.experiments.evaluation.players import Player, split_label
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import (
@@ -39,9 +39,6 @@ COLUMNS = (
     *("won", "cards_up", "moves", "seconds"),
 )
 """Of results.csv; `seconds` is the agent's own time for a game."""
-
-CENSUS = RESULTS / "census"
-"""The stored census of the test deals, a file per rule set."""
 
 
 @dataclass
@@ -155,6 +152,7 @@ def play_all(run: Compare) -> pd.DataFrame:
         RuntimeError: if a block of deals could not be played, once all others have been.
     """
     rule_sets = _check(run)
+    # Imported here, as below, so that wrong flags are rejected without waiting for pandas.
     from four_seasons_env.engine.deals import parse_deals
     from four_seasons_env.experiments.evaluation.people import find_all_players
     from four_seasons_env.experiments.evaluation.results import open_comparison, sealed_count
@@ -175,10 +173,7 @@ def play_all(run: Compare) -> pd.DataFrame:
         if (played := player.deals_in(block))
     ]
     run_blocks(play_block, tasks, "playing", run.workers)
-    results = collect_blocks(tasks, run.out / "results.csv")
-    manifest.rows = len(results)
-    manifest.write(run.out)
-    return results
+    return collect_blocks(tasks, run.out / "results.csv")
 
 
 def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
@@ -194,11 +189,11 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     from four_seasons_env.experiments.evaluation.results import STORED_ROWS, summarise_folder
     from four_seasons_env.experiments.reporting.plots import comparison as plots
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
-    from four_seasons_env.experiments.statistics.seeds import improvements
     from four_seasons_env.experiments.statistics.summary import (
         BRIEF,
         as_text,
         deals_as_text,
+        improvements,
         summarise_seeds,
     )
 

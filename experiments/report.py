@@ -21,8 +21,8 @@ import pandas as pd
 import tyro
 
 from four_seasons_env.agents.files import write_atomically
-from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.evaluation.ceiling import CEILING, CENSUS, read_census
+from four_seasons_env.experiments.command_line import CENSUS, run_command
+from four_seasons_env.experiments.evaluation.ceiling import CEILING, read_census
 from four_seasons_env.experiments.evaluation.results import (
     read_manifest,
     read_results,
@@ -37,12 +37,12 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
 )
 from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.reporting.tables import as_markdown
-from four_seasons_env.experiments.statistics.seeds import improvements
 from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
     STORED,
     as_text,
     deals_as_text,
+    improvements,
     ranked,
     summarise_seeds,
     wins_by_label,

@@ -10,21 +10,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.command_line import RESULTS
+from four_seasons_env.experiments.command_line import CENSUS
 from four_seasons_env.experiments.reporting.tables import read_table
 
 CEILING = "ceiling"
 """In the column of the agent: the row of the ceiling."""
 
-CENSUS = RESULTS / "census"
-"""The stored census of the test deals, a file a rule set."""
-
 
 def read_census(path: Path) -> pd.DataFrame | None:
-    """Results of `four-seasons census`: of its folder, or of all files of a folder.
+    """Read results of `four-seasons census`: of its folder, or of all CSV files of a folder.
 
     Returns:
-        A row a deal; None where the stored census, `CENSUS`, is not there.
+        A row per deal; None if the stored census, `CENSUS`, is missing.
 
     Raises:
         FileNotFoundError: if another folder holds none.
@@ -62,12 +59,12 @@ def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:
 def with_ceiling(
     summary: pd.DataFrame, results: pd.DataFrame, census: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """The summary with the ceiling, for each rule set of which the census has all deals.
+    """Add the ceiling to a summary, for each rule set whose deals are all in the census.
 
-    A row `ceiling` is put after the agents: win_rate is the share of deals known to be winnable,
-    win_low and win_high are the bounds of the share of winnable deals among these very deals. Each
-    row of an agent gets of_winnable: the share that it has won of the deals known to be winnable,
-    the mean over its training seeds.
+    A row `ceiling` follows the agents: win_rate is the share of deals known to be winnable, win_low
+    and win_high bound the share of winnable deals among the deals played. Each agent's row gets
+    of_winnable: the share of the deals known to be winnable that it has won, the mean over its
+    training seeds.
 
     Args:
         summary: a row for each agent and way of playing under each rule set.

@@ -68,7 +68,7 @@ def play_deals(
     forbid_repeats: bool = False,
     watch: Watch | None = None,
 ) -> pd.DataFrame:
-    """Play each deal once, all of them side by side.
+    """Play each deal once, all in lockstep.
 
     At every move the agent gets copies of the games without the deal's number. The unseen stock in
     them has been sorted and then shuffled, so neither the copies, nor the masks, nor the random
@@ -85,47 +85,36 @@ def play_deals(
         max_moves: moves until a game is given up.
         forbid_repeats: forbid moves back to earlier positions
             (`four_seasons_env.experiments.evaluation.repeats`).
-        watch: called with what is played at every turn.
+        watch: called with the moves of every turn.
 
     Returns:
-        A row a deal: deal, won, cards_up, moves, seconds (the agent's share of time for it).
+        A row per deal: deal, won, cards_up, moves, seconds (the agent's share of its time).
 
     Raises:
         RuntimeError: if the agent plays an illegal move.
     """
+    rule = kernel.compile_rules(rules)
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
-    kernel.start_all(games, kernel.compile_rules(rules), numbers)
-    return play_records(agent, rules, games, seed, max_moves, forbid_repeats, watch)
-
-
-def play_records(
-    agent: Agent,
-    rules: Rules,
-    games: NDArray[Any],
-    seed: int = 0,
-    max_moves: int = MAX_MOVES,
-    forbid_repeats: bool = False,
-    watch: Watch | None = None,
-) -> pd.DataFrame:
-    """`play_deals` from any positions: GAME records, which are played to their ends in place."""
-    rule = kernel.compile_rules(rules)
-    rng = _nameless_rng([seed, int(games["deal"][0]) if len(games) else 0])
+    kernel.start_all(games, rule, numbers)
+    rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
     seconds = np.zeros(len(games))
     alive = np.arange(len(games))
     words, masks = kernel.new_masks(len(games), rules)
     distinct = agent.mask == "distinct"
     guard = RepeatGuard(len(games), rule, max_moves) if forbid_repeats else None
 
-    for _ in range(max_moves + 1):
+    for _ in range(max_moves):
         shown = games[alive]
         legal = masks[: len(alive)]
         goes_on = np.zeros(len(alive), np.bool_)
         kernel.legal_all(shown, rule, distinct, words[: len(alive)], goes_on)
         if not goes_on.all():
             alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
-        if not len(alive) or _ == max_moves:
+        if not len(alive):
             break
+        # The agent gets copies: no deal number, the unseen cards sorted, then shuffled. Without the
+        # sorting, an agent that undoes the shuffle would find the true order.
         shown["deal"] = -1
         _hide_unseen_all(shown, rule)
         kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
@@ -155,7 +144,7 @@ def play_records(
 
 
 def _nameless_rng(seed: list[int]) -> np.random.Generator:
-    """The generator of a seed, without the seed: the deal's number is part of it."""
+    """The generator of a seed, which does not reveal the seed: the deal's number is part of it."""
     bits = np.random.PCG64(0)
     bits.state = np.random.PCG64(seed).state
     return np.random.Generator(bits)
@@ -163,13 +152,17 @@ def _nameless_rng(seed: list[int]) -> np.random.Generator:
 
 @jit
 def _hide_unseen_all(games: NDArray[Any], rules: NDArray[Any]) -> None:
-    """`hide_unseen` for each game, so that who undoes a shuffle finds the cards in order."""
+    """`hide_unseen` for each game: sort its unseen cards."""
     for i in range(len(games)):
         hide_unseen(games[i], rules[0])
 
 
 def _check(agent: Agent, actions: NDArray[np.int64], masks: NDArray[Any], rules: Rules) -> None:
-    """Refuse an agent that breaks the rules."""
+    """Reject moves that are not legal.
+
+    Raises:
+        RuntimeError: naming the agent and the move.
+    """
     if actions.shape != (len(masks),):
         raise RuntimeError(
             f"{type(agent).__name__} answered {len(masks)} games with moves of shape "

@@ -1,10 +1,10 @@
-"""No position twice: a guard for greedy play, which could shuttle a card to and fro for ever.
+"""No position twice: a guard for deterministic players, which could shuttle a card for ever.
 
-A player that leaves nothing to chance plays the same move when it meets a position again, until its
-moves run out. At evaluation it is kept from any move that leads back to a position of the current
-run of reversible moves, that is since the last card from the waste, from the stock or to a
-foundation. No game is lost by it: whatever can be won from a position could be won when it was
-there first. It is no rule of the game, and no part of training.
+A deterministic player that meets a position again plays the same move again, until its moves run
+out. At evaluation it may not move back to a position of the current run of reversible moves: those
+since the last card from the waste, from the stock or to a foundation. This loses no game: a win
+from a repeated position was possible when the position occurred first. It is not a rule of the game
+and not used in training.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 
 @jit
 def _is_reversible(rule, move):
-    """Whether a move could be taken back by other moves: cards of the waste and stock never are."""
+    """Whether later moves could undo a move; cards never return to the waste or the stock."""
     source = rule.source[move]
     if source in (WASTE, STOCK):
         return False
@@ -31,7 +31,7 @@ def _is_reversible(rule, move):
 
 @jit
 def _forbid(games, rows, rules, masks, seen, counts, scratch):
-    """Note each position, and take from its mask the moves back to noted ones, if others are left.
+    """Store each position, and mask the moves back to stored ones, if others are left.
 
     Args:
         games: GAME (n,).
@@ -67,14 +67,14 @@ def _forbid(games, rows, rules, masks, seen, counts, scratch):
 
 @jit
 def _forget(moves, rows, rules, counts):
-    """Forget the run after a move that cannot be taken back."""
+    """Forget the stored positions after a move that cannot be undone."""
     for i in range(len(moves)):
         if not _is_reversible(rules[0], moves[i]):
             counts[rows[i]] = 0
 
 
 class RepeatGuard:
-    """Keeps games played side by side from going round.
+    """Keeps games that are played in lockstep from repeating positions.
 
     Args:
         count: number of games.
@@ -89,12 +89,17 @@ class RepeatGuard:
         self._scratch = np.zeros(1, GAME)
 
     def forbid(self, games: NDArray[Any], rows: NDArray[np.int64], masks: NDArray[np.int8]) -> None:
-        """Take the moves that lead back from the masks; rows are the games' numbers, int64 (n,).
+        """Mask the moves that lead back to stored positions.
 
         Where every legal move leads back, all stay.
+
+        Args:
+            games: GAME (n,).
+            rows: int64 (n,), the games' indices among all.
+            masks: int8 (n, A), written to.
         """
         _forbid(games, rows, self._rules, masks, self._seen, self._counts, self._scratch)
 
     def played(self, rows: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
-        """Take note of the moves that are played in the games ``rows``."""
+        """Update the runs of the games ``rows`` after their moves; both int64 (n,)."""
         _forget(moves, rows, self._rules, self._counts)

@@ -46,8 +46,6 @@ class Manifest:
     """Seed of the agents' chance and of the stock's reshuffles."""
     recorded: bool = False
     """Whether the moves of all games are stored."""
-    rows: int = 0
-    """Of results.csv."""
     version: str = four_seasons_env.__version__
     origin: dict[str, Any] = field(default_factory=provenance)
     """Command, versions, machine and git state of the latest run."""
@@ -62,9 +60,11 @@ class Manifest:
         """What each agent's play consists of, by its label."""
         return {each.agent: each.kind for players in self.players.values() for each in players}
 
-    def write(self, folder: Path) -> None:
-        """Write it into the folder of its comparison."""
-        write_json(folder / MANIFEST, dataclasses.asdict(self))
+    @property
+    def games(self) -> int:
+        """How many games there are when all have been played."""
+        every = (player for players in self.players.values() for player in players)
+        return sum(len(player.deals_in(self.numbers)) for player in every)
 
 
 def sealed_count(deals: str) -> int | None:
@@ -118,11 +118,10 @@ def open_comparison(
         if difference:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
         manifest.sealed, manifest.recorded = found.sealed, found.recorded
-        manifest.rows = found.rows
     elif count:
         manifest.sealed = sealed_deals(count)
     manifest.recorded |= record
-    manifest.write(out)
+    write_json(out / MANIFEST, dataclasses.asdict(manifest))
     return manifest
 
 
@@ -189,10 +188,10 @@ def read_results(folder: Path) -> pd.DataFrame:
         FileNotFoundError: if there are none.
         ValueError: if rows are missing.
     """
-    rows, results = read_manifest(folder).rows, read_table(folder / RESULTS)
-    if len(results) != rows:
+    games, results = read_manifest(folder).games, read_table(folder / RESULTS)
+    if len(results) != games:
         raise ValueError(
-            f"{folder / RESULTS} has {len(results):,} rows, not {rows:,}: compare again"
+            f"{folder / RESULTS} has {len(results):,} rows for {games:,} games: compare again"
         )
     return results
 

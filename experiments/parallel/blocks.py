@@ -58,7 +58,7 @@ class Block:
         return () if done else self.deals
 
     def write(self, results: pd.DataFrame) -> None:
-        """Write its result file, as a whole or not at all."""
+        """Write its result file, atomically."""
         from four_seasons_env.experiments.reporting.tables import write_csv
 
         write_csv(self.part, results)

@@ -17,13 +17,13 @@ TEXTS = (
     *("agent", "play", "rules", "kind", "source", "first", "second", "base", "status"),
     *("observation", "which", "digest"),
 )
-"""Columns that hold text, whatever it looks like: an agent may be called `007` or `nan`."""
+"""Columns of text, even where it looks like a number: an agent may be called `007` or `nan`."""
 _NEVER_MISSING = ("agent", "rules", "base")
-"""Of those, columns in which nothing written is a text of no letters."""
+"""Of those, columns in which an empty cell is an empty text."""
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table that `write_csv` has written: names stay texts, empty numbers are missing.
+    """Read a table that `write_csv` has written: names stay text, empty numbers are missing.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -50,12 +50,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
-    """Write a table as CSV, as a whole or not at all."""
+    """Write a table as CSV, atomically."""
     write_atomically(path, table.to_csv(index=False, float_format="%.6g").encode())
 
 
 def print_table(cells: pd.DataFrame, title: str) -> None:
-    """Print a table of text; names are folded where the terminal is narrow, numbers never."""
+    """Print a table of text; on a narrow terminal names are folded, numbers never."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
@@ -81,7 +81,7 @@ def as_markdown(cells: pd.DataFrame) -> str:
 
 
 _SPECIAL = re.compile(r"[\\|$*]|\b_\B|\B_\b|<(?=[A-Za-z/!?])")
-"""What would end a cell, or be read as a formula, as emphasis or as HTML."""
+"""Characters that would end a cell, or start a formula, emphasis or HTML."""
 
 
 def _escaped(cell: str) -> str:

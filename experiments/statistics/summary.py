@@ -1,7 +1,17 @@
-"""Statistics of per-deal results: win rates with intervals, differences on the same deals."""
+"""Statistics of per-deal results: win rates with intervals, differences on the same deals.
+
+What holds for an algorithm, and not only for one run of it, needs several training seeds. Agarwal
+et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021): the
+interquartile mean over runs, and the probability that a run of one algorithm beats a run of
+another, both with bootstrap intervals over runs. Means over runs *and* deals get the bootstrap of
+Owen, "The pigeonhole bootstrap" (2007), which resamples both: all seeds play the same deals, so
+the games are not independent.
+"""
 
 from __future__ import annotations
 
+import functools
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,10 +21,12 @@ from scipy import stats
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.evaluation.ceiling import CEILING
-from four_seasons_env.experiments.statistics.seeds import crossed_interval, iqm_interval
+
+RESAMPLES = 2000
+LEVEL = 0.95
 
 BASELINE = "heuristic"
-"""The agent that others are compared with, deal by deal."""
+"""Other agents are compared with this one, deal by deal."""
 
 NOW, STORED = "now", "stored"
 """Origin of a row, in tables that have both: played now, or stored results."""
@@ -37,8 +49,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
     the baseline itself and where it has not played all of the deals.
 
     Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
-    crossed bootstrap (`four_seasons_env.experiments.statistics.seeds`), as for cards up and the
-    differences.
+    crossed bootstrap (`crossed_interval`), as for cards up and the differences.
 
     Raises:
         ValueError: if the seeds of an agent have not played the same deals.
@@ -50,7 +61,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
 
 
 def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
-    """The same, with a row for each training run, `train_seed`."""
+    """Likewise, with a row for each training run, `train_seed`."""
     groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     return pd.DataFrame(
         {"train_seed": seed} | _row(results, played, (rules, agent, play), baseline)
@@ -96,7 +107,7 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
 
 
 def labels(table: pd.DataFrame) -> list[str]:
-    """What the agent of each row is called: with its way to play, where the table has both."""
+    """A label for each row: the agent, with its way to play where the table has both."""
     both = table.groupby("agent")["play"].nunique() > 1
     return [
         f"{agent}, {play}" if both[agent] else str(agent)
@@ -105,7 +116,7 @@ def labels(table: pd.DataFrame) -> list[str]:
 
 
 def wins_by_label(results: pd.DataFrame) -> pd.DataFrame:
-    """Which agent won which deal: bool, a row a deal and a column an agent (see `labels`).
+    """Which agent won which deal: bool, a row per deal and a column per agent (see `labels`).
 
     An agent with several training seeds has won a deal if at least half of its seeds have.
     """
@@ -115,7 +126,7 @@ def wins_by_label(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
-    """One agent's results as a table of floats, a row a training seed and a column a deal.
+    """One agent's results as a table of floats, a row per training seed and a column per deal.
 
     Raises:
         ValueError: if not all seeds have played all deals, or one has played a deal twice.
@@ -139,15 +150,123 @@ def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[
 
 
 def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    """The exact, two-sided McNemar test of one policy's wins against another's on equal deals."""
+    """The p-value of the exact, two-sided McNemar test of two policies on the same deals."""
     only_here, only_there = int((won > base).sum()), int((won < base).sum())
     if not only_here + only_there:
         return 1.0
     return float(stats.binomtest(only_here, only_here + only_there).pvalue)
 
 
+def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
+    """A 95% percentile interval of a table's mean, whose rows and columns are both samples.
+
+    Args:
+        table: float64 of shape (seeds, deals). One seed makes it the plain bootstrap over deals.
+    """
+    seeds, deals = table.shape
+    rng = np.random.default_rng(1)
+    rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds
+    means = ((table @ _draws(deals).T).T * rows).sum(axis=1)
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+@functools.lru_cache(maxsize=4)
+def _draws(deals: int) -> NDArray[np.float64]:
+    """The weight of each deal in each resample; float64 (RESAMPLES, deals), rows sum to 1."""
+    rng = np.random.default_rng(0)
+    counts = [np.bincount(rng.integers(0, deals, deals), minlength=deals) for _ in range(RESAMPLES)]
+    return np.array(counts) / deals
+
+
+def interquartile_mean(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+    """The mean of the middle half."""
+    mean: NDArray[np.float64] = stats.trim_mean(values, 0.25, axis=axis)
+    return mean
+
+
+def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
+    """The interquartile mean of the runs' results, and its 95% bootstrap interval over runs.
+
+    The interval of a single run is NaN.
+    """
+    mean = float(interquartile_mean(rates))
+    if len(rates) < 2:
+        return mean, np.nan, np.nan
+    if np.ptp(rates) == 0:
+        return mean, mean, mean
+    found = stats.bootstrap(
+        (rates,),
+        interquartile_mean,
+        n_resamples=RESAMPLES,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return mean, float(found.low), float(found.high)
+
+
+def _beats(
+    first: NDArray[np.float64], second: NDArray[np.float64], axis: int = -1
+) -> NDArray[np.float64]:
+    """Share of pairs of runs in which the first is better; a tie counts half (Mann-Whitney)."""
+    statistic = stats.mannwhitneyu(first, second, axis=axis, method="asymptotic").statistic
+    share: NDArray[np.float64] = statistic / (first.shape[axis] * second.shape[axis])
+    return share
+
+
+def improvement(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> tuple[float, float, float]:
+    """The probability that a run of the first is better than one of the second.
+
+    Args:
+        first: results of the runs, one each.
+        second: likewise.
+
+    Returns:
+        The share of pairs, and its 95% bootstrap interval over runs (NaN for one run against one).
+    """
+    share = float(_beats(first, second))
+    if len(first) + len(second) < 3:
+        return share, np.nan, np.nan
+    rng = np.random.default_rng(0)
+    # scipy's bootstrap takes no sample of one, such as an agent that does not learn: it is always
+    # drawn as itself.
+    drawn = [each[rng.integers(0, len(each), (RESAMPLES, len(each)))] for each in (first, second)]
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(_beats(drawn[0], drawn[1], axis=1), [tail, 1 - tail])
+    return share, float(low), float(high)
+
+
+def improvements(results: pd.DataFrame) -> pd.DataFrame:
+    """How often a run of one agent beats a run of another, if one has several training seeds.
+
+    Columns: rules, first, second (an agent and how it plays), probability, low, high.
+    """
+    rows = []
+    for rules, played in results.groupby("rules", sort=False):
+        rates = {
+            f"{agent}, {play}": runs.groupby("train_seed", dropna=False)["won"].mean().to_numpy()
+            for (agent, play), runs in played.groupby(["agent", "play"], sort=False)
+        }
+        for first, second in combinations(rates, 2):
+            if max(len(rates[first]), len(rates[second])) < 2:
+                continue
+            if rates[first].mean() < rates[second].mean():
+                better, worse = second, first
+            else:
+                better, worse = first, second
+            share, low, high = improvement(rates[better], rates[worse])
+            row = {"rules": rules, "first": better, "second": worse, "probability": share}
+            rows.append(row | {"low": low, "high": high})
+    columns = ["rules", "first", "second", "probability", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary as cells of text, for a table that people read."""
+    """The summary as cells of text."""
     several = summary["seeds"].max() > 1
     cells = {
         "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
@@ -177,13 +296,13 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def _unlike_deals(summary: pd.DataFrame) -> bool:
-    """Whether the rows of one rule set, stored ones aside, are of more deals or fewer: people's."""
+    """Whether rows of one rule set, apart from stored ones, differ in their number of deals."""
     now = summary[summary["source"] == NOW] if "source" in summary else summary
     return bool(now.groupby("rules")["deals"].nunique().max() > 1)
 
 
 def deals_as_text(results: pd.DataFrame) -> str:
-    """Which deals were played: the range, or how many of it; of sealed deals how many."""
+    """Which deals were played: the range, or how many of a range; of sealed deals the number."""
     first, last, count = (results["deal"].agg(what) for what in ("min", "max", "nunique"))
     if last - first + 1 == count:
         return f"deals {first:,}-{last:,}"
@@ -191,12 +310,12 @@ def deals_as_text(results: pd.DataFrame) -> str:
 
 
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one rule set, those that won most first."""
+    """The rows of one rule set, by win rate, highest first."""
     return summary.sort_values("win_rate", ascending=False, kind="stable")
 
 
 def win_rates(summary: pd.DataFrame) -> list[str]:
-    """Win rates in percent with their intervals; of the ceiling the bounds, as text."""
+    """Win rates in percent with their intervals, as text; for the ceiling its bounds."""
     texts = _interval_text(summary, "win_rate", "win", "{:.2f}", 100)
     ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
     return [
@@ -206,7 +325,7 @@ def win_rates(summary: pd.DataFrame) -> list[str]:
 
 
 def bounds_as_text(low: float, high: float) -> str:
-    """Bounds of a share in percent: one number where nothing is open."""
+    """Bounds of a share in percent; one number if they are equal."""
     return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
 
 

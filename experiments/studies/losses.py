@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.evaluation.ceiling import CENSUS
+from four_seasons_env.experiments.command_line import CENSUS
 from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.rules import file_name

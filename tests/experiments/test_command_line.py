@@ -173,6 +173,22 @@ def test_the_listing_imports_no_command() -> None:
     assert [line.split()[0] for line in listing if line[:2] == "  "] == COMMANDS
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["compare", "census"])
+def test_wrong_names_are_rejected_before_heavy_imports(command: str, tmp_path: Path) -> None:
+    check = (
+        "import sys; from four_seasons_env.__main__ import main\ntry: main(sys.argv[1:])\n"
+        "finally: print(sorted(sys.modules))"
+    )
+    flags = [command, *WRONG[command], "--out", str(tmp_path / "x")]
+    done = subprocess.run(
+        [sys.executable, "-c", check, *flags], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stderr.startswith("error: ")) == (2, True)
+    for heavy in ("pandas", "scipy.stats", "matplotlib", "joblib"):
+        assert f"'{heavy}'" not in done.stdout
+
+
 def test_an_unknown_command_is_answered_with_the_nearest(monkeypatch, capsys) -> None:
     assert call(monkeypatch, "trian") == 2
     assert capsys.readouterr().err.startswith(

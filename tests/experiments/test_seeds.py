@@ -5,14 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from four_seasons_env.experiments.statistics.seeds import (
+from four_seasons_env.experiments.statistics.summary import (
     crossed_interval,
     improvement,
     improvements,
     interquartile_mean,
     iqm_interval,
-)
-from four_seasons_env.experiments.statistics.summary import (
     labels,
     mcnemar,
     summarise,

@@ -5,19 +5,18 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from four_seasons_env.experiments.statistics import seeds as seeds_module
-from four_seasons_env.experiments.statistics.seeds import (
-    crossed_interval,
-    improvement,
-    improvements,
-    iqm_interval,
-)
 from four_seasons_env.experiments.statistics.summary import (
+    LEVEL,
     NOW,
+    RESAMPLES,
     STORED,
     as_text,
     bounds_as_text,
     by_seed,
+    crossed_interval,
+    improvement,
+    improvements,
+    iqm_interval,
     mcnemar,
     ranked,
     summarise,
@@ -242,7 +241,7 @@ def test_the_crossed_interval_draws_seeds_and_deals() -> None:
     times = seeds.multinomial(3, [1 / 3] * 3, 2000)
     means = [np.repeat(table, n, axis=0)[:, d].mean() for n, d in zip(times, drawn, strict=True)]
     assert crossed_interval(table) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
-    assert (seeds_module.RESAMPLES, seeds_module.LEVEL) == (2000, 0.95)
+    assert (RESAMPLES, LEVEL) == (2000, 0.95)
 
 
 def test_the_interval_of_the_interquartile_mean_is_a_bootstrap_over_runs() -> None:

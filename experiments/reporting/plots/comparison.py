@@ -30,9 +30,9 @@ BOOK_ODDS = 0.1
 
 
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Each agent's win rate with its 95% interval, the best first, beside the textbook's odds.
+    """Each agent's win rate with its 95% interval, the best first, and the textbook's odds.
 
-    The ceiling, where the summary has it, stands in grey above them, with its bounds.
+    The ceiling, if the summary has it, is drawn in grey above them, with its bounds.
     """
     who = labels(summary)
     colours: dict[str, Any] = colours_of(who) | {CEILING: "lightgrey"}
@@ -96,7 +96,7 @@ def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Percentage points won more or less than the baseline on the same deals, with intervals."""
+    """Difference to the baseline in percentage points on the same deals, with intervals."""
     who = labels(summary)
     colours = colours_of(who)
     rows = summary.assign(who=who).dropna(subset=["win_difference"])
@@ -115,7 +115,7 @@ def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Win rate of each agent against the time that a move takes it: a colour for each kind."""
+    """Win rate of each agent against its time per move; a colour for each kind."""
     figure, axes = new_axes()
     agents = summary.dropna(subset=["ms_per_move"])
     kinds = [name.partition("@")[0] for name in agents["agent"]]
