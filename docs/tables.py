@@ -37,7 +37,10 @@ from four_seasons_env.rules import RULES, file_name
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
-_KEYS = ("rules", "agent", "play", "deal", "opening", "study", "seed", "hidden", "page", "what")
+_KEYS = (
+    *("rules", "agent", "play", "deal", "opening", "study", "seed", "hidden", "page", "what"),
+    "machine",
+)
 """Columns that tell rows of results apart."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
@@ -162,7 +165,7 @@ def optima() -> pd.DataFrame:
 
 def rates() -> pd.DataFrame:
     """Moves a second: of vector environments some batch sizes on one thread, of others all."""
-    rows = stored("throughput")
+    rows = stored("bench")
     is_vector = rows["what"].str.startswith("vector environment")
     return rows[~is_vector | (rows["games"].isin([1, 64, 4096]) & (rows["threads"] == 1))]
 
@@ -175,8 +178,8 @@ def leaderboard() -> pd.DataFrame:
 
 def ratios() -> pd.DataFrame:
     """Ratios of speeds: their range over the machines that they were measured on."""
-    rows = stored("ratios").replace({"what": {", by CPU time": ""}}, regex=True)
-    found = rows.groupby("what", sort=False)["value"].agg(["min", "max", "count"]).reset_index()
+    values = stored("ratios").groupby("what", sort=False)["value"]
+    found = values.agg(["min", "max", "count"]).reset_index()
     low, high = found["min"].map("{:.2f}".format), found["max"].map("{:.2f}".format)
     return found.assign(text=low.where(low == high, low + " to " + high))
 
@@ -267,10 +270,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "what | games | threads | observation | moves a second | a CPU-second",
      "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "
      "| {per_cpu_second:,.0f}"),
-    ("docs/benchmark.md", "costs",
-     lambda: stored("costs").query("not what.str.endswith('CPU time')"),
+    ("docs/benchmark.md", "costs", lambda: stored("costs"),
      "what | value",
-     "{what} | {value:,.3g}"),
+     "{what} | {value}"),
     ("docs/agents.md", "ladder", lambda: players("ladder"),
      "agent | made of | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),

@@ -1,13 +1,12 @@
-"""Measure steps per second, start-up time and memory: what `make bench` runs.
+"""Measure steps per second: what `make bench` runs.
 
-Random legal play, masks and observations written, episodes reset: the vector environment at
-several batch sizes, by default and with `copy=False`, the single environment, and MaskablePPO end
-to end; with `--peers` other environments in the same run. Each figure is the median of several
-windows. The fastest and slowest stand beside it, as machines are noisy, and the rate by CPU time,
-as others may use the machine.
+Random legal play; masks and observations are written, and episodes are reset. Measured are the
+single environment, the vector environment at several batch sizes, by default and with `copy=False`,
+the next-deal environment, and with `--peers` environments of other libraries in the same run. A
+rate is the median of several windows; the slowest and the fastest window show how noisy the machine
+is, and the rate by CPU time does not depend on what else it is doing.
 
     four-seasons bench --peers --out runs/speed
-    pages --speed runs/speed               # docs/benchmark.md
 """
 
 from __future__ import annotations
@@ -17,121 +16,178 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gymnasium as gym
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-import four_seasons_env  # noqa: F401  registers the environments
-from four_seasons_env.engine.kernel import new_masks
-from four_seasons_env.engine.masks import draw_moves
-from four_seasons_env.experiments.benchmarks.peers import PEERS
-from four_seasons_env.experiments.benchmarks.startup import peak_memory, startup_seconds
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.out_folder import check_out
-from four_seasons_env.experiments.reporting.plots.throughput import plot_throughput
-from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 from four_seasons_env.rules import get_rules
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SINGLE = "single environment"
 VECTOR = "vector environment"
 VECTOR_SHARED = "vector environment, copy=False"
 NEXT_DEAL = "next-deal environment, decisions"
-NEXT_DEAL_PPO = "MaskablePPO on it, end to end, decisions"
-PPO = "MaskablePPO, end to end"
-PPO_ZERO_COST = "MaskablePPO, an environment that costs nothing"
 
-
-BY_CPU_TIME = ", by CPU time"
-"""How the name of a ratio of two rates ends."""
+WINDOWS = 5
+"""Windows of a rate, besides a first one that does not count."""
 
 _TYPICAL = (64, 4096)
-"""Games at a time for which the default is compared with `copy=False`."""
+"""Batch sizes for which the default is compared with `copy=False`."""
 
 _MOST_DECISIONS = 1024
-"""Games of the next-deal environment at most; more of them are no faster."""
+"""Largest batch of the next-deal environment; larger ones are no faster."""
 
 
 @dataclass
-class Throughput:
+class Bench:
     """Measure steps per second."""
 
     rules: str = "four-seasons"
+    """Rule set to play."""
     games: list[int] = field(default_factory=lambda: [1, 64, 1024, 4096, 16384])
-    """Batch sizes of the vector environment."""
+    """Batch sizes of the vector environments."""
     threads: list[int] = field(default_factory=lambda: [1, 2])
-    """Threads that the vector environment shares its games over."""
+    """Numbers of threads of the vector environments."""
     seconds: float = 0.5
     """Length of a window."""
-    windows: int = 5
-    ppo: bool = True
-    """Measure MaskablePPO with 1,024 games too (a minute)."""
-    startup: bool = True
-    """Measure start-up times and memory too (half a minute)."""
     peers: bool = False
-    """Measure other environments too (needs `pip install .[peers]`)."""
+    """Measure environments of other libraries too (needs `pip install '.[peers]'`)."""
     out: Path | None = None
-    """Folder for throughput.csv, costs.csv and a plot."""
+    """Folder for bench.csv, ratios.csv and a plot."""
 
 
 Rates = NDArray[np.float64]
 """Moves per second of each window: by the clock, and by CPU time; shape (windows, 2)."""
 
-
-def _timed(steps: Callable[[], int], seconds: float) -> tuple[float, float]:
-    """One window's rates; it is one call of steps at least."""
-    clock, cpu = time.perf_counter(), time.process_time()
-    done = steps()
-    while time.perf_counter() - clock < seconds:
-        done += steps()
-    return done / (time.perf_counter() - clock), done / (time.process_time() - cpu)
+Player = Callable[[], int]
+"""Plays some moves, and returns how many."""
 
 
-def _windows(run: Throughput, steps: Callable[[], int]) -> Rates:
-    """The rates of each window, after a first one that does not count."""
-    return _turns(run.windows, run.seconds, [steps])[0]
+def bench(run: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measure, print, and return two tables: moves per second, and ratios of them.
+
+    Raises:
+        ValueError: for a wrong flag.
+    """
+    _check(run)
+
+    import pandas as pd
+
+    from four_seasons_env.experiments.reporting.plots.bench import plot_rates
+    from four_seasons_env.experiments.reporting.tables import print_table, write_csv
+
+    table = pd.DataFrame([*_ours(run), *(_peers(run) if run.peers else ())])
+    found = ratios(table)
+    print_table(as_cells(table), f"{run.rules} on {cpu_name()}")
+    print_table(found.assign(value=found["value"].map("{:.2f}".format)), "ratios by CPU time")
+    if run.out:
+        write_csv(run.out / "bench.csv", table)
+        write_csv(run.out / "ratios.csv", found)
+        plot_rates(table, run.out / "bench.png")
+        print(f"saved in {run.out}: bench.csv, ratios.csv, bench.png")
+    return table, found
 
 
-def _turns(windows: int, seconds: float, players: Sequence[Callable[[], int]]) -> list[Rates]:
-    """The rates of each of several, which take turns: a machine that slows down slows them all."""
+def _check(run: Bench) -> None:
+    """Refuse invalid flags before anything is measured."""
+    get_rules(run.rules)
+    for name in ("games", "threads"):
+        values = getattr(run, name)
+        if not values or min(values) < 1:
+            raise ValueError(f"--{name} are numbers from 1 on, not {values or 'none'}")
+    if not run.seconds >= 0:
+        raise ValueError(f"--seconds is a length of time, not {run.seconds:g}")
+    if run.out:
+        check_out(run.out, "measurement of speed")
+
+
+def _ours(run: Bench) -> list[dict[str, Any]]:
+    """The rates of our environments."""
+    sizes = [(games, threads) for threads in run.threads for games in run.games if threads <= games]
+    rows = []
+    for observation in ("tops", "cards"):
+        (rates,) = measure([_single(run.rules, observation)], run.seconds)
+        rows.append(_row(SINGLE, 1, 1, observation, rates))
+        for games, threads in sizes:
+            kinds = {VECTOR: True, VECTOR_SHARED: False}
+            players = [
+                _vector(run.rules, games, num_threads=threads, observation=observation, copy=copy)
+                for copy in kinds.values()
+            ]
+            for what, rates in zip(kinds, measure(players, run.seconds), strict=True):
+                rows.append(_row(what, games, threads, observation, rates))
+    for games, threads in sizes:
+        if games <= _MOST_DECISIONS:
+            (rates,) = measure([_next_deal(run.rules, games, threads)], run.seconds)
+            rows.append(_row(NEXT_DEAL, games, threads, "features", rates))
+    return rows
+
+
+def _peers(run: Bench) -> list[dict[str, Any]]:
+    """The rates of the installed peers."""
+    from four_seasons_env.experiments.bench_peers import PEERS
+
+    rows = []
+    for name, (make, games) in PEERS.items():
+        try:
+            player = make()
+        except ImportError as error:
+            print(f"{name} is left out: {error} (pip install '.[peers]')")
+            continue
+        (rates,) = measure([player], run.seconds)
+        rows.append(_row(name, games, 1, "its own", rates))
+    return rows
+
+
+def _row(what: str, games: int, threads: int, observation: str, rates: Rates) -> dict[str, Any]:
+    return {
+        "what": what,
+        "games": games,
+        "threads": threads,
+        "observation": observation,
+        "moves_per_second": np.median(rates[:, 0]),
+        "slowest": rates[:, 0].min(),
+        "fastest": rates[:, 0].max(),
+        "per_cpu_second": np.median(rates[:, 1]),
+    }
+
+
+def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
+    """The rates of players that take turns, so that a machine that slows down slows them all.
+
+    Args:
+        players: what is measured.
+        seconds: length of a window, which is one call of a player at least.
+    """
     rates: list[list[tuple[float, float]]] = [[] for _ in players]
-    for window in range(windows + 1):
-        for steps, measured in zip(players, rates, strict=True):
-            rate = _timed(steps, seconds)
-            if window:
-                measured.append(rate)
-    return [np.array(each) for each in rates]
+    for _ in range(WINDOWS + 1):
+        for play, measured in zip(players, rates, strict=True):
+            clock, cpu, moves = time.perf_counter(), time.process_time(), play()
+            while time.perf_counter() - clock < seconds:
+                moves += play()
+            passed = time.perf_counter() - clock, time.process_time() - cpu
+            measured.append((moves / passed[0], moves / passed[1]))
+    return [np.array(each[1:]) for each in rates]  # the first window compiles
 
 
-def _vector(run: Throughput, games: int, **arguments: Any) -> Callable[[], int]:
-    env = gym.make_vec("FourSeasons-v0", num_envs=games, rules=run.rules, **arguments)
-    _, infos = env.reset(seed=0)
-    words, masks = new_masks(games, get_rules(run.rules))
-    masks[:] = infos["action_mask"]
-    moves = np.zeros(games, np.int64)
-    state = np.ones(1, np.uint64)
+def _single(rules: str, observation: str) -> Player:
+    import gymnasium as gym
 
-    def steps() -> int:
-        for _ in range(16):
-            draw_moves(words, state, moves)
-            _, _, _, _, infos = env.step(moves)
-            masks[:] = infos["action_mask"]
-        return 16 * games
+    from four_seasons_env.engine.kernel import new_masks
+    from four_seasons_env.engine.masks import draw_moves
 
-    return steps
-
-
-def _single(run: Throughput, observation: str) -> Rates:
-    env = gym.make("FourSeasons-v0", rules=run.rules, observation=observation)
-    words, masks = new_masks(1, get_rules(run.rules))
-    moves = np.zeros(1, np.int64)
-    state = np.ones(1, np.uint64)
+    env = gym.make("FourSeasons-v0", rules=rules, observation=observation)
+    words, masks = new_masks(1, get_rules(rules))
+    moves, state = np.zeros(1, np.int64), np.ones(1, np.uint64)
     _, info = env.reset(seed=0)
     masks[0] = info["action_mask"]
 
-    def steps() -> int:
+    def play() -> int:
         for _ in range(64):
             draw_moves(words, state, moves)
             _, _, terminated, truncated, info = env.step(int(moves[0]))
@@ -140,209 +196,81 @@ def _single(run: Throughput, observation: str) -> Rates:
             masks[0] = info["action_mask"]
         return 64
 
-    return _windows(run, steps)
+    return play
 
 
-def _next_deal(run: Throughput, games: int, threads: int) -> Rates:
-    """Random choice among the candidates; all of them are found and described at each decision."""
+def _vector(rules: str, games: int, **arguments: Any) -> Player:
+    import gymnasium as gym
+
+    from four_seasons_env.engine.kernel import new_masks
+    from four_seasons_env.engine.masks import draw_moves
+
+    env = gym.make_vec("FourSeasons-v0", num_envs=games, rules=rules, **arguments)
+    words, masks = new_masks(games, get_rules(rules))
+    moves, state = np.zeros(games, np.int64), np.ones(1, np.uint64)
+    _, infos = env.reset(seed=0)
+    masks[:] = infos["action_mask"]
+
+    def play() -> int:
+        for _ in range(16):
+            draw_moves(words, state, moves)
+            _, _, _, _, infos = env.step(moves)
+            masks[:] = infos["action_mask"]
+        return 16 * games
+
+    return play
+
+
+def _next_deal(rules: str, games: int, threads: int) -> Player:
+    """Random choice among the candidates, which are searched and described at each decision."""
+    import gymnasium as gym
+
     env = gym.make_vec(
-        "FourSeasonsNextDeal-v0", num_envs=games, rules=run.rules, num_threads=threads
+        "FourSeasonsNextDeal-v0",
+        num_envs=games,
+        rules=rules,
+        num_threads=threads,
     )
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)
     counts = infos["action_mask"].sum(axis=1)
 
-    def steps() -> int:
+    def play() -> int:
         nonlocal counts
         for _ in range(8):
             _, _, _, _, infos = env.step((rng.random(games) * counts).astype(np.int64))
             counts = infos["action_mask"].sum(axis=1)
         return 8 * games
 
-    return _windows(run, steps)
+    return play
 
 
-def _next_deal_ppo(run: Throughput) -> tuple[Rates, int, float]:
-    """A training's rates on the next-deal environment, its games, and its share of the time."""
-    from four_seasons_env.agents.learned import next_deal_ppo
-    from four_seasons_env.agents.learned.algorithms import get_algorithm
-    from four_seasons_env.experiments.benchmarks.overhead import TimedNextDealVecEnv
+def ratios(table: pd.DataFrame) -> pd.DataFrame:
+    """Ratios of rates by CPU time: the default to `copy=False`, and ours to the peers'.
 
-    settings: Any = get_algorithm(next_deal_ppo.NAME).read_settings()
-    arguments = next_deal_ppo.environment_arguments(settings)
-    env = TimedNextDealVecEnv(settings.games, seed=0, rules=run.rules, **arguments)
-    model = next_deal_ppo.make_model(env, settings, 0)
-    rollout: int = settings.games * settings.n_steps
-
-    def steps() -> int:
-        model.learn(rollout, reset_num_timesteps=False)
-        return rollout
-
-    _timed(steps, 0.0)
-    env.seconds = 0.0
-    rates = np.array([_timed(steps, 0.0) for _ in range(run.windows)])
-    return rates, settings.games, env.seconds / float((rollout / rates[:, 0]).sum())
-
-
-def _maskable_ppo(run: Throughput) -> tuple[dict[str, Rates], float]:
-    """A training's rates, with our environment and with one that costs nothing.
-
-    The two take turns, so that a machine that slows down slows both.
+    Ours is the single environment, or the vector environment on one thread with the number of games
+    nearest to the peer's; with `tops`.
 
     Returns:
-        The rates of both, and the share of its time that the first has spent in the environment.
+        A row a ratio; columns what, machine, value.
     """
-    from four_seasons_env.agents.learned.maskable_ppo import make_model
-    from four_seasons_env.experiments.benchmarks.overhead import TimedVecEnv, ZeroCostVecEnv
+    import pandas as pd
 
-    settings = _settings()
-    rollout: int = settings.games * settings.n_steps
-    learners: dict[str, Callable[[], int]] = {}
-    ours: Any = None
-    for name, kind in {PPO_ZERO_COST: ZeroCostVecEnv, PPO: TimedVecEnv}.items():
-        ours = kind(
-            settings.games,
-            seed=0,
-            rules=run.rules,
-            observation=settings.observation,
-            mask=settings.mask,
-        )
-        model = make_model(ours, settings, 0, lambda _: settings.learning_rate)
-
-        def learn(model: Any = model) -> int:
-            model.learn(rollout, reset_num_timesteps=False)
-            return rollout
-
-        learners[name] = learn
-    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in learners}
-    for window in range(run.windows + 1):
-        if window == 1:
-            ours.seconds = 0.0
-        for name, steps in learners.items():
-            rates[name].append(_timed(steps, 0.0))
-    measured = {name: np.array(each[1:]) for name, each in rates.items()}
-    seconds = (rollout / measured[PPO][:, 0]).sum()
-    return measured, ours.seconds / seconds
-
-
-def _settings() -> Any:
-    from four_seasons_env.agents.learned.maskable_ppo import read_hyperparameters
-
-    return read_hyperparameters()
-
-
-def throughput(run: Throughput) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Measure, print, and return the tables: moves per second, and other costs."""
-    _check(run)
-    rows: list[dict[str, Any]] = []
-    costs: dict[str, float] = {}
-
-    def add(what: str, games: int, threads: int, observation: str, rates: Rates) -> None:
-        rows.append(
-            {
-                "what": what,
-                "games": games,
-                "threads": threads,
-                "observation": observation,
-                "moves_per_second": np.median(rates[:, 0]),
-                "slowest": rates[:, 0].min(),
-                "fastest": rates[:, 0].max(),
-                "per_cpu_second": np.median(rates[:, 1]),
-            }
-        )
-
-    for observation in ("tops", "cards"):
-        add(SINGLE, 1, 1, observation, _single(run, observation))
-        for threads in run.threads:
-            for games in run.games:
-                if threads <= games:
-                    kinds = {VECTOR: True, VECTOR_SHARED: False}
-                    players = [
-                        _vector(run, games, num_threads=threads, observation=observation, copy=copy)
-                        for copy in kinds.values()
-                    ]
-                    measured = _turns(run.windows, run.seconds, players)
-                    for what, rates in zip(kinds, measured, strict=True):
-                        add(what, games, threads, observation, rates)
-    for threads in run.threads:
-        for games in (each for each in run.games if threads <= each <= _MOST_DECISIONS):
-            add(NEXT_DEAL, games, threads, "features", _next_deal(run, games, threads))
-    if run.peers:
-        for name, (make, games) in PEERS.items():
-            try:
-                steps = make()
-            except ImportError as error:
-                print(f"{name} is left out: {error} (pip install '.[peers]')")
-            else:
-                add(name, games, 1, "its own", _windows(run, steps))
-    if run.ppo:
-        import torch
-
-        settings = _settings()
-        trained, share = _maskable_ppo(run)
-        for what, rates in trained.items():
-            add(what, settings.games, torch.get_num_threads(), settings.observation, rates)
-        costs["share of MaskablePPO's time spent in the environment"] = share
-        rates, games, share = _next_deal_ppo(run)
-        add(NEXT_DEAL_PPO, games, torch.get_num_threads(), "features", rates)
-        costs["share of its time spent in the next-deal environment"] = share
-    if run.startup:
-        seconds = startup_seconds(run.windows)
-        costs |= {f"seconds to {what}": each for what, each in seconds.items()}
-        costs["GiB of a process with 1,000,000 games (tops)"] = peak_memory(1_000_000) / 2**30
-    table = pd.DataFrame(rows)
-    costs |= ratios(table)
-    other = pd.DataFrame({"what": list(costs), "value": list(costs.values())})
-    print_table(as_cells(table), f"{run.rules} on {cpu_name()}")
-    print_table(cost_cells(other), "beside")
-    if run.out:
-        write_csv(run.out / "throughput.csv", table)
-        write_csv(run.out / "costs.csv", other)
-        plot_throughput(table, run.out / "throughput.png")
-    return table, other
-
-
-def _check(run: Throughput) -> None:
-    """Refuse invalid flags before anything is measured."""
-    get_rules(run.rules)
-    for name in ("games", "threads"):
-        values = getattr(run, name)
-        if not values or min(values) < 1:
-            raise ValueError(f"--{name} are numbers from 1 on, not {values or 'none'}")
-    if run.windows < 1:
-        raise ValueError(f"--windows is 1 or more, not {run.windows}")
-    if not run.seconds >= 0:
-        raise ValueError(f"--seconds is a length of time, not {run.seconds:g}")
-    if run.out:
-        check_out(run.out, "measurement of speed")
-
-
-def ratios(table: pd.DataFrame) -> dict[str, float]:
-    """Ratios of rates in one run's table: ours to the peers', and of two ways to run ours.
-
-    Ours is the single environment or the vector environment on one thread with the number of games
-    nearest to the peer's, with mask and `tops`.
-    """
     found: dict[str, float] = {}
-    alone = table[table["threads"] == 1].set_index(["what", "games", "observation"])
-    by_cpu = alone["per_cpu_second"]
-    for what, games, observation in alone.index[alone.index.get_level_values("what") == VECTOR]:
+    alone = table[table["threads"] == 1]
+    rates = alone.set_index(["what", "games", "observation"])["per_cpu_second"]
+    for what, games, observation in rates.index:
         shared = (VECTOR_SHARED, games, observation)
-        if games in _TYPICAL and shared in by_cpu.index:
-            name = f"{VECTOR} / with copy=False, {games:,} games, {observation}{BY_CPU_TIME}"
-            found[name] = by_cpu[what, games, observation] / by_cpu[shared]
-    ours = table[(table["observation"] == "tops") & (table["threads"] == 1)]
-    for _, peer in table[table["what"].isin(PEERS)].iterrows():
+        if what == VECTOR and games in _TYPICAL and shared in rates:
+            name = f"{VECTOR} / with copy=False, {games:,} games, {observation}"
+            found[name] = rates[what, games, observation] / rates[shared]
+    ours = alone[alone["observation"] == "tops"]
+    for _, peer in alone[alone["observation"] == "its own"].iterrows():
         same = ours[ours["what"] == (SINGLE if peer["games"] == 1 else VECTOR)]
         nearest = same.iloc[(same["games"] - peer["games"]).abs().argmin()]
         ratio = nearest["per_cpu_second"] / peer["per_cpu_second"]
-        found[f"{nearest['what']} / {peer['what']}{BY_CPU_TIME}"] = ratio
-    rates = table.groupby("what")["moves_per_second"].first()
-    if PPO in rates:
-        found["MaskablePPO's rate / its rate with an environment that costs nothing"] = (
-            rates[PPO] / rates[PPO_ZERO_COST]
-        )
-    return found
+        found[f"{nearest['what']} / {peer['what']}"] = ratio
+    return pd.DataFrame({"what": list(found), "machine": cpu_name(), "value": list(found.values())})
 
 
 def cpu_name() -> str:
@@ -361,16 +289,6 @@ def as_cells(table: pd.DataFrame) -> pd.DataFrame:
     return cells.rename(columns=lambda name: name.replace("_", " "))
 
 
-def cost_cells(costs: pd.DataFrame) -> pd.DataFrame:
-    """The other costs as text, three digits each; shares as percentages."""
-    cells = costs.astype(object)
-    cells["value"] = [
-        f"{value:.1%}" if "share" in what or "costs nothing" in what else f"{value:,.3g}"
-        for what, value in zip(costs["what"], costs["value"], strict=True)
-    ]
-    return cells
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(arguments, throughput, Throughput, __doc__)
+    run_command(arguments, bench, Bench, __doc__)

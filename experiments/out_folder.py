@@ -14,7 +14,7 @@ MARKS = {
     "sweep": "sweep.json",
     "comparison": "compare.json",
     "census": "census.json",
-    "measurement of speed": "throughput.csv",
+    "measurement of speed": "bench.csv",
     "optimum": "optimum.json",
 }
 """What commands write, and the file that marks a folder as one of the kind."""

@@ -13,6 +13,7 @@ import pandas as pd
 
 from four_seasons_env.experiments.command_line import RESULTS
 from four_seasons_env.experiments.evaluation.ceiling import CEILING, ceiling_row
+from four_seasons_env.experiments.reporting.plots.bench import plot_rates
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
     plot_win_rates,
@@ -24,7 +25,6 @@ from four_seasons_env.experiments.reporting.plots.style import (
     name_colours,
     new_axes,
 )
-from four_seasons_env.experiments.reporting.plots.throughput import plot_throughput
 from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.studies.thrown_away import still_winnable, winnable
 
@@ -102,7 +102,7 @@ def main() -> None:
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_regret(read_table(RESULTS / "small-games.csv"), out / "small-games.png")
-    plot_throughput(read_table(RESULTS / "throughput.csv"), out / "throughput.png")
+    plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")
     plot_thrown_away(read_table(RESULTS / "thrown_away.csv"), out / "thrown_away.png")
 
 

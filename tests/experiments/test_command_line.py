@@ -77,7 +77,6 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("bench", ["--threads", "0"], "--threads are numbers from 1 on"),
         ("bench", ["--games", "0"], "--games are numbers from 1 on"),
         ("bench", ["--games"], "--games are numbers from 1 on"),
-        ("bench", ["--windows", "0"], "--windows is 1 or more"),
         ("demo", ["--rules", "czarinaa"], "did you mean 'czarina'"),
         ("demo", ["--minutes", "-1"], "--minutes is a number of minutes above 0"),
         ("demo", ["--deals", "abc"], "deals are given as '0-9999'"),

@@ -36,7 +36,7 @@ LINES = (
     "solve --rules corners --deal 5 --seconds 0.01",
     f"train --agent planner --steps 4 --n-jobs 1 --validations 1 --validation-deals 2 --set {TINY} "
     "--out OUT",
-    "bench --games 8 --windows 1 --seconds 0.01 --no-ppo --no-startup --out OUT",
+    "bench --games 8 --threads 1 --seconds 0.01 --out OUT",
     "verify OUT",
     "report OUT",
     "sweep OUT/jobs.yaml --out OUT",

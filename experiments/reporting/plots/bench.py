@@ -1,4 +1,4 @@
-"""Plot of how many steps a second the environments make."""
+"""Plot of the steps per second of environments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from four_seasons_env.experiments.reporting.plots.style import COLOURS, new_axes
 
 
-def plot_throughput(table: pd.DataFrame, path: Path) -> None:
+def plot_rates(table: pd.DataFrame, path: Path) -> None:
     """Moves per second against the batch size, by observation and threads; peers as marks."""
     figure, axes = new_axes()
     ours = table[table["what"] == "vector environment"]

@@ -1,6 +1,6 @@
-"""Other environments' moves per second, random legal play: the peers that ours is measured beside.
+"""Environments of other libraries, for `four-seasons bench --peers`: random legal play.
 
-They are not among the project's dependencies: `pip install .[peers]` brings them.
+They are not among the project's dependencies: `pip install .[peers]` installs them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""What speed is measured beside: other environments, start-up, overhead."""
