@@ -1,4 +1,4 @@
-"""One self-contained page of one game: pictures, the chance of winning, the moment it was lost."""
+"""The HTML page of one game: pictures, the chance of winning, the moment it was lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 
 from four_seasons_env.engine.moves import Move
-from four_seasons_env.experiments.evaluation.review import LOST, WON, Verdicts
+from four_seasons_env.experiments.evaluation.verdicts import LOST, WON, Verdicts
 from four_seasons_env.game import Game
 from four_seasons_env.play.words import move_words
 from four_seasons_env.rendering.svg import draw_parts
@@ -17,13 +17,13 @@ from four_seasons_env.rendering.svg import draw_parts
 _TEMPLATE = Path(__file__).with_name("review_page.html")
 _CHART = (640, 220)
 _LEFT, _TOP, _BOTTOM = 54, 14, 50
-"""Of the chart: room for its axes, in its units."""
+"""Margins of the chart, in its units."""
 _TOLD = {WON: "can be won", LOST: "lost", "unknown": "unknown"}
 
 
 @dataclass
 class Reviewed:
-    """All that a page tells of a game."""
+    """The content of a page."""
 
     player: str
     positions: list[Game]
@@ -31,12 +31,12 @@ class Reviewed:
     moves: list[Move]
     """Between them."""
     idle: int
-    """Moves after the last position, which turned no card and put none up."""
+    """Number of moves after the last position, which turned no card and put none up."""
     chances: list[float | None]
-    """Of winning, as the planner judges it, at each position; empty where it cannot."""
+    """The chance of winning at each position as the planner judges it; empty if it cannot."""
     verdicts: Verdicts
     alternatives: dict[str, str]
-    """At the losing move: what the solver says after each move."""
+    """At the losing move: the solver's verdict after each move."""
     others: dict[str, str]
     """At the losing move: the move of other agents, by their names."""
 
@@ -71,7 +71,7 @@ def review_page(game: Reviewed) -> str:
 
 
 def _deal(game: Game) -> str:
-    return f"deal {game.deal}" if game.deal >= 0 else "a deck of one's own"
+    return f"deal {game.deal}" if game.deal >= 0 else "a custom deck"
 
 
 def _script_json(data: object) -> str:
@@ -80,7 +80,7 @@ def _script_json(data: object) -> str:
 
 
 def _frames(positions: list[Game]) -> tuple[str, list[str], list[list[int]]]:
-    """What all drawings begin with, their different parts, and the parts of each drawing."""
+    """The common start of all drawings, their distinct parts, and the parts of each drawing."""
     start, known, frames = "", dict[str, int](), []
     for i, position in enumerate(positions):
         start, parts = draw_parts(position, before=positions[i - 1] if i else None)
@@ -113,15 +113,15 @@ def _summary(game: Reviewed) -> str:
         )
     last = verdicts.last_won
     if last is None:
-        return told + "Whether this deal could be won is not known."
+        return told + "It is unknown whether this deal could be won."
     return told + f"The true deal could be won at least until after move {last}."
 
 
 def _caption(game: Reviewed) -> str:
-    band = "The band tells whether the true deal can still be won (the solver, who sees all cards)."
+    band = "The band shows the solver's verdict, which knows all cards, on the true deal."
     if not game.chances:
         return band + " There is no network that judges positions of these rules."
-    return "The line is the chance of winning as the planner judges what can be seen. " + band
+    return "The line is the chance of winning, as the planner judges public information. " + band
 
 
 def _chart(game: Reviewed) -> str:
@@ -177,7 +177,7 @@ def _chart(game: Reviewed) -> str:
 
 
 def _row(game: Reviewed, i: int, words: str) -> str:
-    """One move in the list, with what holds after it."""
+    """One move in the list, with chance and verdict after it."""
     chance = game.chances[i + 1] if game.chances else None
     fatal = ' class="fatal"' if i == game.verdicts.losing_move else ""
     return (
@@ -188,7 +188,7 @@ def _row(game: Reviewed, i: int, words: str) -> str:
 
 
 def _moment(game: Reviewed, words: list[str]) -> str:
-    """The moment the game was lost, what would have kept it alive, and what others would play."""
+    """The moment the game was lost, the moves that would not have lost it, and others' moves."""
     at = game.verdicts.losing_move
     if at is None:
         return ""
@@ -196,22 +196,20 @@ def _moment(game: Reviewed, words: list[str]) -> str:
     told = {move.text: move_words(position, move) for move in position.legal_moves()}
     alive = [told[text] for text, status in game.alternatives.items() if status == WON]
     played = (
-        f"<p>Move {at + 1}, {escape(words[at])}, threw the game away. "
+        f"<p>Move {at + 1}, {escape(words[at])}, lost the game. "
         f'<button data-go="{at}">Before it</button> '
         f'<button data-go="{at + 1}">After it</button></p>'
     )
     if alive:
-        kept = "".join(f"<li>{escape(each)}</li>" for each in alive)
-        played += f"<p>The true deal could still be won after</p><ul>{kept}</ul>"
+        listed = "".join(f"<li>{escape(each)}</li>" for each in alive)
+        played += f"<p>The true deal could still be won after</p><ul>{listed}</ul>"
     else:
-        played += "<p>The solver knows no single move that would have kept it alive.</p>"
+        played += "<p>The solver knows no move that would not have lost it.</p>"
     others = "".join(
         f"<li>{escape(name)}: {escape(told[text])} "
         f"({_verdict(game.alternatives.get(text, 'unknown'))})</li>"
         for name, text in game.others.items()
     )
     if others:
-        played += (
-            f"<p>What others would play there, seeing what a player sees:</p><ul>{others}</ul>"
-        )
+        played += f"<p>Moves of other agents there, from public information:</p><ul>{others}</ul>"
     return f"<h2>The moment the game was lost</h2>{played}"

@@ -20,13 +20,7 @@ from joblib import Parallel, delayed
 
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.evaluation.players import find_players
-from four_seasons_env.experiments.evaluation.review import (
-    UNKNOWN,
-    WON,
-    judge,
-    record_games,
-    useful_moves,
-)
+from four_seasons_env.experiments.evaluation.verdicts import UNKNOWN, WON, judge, useful_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
 from four_seasons_env.solver import solve
@@ -71,7 +65,8 @@ def judge_games(
     rule_set = get_rules(rules)
     (player,) = find_players([agent], rule_set, ["deterministic"])
     rows = []
-    for deal, record in record_games(player, rule_set, deals).items():
+    _, records = player.play_games(rule_set, deals)
+    for deal, record in zip(deals, records, strict=True):
         game = record.positions()
         game = edges(game[: useful_moves(game) + 1])
         verdicts = judge(game, seconds=math.inf, in_all=positions)

@@ -1,24 +1,24 @@
 import json
 import random
 import re
-import sys
 
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments import review as command
-from four_seasons_env.experiments.evaluation import review
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.evaluation import verdicts as module
 from four_seasons_env.experiments.evaluation.players import find_players
-from four_seasons_env.experiments.evaluation.review import (
+from four_seasons_env.experiments.evaluation.verdicts import (
     LOST,
     UNKNOWN,
     WON,
     Verdicts,
     judge,
-    kept_alive,
+    useful_moves,
+    verdicts_after_moves,
 )
-from four_seasons_env.experiments.reporting.review_page import review_page
+from four_seasons_env.experiments.reporting.review_page import Reviewed, review_page
+from four_seasons_env.experiments.review import main as review_command
+from four_seasons_env.experiments.review import review_game
 from four_seasons_env.experiments.studies.thrown_away import (
     edges,
     still_winnable,
@@ -57,7 +57,7 @@ def test_verdicts_are_those_of_the_solver_everywhere():
             continue
         lost += 1
         assert verdicts.statuses[at : at + 2] == [WON, LOST]
-        answers = kept_alive(positions[at])
+        answers = verdicts_after_moves(positions[at])
         assert WON in answers.values()
         assert set(answers) == {str(m) for m in positions[at].legal_moves(distinct=True)}
     assert lost >= 3
@@ -77,7 +77,7 @@ class Oracle:
         at = self.at[id(game)]
         self.asked.append((at, max_positions))
         status = LOST if at >= self.lost else WON
-        if at in self.hard and max_positions < 16 * review._FIRST:
+        if at in self.hard and max_positions < 16 * module._FIRST:
             status = UNKNOWN
         return Solution(status, [], max_positions, 0.0)
 
@@ -86,7 +86,7 @@ def test_few_answers_tell_of_all_positions(monkeypatch):
     positions = [Game(deal=17) for _ in range(200)]
     for lost in (0, 1, 77, 199):
         oracle = Oracle(positions, lost)
-        monkeypatch.setattr(review, "solve", oracle)
+        monkeypatch.setattr(module, "solve", oracle)
         assert judge(positions).statuses == [WON] * lost + [LOST] * (200 - lost)
         assert len(oracle.asked) <= 9
 
@@ -95,7 +95,7 @@ def test_what_stays_open_is_asked_again_with_more_positions(monkeypatch):
     positions = [Game(deal=17) for _ in range(40)]
     for hard in (range(15, 25), range(0, 40), range(0, 21), range(19, 40)):
         oracle = Oracle(positions, 20, hard)
-        monkeypatch.setattr(review, "solve", oracle)
+        monkeypatch.setattr(module, "solve", oracle)
         assert judge(positions).losing_move == 19
         assert len(oracle.asked) == len(set(oracle.asked)) <= 24
 
@@ -103,15 +103,15 @@ def test_what_stays_open_is_asked_again_with_more_positions(monkeypatch):
 def test_what_stands_between_open_positions_is_asked_last(monkeypatch):
     positions = [Game(deal=17) for _ in range(40)]
     oracle = Oracle(positions, 20, range(5, 35))
-    monkeypatch.setattr(review, "solve", oracle)
-    statuses = judge(positions, in_all=20 * review._FIRST).statuses
+    monkeypatch.setattr(module, "solve", oracle)
+    statuses = judge(positions, in_all=20 * module._FIRST).statuses
     assert statuses == [WON] * 5 + [UNKNOWN] * 30 + [LOST] * 5
-    assert len([at for at, limit in oracle.asked if limit == review._FIRST and 5 <= at < 35]) <= 8
+    assert len([at for at, limit in oracle.asked if limit == module._FIRST and 5 <= at < 35]) <= 8
 
 
 def test_limits_hold(monkeypatch):
     positions = [Game(deal=17) for _ in range(40)]
-    monkeypatch.setattr(review, "solve", Oracle(positions, 20))
+    monkeypatch.setattr(module, "solve", Oracle(positions, 20))
     for none in (judge(positions, seconds=0.0), judge(positions, in_all=0)):
         assert none.statuses == [UNKNOWN] * 40
         assert none.losing_move is none.last_won is none.first_lost is None
@@ -141,19 +141,8 @@ def test_moves_that_lead_nowhere_are_left_out():
     positions = Record(
         "four-seasons", ("deal", "T3>T0", "T4>T1", "T0>T3", "T3>T0"), deal=17
     ).positions()
-    assert review.useful_moves(positions) == 1
-    assert review.useful_moves(positions[:1]) == 0
-
-
-def test_games_are_those_of_a_comparison():
-    rules = RULES["four-seasons"]
-    (player,) = find_players(["heuristic"], rules)
-    deals = range(10_000, 10_004)
-    records = review.record_games(player, rules, deals)
-    played = play_deals(player.make(rules), rules, deals, forbid_repeats=True)
-    for row in played.itertuples():
-        end = records[row.deal].positions()[-1]
-        assert (end.is_won, end.cards_up, end.moves_played) == (row.won, row.cards_up, row.moves)
+    assert useful_moves(positions) == 1
+    assert useful_moves(positions[:1]) == 0
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -163,12 +152,12 @@ def lost_game() -> Record:
     """The heuristic's game of a deal that it throws away late."""
     rules = RULES["four-seasons"]
     (player,) = find_players(["heuristic"], rules)
-    return review.record_games(player, rules, [10_003])[10_003]
+    return player.play_games(rules, [10_003])[1][0]
 
 
 @pytest.fixture(scope="module")
-def reviewed() -> command.Reviewed:
-    return command.review_game(lost_game(), ["heuristic", "no such agent"], seconds=3.0)
+def reviewed() -> Reviewed:
+    return review_game(lost_game(), seconds=3.0)
 
 
 def page_data(page: str) -> dict:
@@ -192,11 +181,11 @@ def test_a_page_stands_alone_and_shows_every_position(reviewed):
 
 
 def test_a_page_tells_the_moment_the_game_was_lost(reviewed):
-    game = command.Reviewed(
+    game = Reviewed(
         **vars(reviewed)
         | {
             "verdicts": Verdicts([WON] * 5 + [LOST] * (len(reviewed.positions) - 5)),
-            "alternatives": kept_alive(reviewed.positions[4]),
+            "alternatives": verdicts_after_moves(reviewed.positions[4]),
             "others": {"heuristic": reviewed.moves[4].text},
         }
     )
@@ -207,31 +196,24 @@ def test_a_page_tells_the_moment_the_game_was_lost(reviewed):
     assert "could still be won after" in page
     assert page_data(page)["first"] == 4
     assert "The moment the game was lost" not in review_page(
-        command.Reviewed(
-            **vars(reviewed) | {"verdicts": Verdicts([UNKNOWN] * len(reviewed.positions))}
-        )
+        Reviewed(**vars(reviewed) | {"verdicts": Verdicts([UNKNOWN] * len(reviewed.positions))})
     )
 
 
 def test_names_cannot_break_out_of_the_page(reviewed):
-    page = review_page(command.Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"}))
+    page = review_page(Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"}))
     assert "<script>alert" not in page
 
 
 # --- the command ----------------------------------------------------------------------------------
 
 
-def run(monkeypatch, *flags: str) -> None:
-    monkeypatch.setattr(sys, "argv", ["review", *flags])
-    command.main()
-
-
-def test_a_recorded_game_is_reviewed(tmp_path, monkeypatch, capsys):
+def test_a_recorded_game_is_reviewed(tmp_path, capsys):
     games, page = tmp_path / "games.jsonl", tmp_path / "pages" / "page.html"
     append_record(games, Record("czarina", (), deal=3))
     append_record(games, Record("simplicity", ("deal",), deal=17, player="Ada"))
     flags = ["--record", str(games), "--seconds", "1", "--out", str(page)]
-    run(monkeypatch, *flags, "--line", "2")
+    review_command([*flags, "--line", "2"])
     assert "Ada: simplicity, deal 17" in page.read_text()
     assert "no network that judges" in page.read_text()
     for wrong, told in (
@@ -239,7 +221,7 @@ def test_a_recorded_game_is_reviewed(tmp_path, monkeypatch, capsys):
         (["--agent", "plannr", "--out", str(page)], "did you mean 'planner'"),
     ):
         with pytest.raises(SystemExit):
-            run(monkeypatch, *wrong)
+            review_command(wrong)
         assert told in capsys.readouterr().err
 
 

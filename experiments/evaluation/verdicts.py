@@ -1,7 +1,7 @@
-"""A game looked over afterwards: could the true deal still be won, and where was it lost?
+"""The solver's verdicts on the positions of a game: could the true deal still be won?
 
-Once a position cannot be won none that follows it can, and before one that can be won all could.
-So the solver is asked in the middle of what is open, and few answers tell of all positions.
+After a lost position all positions are lost, and before a winnable one all are winnable. So the
+solver is asked in the middle of the open positions, and few answers decide all of them.
 """
 
 from __future__ import annotations
@@ -11,29 +11,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from four_seasons_env.experiments.evaluation.players import Player
 from four_seasons_env.game import Game
-from four_seasons_env.play.records import Record
-from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 WON, LOST, UNKNOWN = "won", "lost", "unknown"
 
 _FIRST = 25_000
-"""Positions that the solver looks at for one answer, at first: some hundredths of a second."""
-
-
-def record_games(
-    player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
-) -> dict[int, Record]:
-    """Play deals as a comparison does, and return the games by their deal."""
-    _, games = player.play_games(rules, deals, seed)
-    return dict(zip(deals, games, strict=True))
+"""Positions that the solver expands for one answer at first: some hundredths of a second."""
 
 
 @dataclass
 class Verdicts:
-    """What the solver says of the positions of one game, first to last."""
+    """The solver's verdicts on the positions of one game, first to last."""
 
     statuses: list[str]
     """`won`, `lost` or `unknown`: whether the true deal can still be won."""
@@ -56,9 +45,9 @@ class Verdicts:
 
     @property
     def losing_move(self) -> int | None:
-        """The position in which the move was played that lost the game.
+        """The position in which the losing move was played.
 
-        None if the game was won, could never be won, or where the solver leaves the place open.
+        None if the game was won, if it could never be won, or if the solver cannot tell.
         """
         last, first = self.last_won, self.first_lost
         return last if last is not None and first == last + 1 else None
@@ -67,14 +56,14 @@ class Verdicts:
 def judge(positions: Sequence[Game], seconds: float = 10.0, in_all: float = math.inf) -> Verdicts:
     """Ask the solver about the positions of a game.
 
-    A question is of few positions at first; what they leave open is asked again with four times as
-    many, and so on. What stands between two open positions is not asked before that: the solver
-    fails most where the game is decided.
+    An answer may first take few expansions; positions that stay open are asked again with four
+    times as many, and so on. Positions between two open ones wait for that round: the solver fails
+    most often where the game is decided.
 
     Args:
         positions: of one game, first to last.
         seconds: for all answers, at most.
-        in_all: positions that the solver looks at for all answers, at most; without a limit of
+        in_all: positions that the solver expands for all answers, at most; without a limit of
             seconds the verdicts are the same on every machine.
     """
     end = positions[-1]
@@ -95,7 +84,7 @@ def judge(positions: Sequence[Game], seconds: float = 10.0, in_all: float = math
 
 @dataclass
 class _Budget:
-    """What is left for the answers on a game."""
+    """The remaining time and expansions for a game."""
 
     deadline: float
     positions: float
@@ -105,7 +94,7 @@ class _Budget:
         return self.positions > 0 and time.perf_counter() < self.deadline
 
     def ask(self, position: Game, limit: int) -> str:
-        """The solver's answer, from no more positions than the limit."""
+        """The solver's answer within a limit of expanded positions."""
         solution = solve(
             position,
             max_positions=int(min(limit, self.positions)),
@@ -123,11 +112,11 @@ class _Edges:
     lost: int
 
     def narrow(self, positions: Sequence[Game], limit: int, budget: _Budget) -> None:
-        """Move the edges towards each other until a position beside each stays open.
+        """Move the edges towards each other until the position next to each stays open.
 
         Args:
             positions: of the game.
-            limit: positions that the solver looks at for one answer.
+            limit: positions that the solver expands for one answer.
             budget: for all answers.
         """
         first, last = self.lost, self.won  # open positions with this limit
@@ -153,7 +142,7 @@ class _Edges:
 
 
 def useful_moves(positions: Sequence[Game]) -> int:
-    """How many moves of a game lead to the last that turned a card or put one up."""
+    """The number of moves up to the last that turned a card or put one up."""
     useful = 0
     for i in range(1, len(positions)):
         before, after = positions[i - 1], positions[i]
@@ -162,8 +151,8 @@ def useful_moves(positions: Sequence[Game]) -> int:
     return useful
 
 
-def kept_alive(position: Game, in_all: float = 6.0) -> dict[str, str]:
-    """What the solver says of the position after each move, those aside that only rename spaces.
+def verdicts_after_moves(position: Game, in_all: float = 6.0) -> dict[str, str]:
+    """The solver's verdict after each move, without moves that only rename spaces.
 
     Args:
         position: the one in which the moves are to be played.
