@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
 _KEYS = (
-    *("rules", "agent", "play", "deal", "opening", "study", "seed", "hidden", "page", "what"),
+    *("rules", "agent", "play", "deal", "cards", "study", "seed", "hidden", "page", "what"),
     "machine",
 )
 """Columns that tell rows of results apart."""

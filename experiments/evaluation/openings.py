@@ -1,9 +1,9 @@
 """All openings of a small game, up to the names of suits and ranks.
 
-Where bases are alike (`wrap="linear"`) a game stays the same with all ranks shifted and its suits
-exchanged: at will, or, where packing looks at colours, black with red and within a colour. So an
-opening is told by its tableau alone, with ranks counted from the base card, suits from its suit,
-and the other suits without names. All sets of cards are equally likely for a tableau.
+If bases are alike (`wrap="linear"`), a game stays the same when all ranks are shifted and its suits
+are exchanged; if packing looks at colours, only exchanges of black with red and within a colour
+count. So the tableau alone describes an opening, with ranks counted from the base card, suits from
+its suit, and the other suits without names. All sets of cards are equally likely for a tableau.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Opening = tuple[int, ...]
 
 
 def check_rules(rules: Rules) -> None:
-    """Refuse rules under which openings are not told by the cards of the tableau.
+    """Refuse rules under which the cards of the tableau do not describe an opening.
 
     Raises:
-        ValueError: saying which field is in the way, and what it may be.
+        ValueError: naming the field, and the value that it must have.
     """
     needed = {"wrap": "linear", "opening": "fixed", "base_from": "sixth", "first_waste": 0}
     needed |= {"reserve": False, "spaces": "optional"}
@@ -51,12 +51,12 @@ def _named(cards: Iterable[int], rules: Rules) -> Opening:
 
 
 def openings(rules: Rules, draws: int | None = None) -> dict[Opening, int]:
-    """Openings, in rising order, and how many sets of cards each stands for.
+    """Openings in rising order, and the number of sets of cards that each stands for.
 
     Args:
         rules: the game.
-        draws: of so many sets of cards drawn at random, always the same; None: of all, as where no
-            more openings than that are different.
+        draws: use this number of sets of cards, drawn at random and always the same. By default,
+            and if there are not more different openings, use all sets.
     """
     every = list(combinations(range(1, rules.cards), rules.piles))
     counts = Counter(_named(cards, rules) for cards in every)
@@ -67,7 +67,7 @@ def openings(rules: Rules, draws: int | None = None) -> dict[Opening, int]:
 
 
 def opening_of(record: Any, rules: Rules) -> Opening:
-    """The opening that a GAME record is at, as `openings` names it."""
+    """The opening of a GAME record, as `openings` names it."""
     base = int(record["deck"][rules.piles])
     return _named(
         (
@@ -81,13 +81,13 @@ def opening_of(record: Any, rules: Rules) -> Opening:
 def deals_with(
     wanted: Iterable[Opening], rules: Rules, deals: Sequence[int], most: int
 ) -> tuple[int, ...]:
-    """The first deals, ``most`` of them or fewer, that have one of these openings."""
+    """The first deals that have one of these openings, at most ``most`` of them."""
     chosen = set(wanted)
     has = (deal for deal in deals if opening_of(Game(rules, deal).record[0], rules) in chosen)
     return tuple(islice(has, most))
 
 
 def game_of(opening: Opening, rules: Rules) -> Game:
-    """A game at an opening; the order of its stock is of no matter."""
+    """A game at an opening; the order of its stock does not matter."""
     rest = [card for card in range(1, rules.cards) if card not in opening]
     return Game(rules, deck=deck_text((*opening, 0, *rest)))

@@ -16,6 +16,7 @@ from four_seasons_env.engine.cards import deck_text
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.exact_values import regret_of
 from four_seasons_env.experiments.evaluation.openings import (
     check_rules,
     deals_with,
@@ -23,9 +24,7 @@ from four_seasons_env.experiments.evaluation.openings import (
     opening_of,
     openings,
 )
-from four_seasons_env.experiments.evaluation.regrets import regret_of
 from four_seasons_env.experiments.optimum import Optimum, optimum
-from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.statistics.regret import (
     BEST,
     regret_as_text,
@@ -157,9 +156,8 @@ def test_the_summary_has_regret_optimum_and_ceiling() -> None:
     won = [deal % 2 == 0 for deal in deals]
     played = pd.DataFrame({"rules": name, "agent": "a", "deal": deals, "won": won})
     played = pd.concat([played, played.assign(agent="b", won=True)])
-    weighed = played.assign(regret=[0.1, 0.3] * 25 + [0.0] * 50)
-    solved = pd.DataFrame({"rules": name, "deal": deals, "status": "won"})
-    found = summarise_regret(values, played, weighed, solved, {"a": "chance", "b": "search"})
+    played = played.assign(regret=[0.1, 0.3] * 25 + [0.0] * 50, winnable=True)
+    found = summarise_regret(values, played, {"a": "chance", "b": "search"})
     text = [table.set_index("agent") for table in regret_as_text(found)]
     found = found.set_index("agent")
     offered = [worth[opening_of(Game(rules, deal).record[0], rules)] for deal in deals]
@@ -210,9 +208,6 @@ def test_drawn_openings_give_an_interval() -> None:
         ({"core_minutes": 0.0}, "--core-minutes is a number of minutes above 0, not 0"),
         ({"agents": ["heuristik"]}, "did you mean 'heuristic'"),
         ({"agents": ["planner:nowhere"]}, "nowhere"),
-        ({"deals": "0-1", "openings": 2}, "none of the deals 0-1 has a valued opening of small-4x"),
-        ({"deals": "9-3"}, "9-3"),
-        ({"workers": Workers(n_jobs=0)}, "--n-jobs is 1 or more"),
     ],
 )
 def test_what_it_refuses(flags: dict[str, Any], told: str, tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
-"""What the decisions of a game have cost, by the exact values of fair play.
+"""The cost of decisions, by the exact values of fair play.
 
-Where the next card is turned the chance to win has one value, and what the player did there another
-that is no larger. The differences, summed over a game, are its regret: the luck of the cards is
-left out, and the mean over games is how much less often the player wins than the best fair play.
+A position in which the next card is turned has an exact chance of winning; a move in it has another
+that is no larger. The differences, summed over a game, are the game's regret. They leave out the
+luck of the cards, and their mean over games is how much less often the player wins than the best
+fair play.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 
 from four_seasons_env.engine.moves import Move
@@ -17,25 +17,19 @@ from four_seasons_env.solver import FairValue, Known, fair_value
 _GIB = 2**30
 
 
-@functools.lru_cache(maxsize=1)
-def known_of(rules: str) -> Known:
-    """What this process has found out about a rule set's positions, by its name; of one alone."""
-    return Known()
-
-
 def value_exactly(
     game: Game, move: Move | str | None = None, *, known: Known, gigabytes: float
 ) -> FairValue:
     """The value of a position, or of a move in it.
 
     Args:
-        game: stays as it is.
+        game: the position; it is not changed.
         move: see `fair_value`.
-        known: what former searches have found out.
+        known: the results of earlier searches.
         gigabytes: memory that the search may take.
 
     Raises:
-        MemoryError: if that does not suffice.
+        MemoryError: if the search needs more memory.
     """
     memory = int(gigabytes * _GIB)
     found = fair_value(game, move, max_positions=2**62, memory=memory, known=known)
@@ -51,10 +45,10 @@ def value_exactly(
 def regret_of(
     game: Game, moves: Iterable[Move | str], *, known: Known, gigabytes: float
 ) -> tuple[float, int]:
-    """The regret of a game as it was played, and how many of its decisions cost something.
+    """The regret of a game, and the number of decisions that cost something.
 
     Args:
-        game: where it began; stays as it is. Without redeals.
+        game: its first position, without redeals; it is not changed.
         moves: to its end, or until the player gave up.
         known: see `value_exactly`.
         gigabytes: likewise.
@@ -68,9 +62,9 @@ def regret_of(
         after = game.copy()
         after.play(move)
         if after.stock_size < game.stock_size and game.stock_size >= 2:
-            kept = value_exactly(game, move, known=known, gigabytes=gigabytes).low
-            regret, costly = regret + value - kept, costly + (kept < value)
-            value = value_exactly(after, known=known, gigabytes=gigabytes).low if kept else 0.0
+            rest = value_exactly(game, move, known=known, gigabytes=gigabytes).low
+            regret, costly = regret + value - rest, costly + (rest < value)
+            value = value_exactly(after, known=known, gigabytes=gigabytes).low if rest else 0.0
         game = after
     lost = value - game.is_won
     return regret + lost, costly + (lost > 0)
