@@ -252,6 +252,7 @@ def test_a_census_that_is_named_is_there_and_has_each_deal_once(tmp_path: Path) 
     with pytest.raises(FileNotFoundError, match="nowhere holds no census"):
         compare(run)
     assert not run.out.exists()
+    (tmp_path / "results.csv").touch()
     with pytest.raises(FileNotFoundError, match="nowhere holds no census"):
         report(Report([tmp_path], census=tmp_path / "nowhere"))
     census = pd.DataFrame({"rules": "four-seasons", "deal": [1, 2, 1], "status": "won"})

@@ -1,0 +1,265 @@
+"""The page of `four-seasons report`, as HTML and as Markdown."""
+
+from __future__ import annotations
+
+import base64
+import html
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.evaluation.results import (
+    read_manifest,
+    read_results,
+    summarise_folder,
+)
+from four_seasons_env.experiments.reporting.plots.comparison import (
+    plot_cards_up,
+    plot_differences,
+    plot_shared_deals,
+    plot_speed_strength,
+    plot_win_rates,
+)
+from four_seasons_env.experiments.reporting.plots.learning import plot_learning
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.statistics.summary import (
+    BASELINE,
+    STORED,
+    as_text,
+    deals_as_text,
+    improvements,
+    ranked,
+    summarise_seeds,
+    wins_by_label,
+)
+from four_seasons_env.experiments.training.run_folder import read_log, read_run
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
+       padding: 0 1rem; color: #222; background: #fff; }
+h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
+h3 { font-size: 1.05rem; margin-top: 1.75rem; }
+.wide { overflow-x: auto; }
+@media (min-width: 60rem) { .wide { margin: 0 calc((46rem - min(94vw, 86rem)) / 2); } }
+.wide table { margin: 0 auto; }
+table { border-collapse: separate; border-spacing: 0; font-size: .875rem;
+        font-variant-numeric: tabular-nums; white-space: nowrap; }
+th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #ddd; }
+th:first-child, td:first-child { text-align: left;
+                                  position: sticky; left: 0; background: #fff; }
+img { max-width: 100%; width: 36rem; height: auto; }
+code { font-size: .85em; overflow-wrap: anywhere; }
+.note { color: #555; font-size: .9rem; overflow-wrap: anywhere; }
+"""
+
+_NOTES = (
+    "All agents played the same deals, and none sees the order of the stock. Win rates of one "
+    "policy have Wilson's 95% interval; those of several training seeds, cards up and all "
+    "differences one of the bootstrap over deals and seeds. IQM is the interquartile mean over "
+    "seeds. Differences are in percentage points, or cards, on the same deals; p is McNemar's "
+    "exact test (of several seeds the largest). Deterministic play takes the best move, and never "
+    "goes back to a position of the current run of reversible moves. Times are an agent's own, "
+    "with a thousand games side by side on one core."
+)
+
+_CEILING_NOTE = (
+    "The ceiling is what a player who sees every card could win of these deals, as far as the "
+    "solver knows: the open deals make the bounds. Of winnable: an agent's share of the deals "
+    "known to be winnable."
+)
+
+
+def make_page(
+    comparisons: list[Path], trainings: list[Path], census: pd.DataFrame | None
+) -> tuple[str, str]:
+    """The page as HTML and as Markdown.
+
+    Args:
+        comparisons: their folders.
+        trainings: likewise.
+        census: results of `four-seasons census`, for the ceiling, if there are any.
+    """
+    with tempfile.TemporaryDirectory() as work:
+        page = Page("Four Seasons: how well is it played?", Path(work))
+        for folder in comparisons:
+            _comparison(page, folder, census)
+        if trainings:
+            _trainings(page, trainings, comparisons)
+        return page.as_html(), page.as_markdown()
+
+
+class Page:
+    """A page under construction, as HTML and as Markdown."""
+
+    def __init__(self, title: str, work: Path) -> None:
+        self._title = title
+        self._work = work
+        self._html: list[str] = []
+        self._markdown: list[str] = [f"# {title}\n"]
+
+    def heading(self, text: str, level: int = 2) -> None:
+        """A heading."""
+        self._html.append(f"<h{level}>{html.escape(text)}</h{level}>")
+        self._markdown.append(f"{'#' * level} {text}\n")
+
+    def note(self, text: str) -> None:
+        """A paragraph in small print."""
+        self._html.append(f'<p class="note">{html.escape(text)}</p>')
+        self._markdown.append(f"{text}\n")
+
+    def commands(self, lines: list[str]) -> None:
+        """Command lines."""
+        self._html.append("".join(f"<p><code>{html.escape(line)}</code></p>" for line in lines))
+        self._markdown.append("".join(f"    {line}\n" for line in lines))
+
+    def table(self, cells: pd.DataFrame) -> None:
+        """A table of text."""
+        self._html.append(f'<div class="wide">{cells.to_html(index=False, border=0)}</div>')
+        self._markdown.append(as_markdown(cells))
+
+    def picture(self, description: str) -> Path:
+        """The path to draw the next picture to; the Markdown has no pictures."""
+        path = self._work / f"{len(self._html)}.png"
+        self._html.append(f"\0{path}\0{description}")
+        return path
+
+    def as_html(self) -> str:
+        """The page, with its pictures inside."""
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{html.escape(self._title)}</title><style>{_STYLE}</style></head><body>"
+            f"<h1>{html.escape(self._title)}</h1>"
+            + "\n".join(_drawn(part) for part in self._html)
+            + "</body></html>\n"
+        )
+
+    def as_markdown(self) -> str:
+        """The page without pictures."""
+        return "\n".join(self._markdown)
+
+
+def _drawn(part: str) -> str:
+    """A part of the page, with the picture read from its file."""
+    if not part.startswith("\0"):
+        return part
+    _, path, description = part.split("\0")
+    data = base64.b64encode(Path(path).read_bytes()).decode()
+    return f'<p><img alt="{html.escape(description)}" src="data:image/png;base64,{data}"></p>'
+
+
+def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
+    results = read_results(folder)
+    for rules, played in results.groupby("rules", sort=False):
+        summary = summarise_folder(folder, played, census)
+        title = f"{rules}, {deals_as_text(played)}"
+        page.heading(title)
+        page.table(as_text(ranked(summary)))
+        page.note(_NOTES)
+        if CEILING in set(summary["agent"]):
+            page.note(_CEILING_NOTE)
+        plot_win_rates(summary, title, page.picture("win rates with intervals"))
+        plot_cards_up(played, title, page.picture("share of games with at least so many cards up"))
+        if "win_difference" in summary and summary["win_difference"].notna().any():
+            plot_differences(summary, title, page.picture("differences on the same deals"))
+        plot_speed_strength(summary, title, page.picture("win rate against time a move"))
+        _shared(page, played, title)
+        _over_seeds(page, played)
+    origin = read_manifest(folder).origin
+    page.heading("Where the comparison comes from", 3)
+    git = origin["git"]
+    page.note(
+        f"{folder}/results.csv, a row a game; commit {git['commit'] or 'unknown'}"
+        + (" with changes" if git["changed"] else "")
+    )
+    page.commands([origin["command"]])
+
+
+def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
+    """Deals that all, some or none of the agents won."""
+    won = wins_by_label(played)
+    if won.shape[1] < 2:
+        return
+    page.heading("Deals that all, some or none of the agents won", 3)
+    number = won.sum(axis=1)
+    deals_by = {
+        "all": number == won.shape[1],
+        "some": (number > 0) & (number < won.shape[1]),
+        "none": number == 0,
+        **{f"only {name}": won[name] & (number == 1) for name in won},
+    }
+    page.table(
+        pd.DataFrame(
+            [
+                [who, f"{int(deals.sum()):,}", f"{deals.mean():.1%}"]
+                for who, deals in deals_by.items()
+            ],
+            columns=["won by", "deals", "share"],
+        )
+    )
+    plot_shared_deals(played, title, page.picture("how many agents won how many deals"))
+
+
+def _over_seeds(page: Page, played: pd.DataFrame) -> None:
+    """Each training seed, and the probability that one algorithm is better than another."""
+    pairs = improvements(played)
+    if pairs.empty:
+        return
+    page.heading("Over training seeds", 3)
+    page.table(
+        pd.DataFrame(
+            {
+                "better": pairs["first"],
+                "than": pairs["second"],
+                "probability of improvement [95%]": [
+                    f"{row['probability']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+                    for _, row in pairs.iterrows()
+                ],
+            }
+        )
+    )
+    page.note("How often a run of the first beats a run of the second, over all pairs of runs.")
+    seeds = summarise_seeds(played).dropna(subset=["train_seed"])
+    cells = as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
+    cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())
+    page.table(cells.reset_index(drop=True))
+
+
+def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
+    """Win rates to draw beside learning curves: of the baseline and of stored results."""
+    found: dict[str, float] = {}
+    for folder in comparisons:
+        results = read_results(folder)
+        summary = summarise_folder(folder, results[results["rules"] == rules], None)
+        shown = summary["agent"] == BASELINE
+        if "source" in summary:
+            shown |= summary["source"] == STORED
+        found |= dict(zip(summary["agent"][shown], summary["win_rate"][shown], strict=True))
+    return found
+
+
+def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
+    """Learning curves of each rule set, a colour for each algorithm."""
+    abouts = {folder: read_run(folder) for folder in folders}
+    for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
+        runs: dict[str, list[pd.DataFrame]] = {}
+        for folder, each in abouts.items():
+            if each["rules"]["name"] == rules:
+                start = each["run"]["warm_start"]
+                name = each["run"]["agent"] + (f" from {start}" if start else "")
+                runs.setdefault(name, []).append(read_log(folder))
+        page.heading(f"Learning {rules}")
+        for column, what in (("win_rate", "games won"), ("cards_up", "cards up")):
+            for by_time in (True, False):
+                title = f"{rules}: {what} on validation deals"
+                picture = page.picture(title)
+                beside = _reference(comparisons, rules) if column == "win_rate" else None
+                plot_learning(runs, f"validation/{column}", by_time, title, picture, beside)
+        page.note(
+            "Lines are means over training seeds; bands go from the worst to the best. Dashed: "
+            "what others win of the deals compared above."
+        )
+    page.heading("Where the trainings come from", 3)
+    page.commands([each["command"] for each in abouts.values()])
