@@ -7,13 +7,6 @@ from itertools import pairwise
 import gymnasium as gym
 import numpy as np
 import pytest
-
-from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.game import Game
-from tests.helpers import Fleet, mixed_action, observe, same, small
-
-pytest.importorskip("sb3_contrib", reason="the adapter needs the extra 'train'")
-
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -22,6 +15,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecVideoRecorder
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game
+from tests.helpers import Fleet, mixed_action, observe, same, small
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 GAMES = 4
