@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.compare import main as compare
 from four_seasons_env.experiments.reporting.tables import read_table, write_csv
-from four_seasons_env.experiments.sweep import main as sweep
 from four_seasons_env.experiments.training.run_folder import DONE, read_log, read_run
 
 GRIDS = ("next_deal", "next_deal_long", "next_deal_family")
@@ -28,7 +28,14 @@ POLICIES = {
     "2-minutes": "next_deal/2-minutes-seed-*",
 }
 """Rows of the table, and the runs of each."""
+DEALS = "0-4999"
 FAMILY = ["czarina", "simplicity", "four-seasons-1883"]
+FAMILY_RUNS, FAMILY_DEALS = "next_deal_family/*", "0-999"
+
+
+def four_seasons(*words: str) -> None:
+    """Run a command of `four-seasons`."""
+    subprocess.run([sys.executable, "-m", "four_seasons_env", *words], check=True)
 
 
 def curves(grid: Path) -> pd.DataFrame:
@@ -56,18 +63,17 @@ def main() -> None:
     """Train, compare, and collect the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--deals", default="0-4999")
     run = parser.parse_args()
     for grid in GRIDS:
-        sweep([str(Path(__file__).with_name(f"{grid}.yaml")), "--out", str(run.out / grid)])
-    agents = [f"{name}=next_deal_ppo:{run.out}/{runs}" for name, runs in POLICIES.items()]
-    play = ["--play", "deterministic", "--deals"]
+        path = Path(__file__).with_name(f"{grid}.yaml")
+        four_seasons("sweep", str(path), "--out", str(run.out / grid))
     compared, family = run.out / "compare", run.out / "compare-family"
-    compare(["--agents", "heuristic", *agents, *play, run.deals, "--out", str(compared)])
-    learner = f"next_deal_ppo=next_deal_ppo:{run.out}/next_deal_family/*"
-    compare(
-        ["--agents", "heuristic", learner, "--rules", *FAMILY, *play, "0-999", "--out", str(family)]
-    )
+    agents = [f"{name}=next_deal_ppo:{run.out}/{runs}" for name, runs in POLICIES.items()]
+    flags = ["--play", "deterministic", "--deals", DEALS, "--out", str(compared)]
+    four_seasons("compare", "--agents", "heuristic", *agents, *flags)
+    learner = f"next_deal_ppo=next_deal_ppo:{run.out}/{FAMILY_RUNS}"
+    flags = ["--play", "deterministic", "--deals", FAMILY_DEALS, "--out", str(family)]
+    four_seasons("compare", "--agents", "heuristic", learner, "--rules", *FAMILY, *flags)
     summaries = [read_table(folder / "summary.csv") for folder in (compared, family)]
     write_csv(run.out / "summary.csv", pd.concat(summaries))
     write_csv(run.out / "curves.csv", pd.concat([curves(run.out / grid) for grid in GRIDS]))

@@ -101,12 +101,15 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     )
     monkeypatch.setattr(learning, "__file__", str(tmp_path / "learning.py"))
     monkeypatch.setattr(learning, "GRIDS", ("next_deal",))
-    monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small-seed-*"})
-    monkeypatch.setattr(learning, "FAMILY", [])
+    monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small*"})
+    monkeypatch.setattr(learning, "FAMILY", ["four-seasons"])
+    monkeypatch.setattr(learning, "FAMILY_RUNS", "next_deal/*")
+    monkeypatch.setattr(learning, "DEALS", "10000-10001")
+    monkeypatch.setattr(learning, "FAMILY_DEALS", "10000-10001")
     out = tmp_path / "out"
-    monkeypatch.setattr(sys, "argv", ["learning", "--deals", "10000-10001", "--out", str(out)])
+    monkeypatch.setattr(sys, "argv", ["learning", "--out", str(out)])
     learning.main()
-    assert "small" in set(pd.read_csv(out / "summary.csv")["agent"])
+    assert {"small", "next_deal_ppo"} <= set(pd.read_csv(out / "summary.csv")["agent"])
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
 
 
