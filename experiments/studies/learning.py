@@ -30,7 +30,7 @@ POLICIES = {
 """Rows of the table, and the runs of each."""
 DEALS = "0-4999"
 FAMILY = ["czarina", "simplicity", "four-seasons-1883"]
-FAMILY_RUNS, FAMILY_DEALS = "next_deal_family/*", "0-999"
+FAMILY_RUNS, FAMILY_DEALS = "next_deal_family/*/best", "0-999"
 
 
 def four_seasons(*words: str) -> None:

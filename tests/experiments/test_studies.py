@@ -103,7 +103,7 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     monkeypatch.setattr(learning, "GRIDS", ("next_deal",))
     monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small*"})
     monkeypatch.setattr(learning, "FAMILY", ["four-seasons"])
-    monkeypatch.setattr(learning, "FAMILY_RUNS", "next_deal/*")
+    monkeypatch.setattr(learning, "FAMILY_RUNS", "next_deal/*/best")
     monkeypatch.setattr(learning, "DEALS", "10000-10001")
     monkeypatch.setattr(learning, "FAMILY_DEALS", "10000-10001")
     out = tmp_path / "out"
