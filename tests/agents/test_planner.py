@@ -222,6 +222,7 @@ def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(expansions):
     assert (results["moves"][results["won"]] < 300).all()
 
 
+@pytest.mark.slow
 def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
     """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
     rule = compile_rules(DEFAULT)[0]
@@ -290,6 +291,7 @@ def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path):
         assert (mine == theirs).all()
 
 
+@pytest.mark.slow
 def test_learning_the_same_games_again_explains_them_better():
     learner = Learner(DEFAULT, SMALL, seed=2)
     losses = []
@@ -306,12 +308,14 @@ def test_games_are_played_to_the_last_card_of_the_stock(row):
     assert (results["moves"] > 40).all()
 
 
+@pytest.mark.slow
 def test_the_bundled_network_wins_most_games():
     agent = make_agent("planner", nodes=100, endgame_nodes=1000)
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
     assert results["won"].mean() > 0.5
 
 
+@pytest.mark.slow
 def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
     deals = range(TRAIN_FROM + 70, TRAIN_FROM + 96)
     won = {}

@@ -111,6 +111,7 @@ def test_what_can_be_won_once_nothing_is_hidden_is_won_and_the_rest_is_given_up(
     assert {"won", "lost"} <= results
 
 
+@pytest.mark.slow
 def test_a_finisher_plays_as_its_base_until_nothing_is_hidden_and_wins_more():
     deals = range(TRAIN_FROM, TRAIN_FROM + 30)
     base = play_deals(make_agent("heuristic"), DEFAULT, deals, seed=0)
@@ -157,6 +158,7 @@ def test_the_unseen_stock_changes_no_vote():
             assert len(moves) == 1
 
 
+@pytest.mark.slow
 def test_votes_win_games_that_the_heuristic_loses():
     deals = range(TRAIN_FROM, TRAIN_FROM + 8)
     pimc = play_deals(PimcAgent(DEFAULT, worlds=1, width=3), DEFAULT, deals, seed=0)
