@@ -122,8 +122,7 @@ def players(*names: str, ranked: bool = False) -> pd.DataFrame:
 
 def certified() -> pd.DataFrame:
     """How many losses have a proof that has been checked, by rule set."""
-    found = stored("certificates").groupby("rules")["certified"].agg(["sum", "count"])
-    return found.reset_index()
+    return stored("certificates").groupby("rules")["certified"].agg(["sum", "count"]).reset_index()
 
 
 def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
