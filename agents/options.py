@@ -3,75 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import math
-import numbers
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from four_seasons_env.rules import nearest
 
-_NOT_FOR_USERS = (
-    *("rules", "agent", "path", "trust", "network", "train_seed"),
-    *("card", "weights", "layer_names", "deterministic"),
+NOT_IN_NAMES = (
+    *("rules", "network", "train_seed", "card", "weights", "deterministic"),
+    *("agent", "path", "trust"),
 )
+"""Arguments of makers that are no options in an agent's name."""
 
-
-def check_options(
-    registered: str,
-    make: Callable[..., Any],
-    options: Iterable[str],
-    not_for_users: Collection[str] = _NOT_FOR_USERS,
-) -> None:
-    """Check that an agent's maker takes these options.
-
-    Args:
-        registered: the agent's name.
-        make: its maker.
-        options: the options' names.
-        not_for_users: arguments of the maker that are no options.
-
-    Raises:
-        ValueError: for an unknown option, naming the nearest one.
-    """
-    parameters = inspect.signature(make).parameters.values()
-    known = [each.name for each in parameters if each.name not in not_for_users]
-    passes_on = any(each.kind is each.VAR_KEYWORD for each in parameters)  # and checks them there
-    for option in options:
-        if option in not_for_users or not (passes_on or option in known):
-            hint = nearest(option, known) if known else "it takes none"
-            raise ValueError(f"agent {registered!r} has no option {option!r}: {hint}")
-
-
-def check_values(registered: str, make: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Check that the values of options are what the maker's annotations say.
-
-    Numbers of agents count something, or are a time or a share: none is below 0.
-
-    Args:
-        registered: the agent's name.
-        make: its maker.
-        options: values by name; those that it passes on are left to whom it passes them.
-
-    Raises:
-        ValueError: for a value of another kind, naming the kind and the default.
-    """
-    annotated = make.__init__ if isinstance(make, type) else make  # type: ignore[misc]
-    hints = typing.get_type_hints(annotated)
-    parameters = inspect.signature(make).parameters
-    for option, value in options.items():
-        hint = hints.get(option, Any) if option in parameters else Any
-        kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        if any(_fits(value, kind) for kind in kinds):
-            continue
-        default = parameters[option].default
-        told = f" (default {default})" if default not in (None, inspect.Parameter.empty) else ""
-        text = " or ".join(_TEXTS[kind] for kind in kinds if kind in _TEXTS)
-        raise ValueError(f"{option} of agent {registered!r} must be {text}, not {value!r}{told}")
-
-
-_TEXTS = {
+_KINDS = {
     int: "a whole number, 0 or more",
     float: "a number, 0 or more",
     bool: "true or false",
@@ -79,9 +27,88 @@ _TEXTS = {
 }
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value is of a kind; True for kinds that are not known here."""
-    if kind in (int, float):
-        is_number = isinstance(value, numbers.Integral if kind is int else numbers.Real)
-        return is_number and not isinstance(value, bool) and 0 <= value < math.inf
-    return isinstance(value, kind) if kind in (bool, str, types.NoneType) else True
+def check_options(
+    agent: str, make: Callable[..., Any], options: Iterable[str], reserved: Collection[str]
+) -> None:
+    """Check that an agent's maker takes these options.
+
+    Args:
+        agent: the agent's name.
+        make: has them as arguments.
+        options: the options' names.
+        reserved: arguments that are no options here.
+
+    Raises:
+        ValueError: for an unknown option, naming the nearest one.
+    """
+    parameters = inspect.signature(make).parameters.values()
+    known = [each.name for each in parameters if each.name not in reserved]
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    for option in options:
+        if option in reserved or not (takes_any or option in known):
+            hint = nearest(option, known) if known else "it takes none"
+            raise ValueError(f"agent {agent!r} has no option {option!r}: {hint}")
+
+
+def convert_options(
+    agent: str, make: Callable[..., Any], options: Mapping[str, Any], text: bool
+) -> dict[str, Any]:
+    """Check the values of options against the annotations of a maker's arguments.
+
+    Numbers of agents count something, or are a time or a share: none is below 0. An annotation of
+    another kind is left to the maker to check.
+
+    Args:
+        agent: the agent's name.
+        make: has the options as arguments.
+        options: values by name.
+        text: whether the values are text to convert, as in an agent's name. Where there is no
+            annotation, text that is JSON is read as such.
+
+    Raises:
+        ValueError: for a value of another kind, naming the kind and the default.
+    """
+    if not options:
+        return {}  # without the import of msgspec, which is an extra
+    hints: dict[str, Any] = {}
+    with suppress(NameError):  # a name that another package imports for type checkers only
+        hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
+    parameters = inspect.signature(make).parameters
+    converted = {}
+    for name, value in options.items():
+        try:
+            converted[name] = _convert(value, hints.get(name), text)
+        except ValueError as error:
+            default = parameters[name].default
+            is_told = default not in (None, inspect.Parameter.empty)
+            told = f" (default {default})" if is_told else ""
+            raise ValueError(
+                f"{name} of agent {agent!r} must be {error}, not {value!r}{told}"
+            ) from None
+    return converted
+
+
+def _convert(value: Any, hint: Any, text: bool) -> Any:
+    """A value of an annotated kind.
+
+    Raises:
+        ValueError: whose message is the expected kind.
+    """
+    import msgspec
+
+    from four_seasons_env.agents.schemas import Amount, Count
+
+    if hint is None:
+        with suppress(msgspec.DecodeError):
+            return msgspec.json.decode(value) if text else value
+        return value
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if not all(kind in _KINDS or kind is types.NoneType for kind in kinds):
+        return value
+    bounds = {int: Count, float: Amount}
+    bounded: Any = typing.Union[tuple(bounds.get(kind, kind) for kind in kinds)]  # noqa: UP007
+    try:
+        plain = value.item() if isinstance(value, np.generic) else value
+        return msgspec.convert(plain, bounded, strict=not text)
+    except msgspec.ValidationError:
+        raise ValueError(" or ".join(_KINDS[kind] for kind in kinds if kind in _KINDS)) from None

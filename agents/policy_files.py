@@ -10,18 +10,20 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-import torch
+import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
 
 from four_seasons_env.agents.files import whole_folder
-from four_seasons_env.agents.schemas import Digest, Share, fitting, one_of, read_json
+from four_seasons_env.agents.schemas import Digest, fitting, one_of, read_json
 from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.rules import Rules
 
@@ -54,23 +56,26 @@ class PolicyCard:
     layers: Annotated[list[_Width], Meta(min_length=1, max_length=16)]
     """Units of the hidden layers."""
     activation: str
-    exploration: Share | None = None
-    """Final exploration rate of a Q network; None for a policy, which samples its moves."""
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""
     sha256: Digest = ""
     """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
-    """`mlp`, or a name in `four_seasons_env.agents.learned.candidates.encoders.ENCODERS`."""
+    """`mlp`, or a name in `four_seasons_env.agents.learned.candidates.network.NETWORKS`."""
     decisions: dict[str, int | str] = field(default_factory=dict)
     """Where actions are positions: arguments of `four_seasons_env.next_deal.batch.NextDealBatch`,
     by which the player finds candidates."""
 
 
-def save_policy(folder: Path, card: PolicyCard, weights: dict[str, torch.Tensor]) -> None:
-    """Write a policy; an existing folder is replaced as a whole."""
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    data = save_tensors(tensors)
+def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Write a policy; an existing folder is replaced as a whole.
+
+    Args:
+        folder: of the policy.
+        card: describes it.
+        weights: float32 arrays by name.
+    """
+    data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
     with whole_folder(folder) as new:
         (new / WEIGHTS_FILE).write_bytes(data)
@@ -79,7 +84,7 @@ def save_policy(folder: Path, card: PolicyCard, weights: dict[str, torch.Tensor]
 
 def load_policy(
     folder: Path, agent: str, rules: Rules, any_rules: bool = False
-) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
     """Read a policy and check that it is undamaged, and for this agent and these rules.
 
     Args:
@@ -100,10 +105,10 @@ def load_policy(
         )
     try:
         weights = load_tensors(data)
-    except SafetensorError as error:
+    except (SafetensorError, KeyError) as error:  # KeyError: a type that NumPy does not have
         raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
     for name, tensor in weights.items():
-        if tensor.dtype != torch.float32 or not torch.isfinite(tensor).all():
+        if tensor.dtype != np.float32 or not np.isfinite(tensor).all():
             raise PolicyFileError(
                 f"{folder / WEIGHTS_FILE}: {name} has to hold finite numbers, float32"
             )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents import brought
-from four_seasons_env.agents.options import check_options, check_values
+from four_seasons_env.agents import plugins
+from four_seasons_env.agents.options import NOT_IN_NAMES, check_options, convert_options
+from four_seasons_env.extras import missing_extra
 from four_seasons_env.rules import Rules, get_rules, nearest
 
 
@@ -43,8 +43,8 @@ BOTH = ("deterministic", "stochastic")
 
 @dataclass(frozen=True)
 class Entry:
-    """One agent: a row of the registry, or one that others bring
-    (`four_seasons_env.agents.brought`)."""
+    """One agent: a row of the registry, or one of another package
+    (`four_seasons_env.agents.plugins`)."""
 
     maker: str
     """`module:function`, called with the rules and options. If the agent learns, also with its
@@ -57,11 +57,9 @@ class Entry:
     """How it can play: "deterministic", "stochastic", or both."""
     learns: bool = False
     """Whether it is trained, and loaded from weights."""
-    renamed: dict[str, str] = field(default_factory=dict)
-    """Former names of options, accepted for one release, and their present names."""
+    options: str = ""
+    """`module:class` whose arguments are the options, if they are not the maker's."""
 
-
-_ENDGAME = {"end_positions": "endgame_nodes"}
 
 AGENTS: dict[str, Entry] = {
     "random": Entry(
@@ -84,32 +82,23 @@ AGENTS: dict[str, Entry] = {
         "four_seasons_env.agents.search.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
         "rule of thumb + search",
-        renamed={"openings": "expansions", "doubt": "standard_errors"},
     ),
     "finisher": Entry(
         "four_seasons_env.agents.search.finisher:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
-        renamed=_ENDGAME,
     ),
     "pimc": Entry(
         "four_seasons_env.agents.search.pimc:PimcAgent",
         "the move after which the solver wins most imagined worlds",
         "search",
-        renamed=_ENDGAME,
     ),
     "planner": Entry(
         "four_seasons_env.agents.planner.weights:load_planner",
         "plans to the next deal, by a value learned from its own games",
         "learned + search",
         learns=True,
-        renamed={
-            "positions": "nodes",
-            "openings": "expansions",
-            "cards": "lookahead",
-            "ending": "endgame",
-            **_ENDGAME,
-        },
+        options="four_seasons_env.agents.planner.agent:PlannerAgent",
     ),
     "best": Entry(
         "four_seasons_env.agents.best:make_best",
@@ -117,25 +106,20 @@ AGENTS: dict[str, Entry] = {
         "learned + search",
     ),
     "next_deal_ppo": Entry(
-        "four_seasons_env.agents.learned.algorithms:load_agent",
+        "four_seasons_env.agents.learned.loading:load_agent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
         learns=True,
+        options="four_seasons_env.agents.learned.candidates.agent:NextDealAgent",
     ),
     "maskable_ppo": Entry(
-        "four_seasons_env.agents.learned.algorithms:load_agent",
+        "four_seasons_env.agents.learned.loading:load_agent",
         "sb3-contrib's MaskablePPO",
         "learned",
         BOTH,
         learns=True,
-    ),
-    "maskable_dqn": Entry(
-        "four_seasons_env.agents.learned.algorithms:load_agent",
-        "Stable-Baselines3's DQN, masked throughout",
-        "learned",
-        BOTH,
-        learns=True,
+        options="four_seasons_env.agents.learned.network_agent:NetworkAgent",
     ),
 }
 
@@ -145,11 +129,11 @@ class Name:
     """The parts of an agent's name, such as "planner:runs/x/best@nodes=400,expansions=150"."""
 
     registered: str
-    """Name in `AGENTS`, or of an agent that others bring."""
+    """Name in `AGENTS`, or of an agent of another package."""
     path: Path | None
     """Of its weights."""
-    options: dict[str, Any]
-    """As written; keyword arguments for its maker once `current_options` has renamed them."""
+    options: dict[str, str]
+    """As written; `make_agent` converts them."""
     entry: Entry
     """What it is."""
 
@@ -171,61 +155,31 @@ def split_name(name: str) -> Name:
         if colon and not entry.learns:
             raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
     else:
-        entry, registered, path = _brought(text), text, ""
-    options: dict[str, Any] = {}
-    if at:
-        from four_seasons_env.agents.yaml_values import (
-            parse_yaml,  # a player without options needs no extra
-        )
+        entry, registered, path = _plugin(text), text, ""
+    options: dict[str, str] = {}
     for each in written.split(",") if at else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
         if key in options:
             raise ValueError(f"option {key!r} is given twice in {name!r}")
-        options[key] = parse_yaml(value, f"option {key!r} in {name!r}")
+        options[key] = value
     return Name(registered, Path(path) if path else None, options, entry)
 
 
-def _brought(name: str) -> Entry:
-    """The entry of an agent that others bring.
+def _plugin(name: str) -> Entry:
+    """The entry of an agent of another package.
 
     Raises:
         ValueError: for an unknown one, naming the nearest.
     """
-    place = brought.place_of(name)
+    place = plugins.place_of(name)
     if place is None:
         word, colon, _ = name.partition(":")
         lacks = f", and no module {word!r}" if colon else ""
-        known = nearest(word, [*AGENTS, *brought.places()])
+        known = nearest(word, [*AGENTS, *plugins.places()])
         raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
-    return Entry(place, "brought by another package", kind="-")
-
-
-def current_options(registered: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options with former names replaced by present ones.
-
-    Warns:
-        DeprecationWarning: for each former name, with the present one.
-
-    Raises:
-        ValueError: for an option given under both names.
-    """
-    renamed = AGENTS[registered].renamed
-    current: dict[str, Any] = {}
-    for option, value in options.items():
-        name = renamed.get(option, option)
-        if name != option:
-            warnings.warn(
-                f"option {option!r} of agent {registered!r} is now {name!r}; the former name goes "
-                "with the next release",
-                DeprecationWarning,
-                stacklevel=3,
-            )
-        if name in current:
-            raise ValueError(f"agent {registered!r} is given option {name!r} twice")
-        current[name] = value
-    return current
+    return Entry(place, "from another package", kind="-")
 
 
 def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
@@ -233,7 +187,7 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
 
     Args:
         name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
-            "rollout@worlds=64"; or an agent that others bring, "my_package.module:MyAgent".
+            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent".
         rules: the rule set to play.
         **options: passed to the agent; they override those in the name.
 
@@ -241,21 +195,29 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
         ValueError: for an unknown agent, option or rule set, or weights that cannot be used
             (`four_seasons_env.agents.policy_files.PolicyFileError`).
         FileNotFoundError: where there are no weights.
+        ImportError: naming the extra that installs what the agent needs.
     """
-    parts = split_name(name)
-    place = parts.entry.maker
-    if parts.registered not in AGENTS:
-        check_options(
-            parts.registered, brought.load(place), {**parts.options, **options}, ("rules",)
-        )
-        own: Agent = brought.make(place, get_rules(rules), parts.options | options)
+    parts, rules = split_name(name), get_rules(rules)
+    try:
+        return _make(parts, rules, options)
+    except ModuleNotFoundError as error:
+        raise missing_extra(f"agent {parts.registered!r}", error) from None
+
+
+def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
+    """The agent of a name, with further arguments for its maker."""
+    name, entry = parts.registered, parts.entry
+    is_ours = name in AGENTS
+    takes = plugins.load(entry.options or entry.maker)
+    check_options(name, takes, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
+    trust = {"trust": arguments.pop("trust")} if entry.learns and "trust" in arguments else {}
+    check_options(name, takes, arguments, ("rules",))
+    options = convert_options(name, takes, parts.options, text=True)
+    options |= convert_options(name, takes, arguments, text=False)
+    if not is_ours:
+        own: Agent = plugins.make(entry.maker, rules, options)
         return own
-    make = brought.load(place)
-    named = current_options(parts.registered, parts.options)
-    check_options(parts.registered, make, named)
-    options = named | current_options(parts.registered, options)
-    check_values(parts.registered, make, options)
-    if parts.entry.learns:
-        options |= {"agent": parts.registered, "path": parts.path}
-    agent: Agent = make(get_rules(rules), **options)
-    return agent
+    if entry.learns:
+        options |= {"agent": name, "path": parts.path, **trust}
+    made: Agent = plugins.load(entry.maker)(rules, **options)
+    return made

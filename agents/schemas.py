@@ -10,9 +10,9 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -77,22 +77,45 @@ def _read(path: Path, schema: type[T]) -> tuple[Any, T]:
     try:
         values = json.loads(data)
         return values, fitting(values, schema)
-    except RecursionError:
-        raise ValueError(f"{path} is damaged: it is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
 
 
-def fitting(values: Any, schema: type[T]) -> T:
+def fitting(values: Any, schema: type[T], strict: bool = True) -> T:
     """Values as a schema has them.
+
+    Args:
+        values: of JSON or YAML.
+        schema: a dataclass, or any type that msgspec knows.
+        strict: do not convert text to numbers.
 
     Raises:
         ValueError: if they do not fit it.
     """
-    try:
-        return msgspec.convert(values, schema, dec_hook=_as_path)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from None
+    return msgspec.convert(values, schema, strict=strict, dec_hook=_as_path)
+
+
+def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
+    """Check values of people one by one, each named in its error. Text may stand for a number.
+
+    Args:
+        values: by name; they may lack some.
+        schema: a dataclass with fields of these names.
+
+    Raises:
+        ValueError: for a value that does not fit; if it is to be `one_of` some texts, with the
+            nearest.
+    """
+    hints = get_type_hints(schema, include_extras=True)
+    for name, value in values.items():
+        for meta in getattr(hints[name], "__metadata__", ()):
+            choices = (meta.extra or {}).get("choices")
+            if choices and value not in choices:
+                raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), choices)}")
+        try:
+            fitting(value, hints[name], strict=False)
+        except ValueError as error:
+            raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
 def _as_path(kind: type, value: Any) -> Any:

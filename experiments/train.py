@@ -44,14 +44,14 @@ class Train:
     out: Path
     """Folder of the run; new or empty, unless the run is resumed."""
     agent: str = "maskable_ppo"
-    """Agent to train: maskable_ppo, maskable_dqn, next_deal_ppo or planner."""
+    """Agent to train: maskable_ppo, next_deal_ppo or planner."""
     rules: str = "four-seasons"
     """Rule set to learn."""
     seed: int = 0
     """Training seed of the deals, the network and the exploration."""
     steps: str | None = None
-    """Steps to learn from, such as 500k or 20M: moves of maskable_ppo and maskable_dqn, decisions
-    of next_deal_ppo, games of the planner. By default 20M, or 300k games."""
+    """Steps to learn from, such as 500k or 20M: moves of maskable_ppo, decisions of
+    next_deal_ppo, games of the planner. By default 20M, or 300k games."""
     minutes: float | None = None
     """Minutes of learning at most; validations do not count."""
     core_minutes: float | None = None

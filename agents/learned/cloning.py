@@ -1,7 +1,7 @@
 """Warm starts: behaviour cloning of a teacher, before reinforcement learning begins.
 
 The teacher plays training games of its own. The learner is fitted to its moves and their returns
-with its algorithm's `cloning_loss`. Only the weights are carried over: the optimiser of the
+(`cloning_loss`). Only the weights are carried over: the optimiser of the
 reinforcement learning starts fresh.
 """
 
@@ -14,8 +14,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from rich.progress import track
+from sb3_contrib import MaskablePPO
 
-from four_seasons_env.agents.learned.algorithms import Algorithm
+from four_seasons_env.agents.learned.algorithm import Algorithm
 from four_seasons_env.agents.learned.settings import Settings
 from four_seasons_env.agents.registry import Agent, make_agent
 from four_seasons_env.rules import Rules
@@ -50,8 +51,7 @@ ALONE = "alone"
 def _packed(observations: NDArray[Any], levels: int) -> NDArray[Any]:
     """Observations in one byte for each slot; integers are left as they are.
 
-    A million moves then take less than a gigabyte. All slots are multiples of 1 / levels; see
-    `four_seasons_env.agents.learned.replay`.
+    A million moves then take less than a gigabyte. All slots are multiples of 1 / levels.
     """
     if observations.dtype != np.float32:
         return observations
@@ -119,7 +119,7 @@ def clone(
 
     Args:
         model: of the algorithm; its weights are changed.
-        algorithm: provides the loss.
+        algorithm: that it is of.
         settings: hyperparameters, of which `cloning_*` apply here.
         rules: the rule set.
         seed: of the teacher's games and of the order in which the moves are shown.
@@ -140,12 +140,36 @@ def clone(
             rng.permutation(len(shown.actions)), max(len(shown.actions) // settings.batch_size, 1)
         )
         for rows in track(order, f"cloning {teacher}, {epoch + 1} of {settings.cloning_epochs}"):
-            loss = algorithm.cloning_loss(model, *shown.batch(rows, model.device))
+            loss = cloning_loss(model, *shown.batch(rows, model.device))
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.policy.parameters(), settings.max_grad_norm)
             optimizer.step()
             losses.append(loss.item())
-    if hasattr(model, "q_net_target"):
-        model.q_net_target.load_state_dict(model.q_net.state_dict())
     return float(np.mean(losses))
+
+
+def cloning_loss(
+    model: MaskablePPO,
+    observations: Any,
+    masks: torch.Tensor,
+    actions: torch.Tensor,
+    returns: torch.Tensor,
+) -> torch.Tensor:
+    """The loss that fits the policy to a teacher's actions, and the values to their returns.
+
+    Cross-entropy over the legal actions, plus squared error of the value network.
+
+    Args:
+        model: the learner.
+        observations: as its policy takes them, n of each.
+        masks: bool of shape (n, A).
+        actions: int64 of shape (n,), the teacher's.
+        returns: float32 of shape (n,), discounted.
+    """
+    values, log_probabilities, _ = model.policy.evaluate_actions(
+        observations, actions, action_masks=masks
+    )
+    fit = torch.nn.functional.mse_loss(values.flatten(), returns)
+    loss: torch.Tensor = model.vf_coef * fit - log_probabilities.mean()
+    return loss

@@ -5,113 +5,95 @@ Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from four_seasons_env.agents.learned.network_agent import ACTIVATION_MODULES
-from four_seasons_env.agents.learned.settings import MoveSettings, Settings, read_settings
-from four_seasons_env.agents.schemas import Amount, Positive, Share
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.agents.learned.algorithm import Algorithm
+from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
+from four_seasons_env.agents.learned.settings import MoveLevelSettings
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
+from four_seasons_env.agents.registry import Agent
+from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.observations import OBSERVATIONS, observation_length
+from four_seasons_env.rules import Rules
 
-if TYPE_CHECKING:
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.vec_env import VecEnv
-
-NAME = "maskable_ppo"
-
-
-@dataclass(kw_only=True)
-class PpoSettings(Settings):
-    """What MaskablePPO is set by, whatever an action is."""
-
-    n_steps: Positive
-    n_epochs: Positive
-    gae_lambda: Share
-    clip_range: Amount
-    ent_coef: Amount
-    vf_coef: Amount
+MODULES: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
+"""Activations by their names in hyperparameters and policy cards."""
 
 
-@dataclass(kw_only=True)
-class Hyperparameters(PpoSettings, MoveSettings):
-    """The hyperparameters in `maskable_ppo.yaml`."""
+class MoveLevelPpo(Algorithm):
+    """MaskablePPO whose actions are moves, and whose networks are multilayer perceptrons."""
 
+    name = "maskable_ppo"
+    schema = MoveLevelSettings
+    unit = "moves"
+    threads = None
+    policy_class = "MlpPolicy"
+    device = "auto"
+    played_weights = (HIDDEN, LAST)
 
-def read_hyperparameters(
-    path: Path | None = None, overrides: Iterable[str] = ()
-) -> Hyperparameters:
-    """The hyperparameters of a run; see
-    `four_seasons_env.agents.learned.settings.read_settings`."""
-    return read_settings(Hyperparameters, NAME, path, overrides)
+    def make_games(
+        self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
+    ) -> FourSeasonsVecEnv:
+        """The games to learn from, in one thread: they take a hundredth of the training time."""
+        del threads
+        return FourSeasonsVecEnv(
+            settings.games,
+            seed,
+            rules=rules,
+            observation=settings.observation,
+            mask=settings.mask,
+            reward=settings.reward,
+            max_moves=settings.max_moves,
+        )
 
-
-def algorithm_arguments(settings: PpoSettings) -> dict[str, Any]:
-    """The hyperparameters that MaskablePPO takes under the same names."""
-    names = (
-        *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
-        *("ent_coef", "vf_coef", "max_grad_norm"),
-    )
-    return {name: getattr(settings, name) for name in names}
-
-
-def make_model(
-    env: VecEnv,
-    settings: Hyperparameters,
-    seed: int,
-    learning_rate: Callable[[float], float] | None = None,
-) -> MaskablePPO:
-    """A MaskablePPO model, on a GPU if torch finds one.
-
-    Args:
-        env: the games, with masks.
-        settings: the hyperparameters.
-        seed: of the network and of exploration.
-        learning_rate: a function of the share of the run that remains; by default the settings'.
-    """
-    from sb3_contrib import MaskablePPO
-
-    return MaskablePPO(
-        "MlpPolicy",
-        env,
-        learning_rate=learning_rate or settings.falling_rate,
-        **algorithm_arguments(settings),
-        policy_kwargs={
+    def policy_arguments(self, settings: Any) -> dict[str, Any]:
+        """See `Algorithm.policy_arguments`."""
+        return {
             "net_arch": {"pi": settings.layers, "vf": settings.layers},
-            "activation_fn": ACTIVATION_MODULES[settings.activation],
-        },
-        seed=seed,
-    )
+            "activation_fn": MODULES[settings.activation],
+        }
 
+    def network_fields(self, settings: Any) -> dict[str, Any]:
+        """See `Algorithm.network_fields`."""
+        names = ("observation", "mask", "layers", "activation")
+        return {name: getattr(settings, name) for name in names}
 
-def layer_names(hidden: int) -> list[str]:
-    """Names of the policy's linear layers, first to last, in Stable-Baselines3's weights."""
-    return [f"mlp_extractor.policy_net.{2 * i}" for i in range(hidden)] + ["action_net"]
+    def card_of_zip(self, path: Path, model: Any, rules: Rules) -> PolicyCard:
+        """See `Algorithm.card_of_zip`.
 
+        A zip does not say which rules it was trained on. All that can be checked is that its
+        observation is as long as one of these rules'.
+        """
+        (length,) = model.observation_space.shape or (None,)
+        known = {observation_length(rules, each): each for each in OBSERVATIONS}
+        if length not in known:
+            raise PolicyFileError(
+                f"{path} takes observations of {length} slots; {rules.name!r} has "
+                + " and ".join(f"{each} ({size})" for size, each in known.items())
+            )
+        layers = model.policy.net_arch
+        names = {module: word for word, module in MODULES.items()}
+        return PolicyCard(
+            agent=self.name,
+            rules=rules_fields(rules),
+            observation=known[length],
+            mask="distinct",
+            layers=list(layers["pi"] if isinstance(layers, dict) else layers),
+            activation=names[model.policy.activation_fn],
+            training={"seed": model.seed},
+        )
 
-def cloning_loss(
-    model: MaskablePPO,
-    observations: torch.Tensor,
-    masks: torch.Tensor,
-    moves: torch.Tensor,
-    returns: torch.Tensor,
-) -> torch.Tensor:
-    """The loss that fits the policy to a teacher's moves, and the values to their returns.
-
-    Cross-entropy over the legal moves, plus squared error of the value network.
-
-    Args:
-        model: the learner.
-        observations: float32 of shape (n, L).
-        masks: bool of shape (n, A).
-        moves: int64 of shape (n,), the teacher's.
-        returns: float32 of shape (n,), discounted.
-    """
-    values, log_probabilities, _ = model.policy.evaluate_actions(
-        observations, moves, action_masks=masks
-    )
-    fit = torch.nn.functional.mse_loss(values.flatten(), returns)
-    loss: torch.Tensor = model.vf_coef * fit - log_probabilities.mean()
-    return loss
+    def choice_of(
+        self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The teacher's moves; it sees reshuffled stocks."""
+        shown = env.venv.games.copy()
+        seeds = rng.integers(0, 2**63, len(shown), np.uint64)
+        reshuffle_unseen_all(shown, compile_rules(env.venv.rules), seeds)
+        return teacher.act(shown, env.action_masks().view(np.int8), rng)

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.network.dense import ShapeError, apply_sparse, dense_layer
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
-from four_seasons_env.agents.scripted.random_agent import any_legal
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import Rules, nearest
 
-ACTIVATION_MODULES: dict[str, type[torch.nn.Module]] = {
-    "relu": torch.nn.ReLU,
-    "tanh": torch.nn.Tanh,
+HIDDEN, LAST = "mlp_extractor.policy_net.", "action_net."
+"""Prefixes of the weights' names in the policy of Stable-Baselines3."""
+
+ACTIVATIONS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
 }
-_FUNCTIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
 
 class NetworkAgent:
     """Plays by the score that a trained network gives each move.
 
-    The scores are log-odds (of a policy) or action values (of a Q network). Greedy play takes the
-    legal move with the highest score. Otherwise a policy samples its move, and a Q network takes a
-    random legal move at its final exploration rate.
+    The scores are a policy's log-odds.
 
     Args:
-        card: describes the network.
-        weights: its tensors, by name.
-        layer_names: names of its linear layers, first to last.
         rules: the rule set to play.
-        deterministic: greedy play. None: greedy for a Q network, sampled for a policy.
+        card: describes the network.
+        weights: its tensors, by their names in the policy of Stable-Baselines3.
+        deterministic: choose the legal move with the highest score (True), or sample one (False or
+            None).
 
     Raises:
         PolicyFileError: if the weights do not fit the card or the rules.
@@ -43,72 +43,55 @@ class NetworkAgent:
 
     def __init__(
         self,
-        card: PolicyCard,
-        weights: dict[str, torch.Tensor],
-        layer_names: list[str],
         rules: Rules,
+        card: PolicyCard,
+        weights: Mapping[str, NDArray[np.float32]],
         deterministic: bool | None = None,
     ) -> None:
-        if card.observation not in OBSERVATIONS:
-            hint = nearest(card.observation, OBSERVATIONS)
-            raise PolicyFileError(f"unknown observation {card.observation!r}: {hint}")
-        if card.activation not in _FUNCTIONS:
-            raise PolicyFileError(
-                f"unknown activation {card.activation!r}: {nearest(card.activation, _FUNCTIONS)}"
-            )
+        for what, value, known in (
+            ("observation", card.observation, OBSERVATIONS),
+            ("activation", card.activation, ACTIVATIONS),
+        ):
+            if value not in known:
+                raise PolicyFileError(f"unknown {what} {value!r}: {nearest(value, known)}")
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
         self.observation = card.observation
-        self._exploration = card.exploration
-        self.deterministic = (
-            card.exploration is not None if deterministic is None else deterministic
-        )
-        self._activate = _FUNCTIONS[card.activation]
+        self.deterministic = bool(deterministic)
+        self._activate = ACTIVATIONS[card.activation]
         self._rule = compile_rules(rules)
         self._kind = OBSERVATIONS.index(card.observation)
         self._length = observation_length(rules, card.observation)
-        sizes = list(pairwise([self._length, *card.layers, len(all_moves(rules))]))
-        self._layers = [
-            _layer(weights, name, fan_in, fan_out, card)
-            for name, (fan_in, fan_out) in zip(layer_names, sizes, strict=True)
-        ]
+        sizes = [self._length, *card.layers, len(all_moves(rules))]
+        names = [f"{HIDDEN}{2 * i}" for i in range(len(card.layers))] + [LAST.rstrip(".")]
+        try:
+            self._layers = [
+                dense_layer(weights, name, *shape)
+                for name, shape in zip(names, pairwise(sizes), strict=True)
+            ]
+        except ShapeError as error:
+            raise PolicyFileError(
+                f"the weights do not fit their card, with observation {card.observation!r} and "
+                f"layers {card.layers}: {error}"
+            ) from None
 
     def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:
         """The score of each move, minus infinity where it is illegal; float32 of shape (n, A)."""
-        observations = np.empty((len(games), self._length), np.float32)
-        encode_all(games, self._rule, self._kind, observations)
-        with torch.inference_mode():
-            x = torch.from_numpy(observations)
-            for i, (weight, bias) in enumerate(self._layers):
-                x = torch.nn.functional.linear(self._activate(x) if i else x, weight, bias)
-        return np.where(masks, x.numpy(), -np.inf)
+        x = np.empty((len(games), self._length), np.float32)
+        encode_all(games, self._rule, self._kind, x)
+        for i, layer in enumerate(self._layers):
+            out = np.empty((len(games), len(layer.bias)), np.float32)
+            apply_sparse(self._activate(x) if i else x, layer, out)
+            x = out
+        return np.where(masks, x, -np.inf)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """A legal move in each game; see the class."""
         scores = self.scores(games, masks)
-        if self._exploration is None and not self.deterministic:
+        if not self.deterministic:
             # The highest of log-odds plus Gumbel noise is a draw from the policy.
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
         moves: NDArray[np.int64] = scores.argmax(axis=1)
-        if self._exploration is not None and not self.deterministic:
-            explores = rng.random(len(moves)) < self._exploration
-            moves = np.where(explores, any_legal(masks, rng), moves)
         return moves
-
-
-def _layer(
-    weights: dict[str, torch.Tensor], name: str, fan_in: int, fan_out: int, card: PolicyCard
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of a linear layer, of the shapes that follow from the card."""
-    shapes = {"weight": (fan_out, fan_in), "bias": (fan_out,)}
-    for part, shape in shapes.items():
-        tensor = weights.get(f"{name}.{part}")
-        if tensor is None or tuple(tensor.shape) != shape:
-            found = "missing" if tensor is None else f"of shape {tuple(tensor.shape)}"
-            raise PolicyFileError(
-                f"the weights do not fit their card: {name}.{part} is {found}, but observation "
-                f"{card.observation!r} and layers {card.layers} make it {shape}"
-            )
-    return weights[f"{name}.weight"], weights[f"{name}.bias"]

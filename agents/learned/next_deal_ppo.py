@@ -7,62 +7,29 @@ the policy class (`four_seasons_env.agents.learned.candidates`). Hyperparameters
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.agents.learned.algorithm import Algorithm
 from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
-from four_seasons_env.agents.learned.maskable_ppo import PpoSettings, algorithm_arguments
-from four_seasons_env.agents.schemas import Positive, Share, one_of
-from four_seasons_env.next_deal.batch import OBSERVATIONS
-from four_seasons_env.next_deal.enumeration import ORDERS
-from four_seasons_env.next_deal.stepping import ENDINGS
-
-if TYPE_CHECKING:
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.vec_env import VecEnv
-
-NAME = "next_deal_ppo"
-
-
-@dataclass(kw_only=True)
-class Hyperparameters(PpoSettings):
-    """The hyperparameters in `next_deal_ppo.yaml`."""
-
-    observation: Annotated[str, one_of(OBSERVATIONS)]
-    network: Annotated[str, one_of(ENCODERS)]
-    candidates: Positive
-    expansions: Positive
-    order: Annotated[str, one_of(ORDERS)]
-    endings: Annotated[str, one_of(ENDINGS)]
-    ending_expansions: Positive
-    averaging: Share
-    """The policy that is validated and saved is the mean of the weights over this last share of
-    the run so far; 0: the latest weights."""
-    play_candidates: Positive
-    play_expansions: Positive
-    play_ending_expansions: Positive
-
-    def __post_init__(self) -> None:
-        """Check that the network can read the observation, and has the right number of layers.
-
-        Raises:
-            ValueError: if not.
-        """
-        sparse = self.observation == "features"
-        if sparse != (self.network == "tables"):
-            needed = "features" if self.network == "tables" else "tops or cards"
-            raise ValueError(
-                f"network {self.network!r} reads observation {needed}, not {self.observation!r}"
-            )
-        if sparse and len(self.layers) != 4:
-            raise ValueError(
-                f"layers of network 'tables' are four numbers (suits, piles, game, dense), not "
-                f"{self.layers}"
-            )
+from four_seasons_env.agents.learned.candidates.network import ENCODER, HEADS
+from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
+from four_seasons_env.agents.learned.candidates.teaching import choice_of
+from four_seasons_env.agents.learned.settings import NextDealSettings
+from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
+from four_seasons_env.agents.registry import Agent
+from four_seasons_env.next_deal.features import row_length
+from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
+from four_seasons_env.observations import OBSERVATIONS, observation_length
+from four_seasons_env.rules import Rules
 
 
-def environment_arguments(settings: Hyperparameters) -> dict[str, Any]:
+def environment_arguments(settings: NextDealSettings) -> dict[str, Any]:
     """Arguments of the environment to train on."""
     names = (
         *("candidates", "expansions", "order", "endings", "ending_expansions"),
@@ -71,7 +38,7 @@ def environment_arguments(settings: Hyperparameters) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names}
 
 
-def playing_arguments(settings: Hyperparameters) -> dict[str, Any]:
+def playing_arguments(settings: NextDealSettings) -> dict[str, Any]:
     """Arguments of the environment in which a trained policy plays."""
     return {
         "candidates": settings.play_candidates,
@@ -82,27 +49,82 @@ def playing_arguments(settings: Hyperparameters) -> dict[str, Any]:
     }
 
 
-def make_model(
-    env: VecEnv,
-    settings: Hyperparameters,
-    seed: int,
-    learning_rate: Callable[[float], float] | None = None,
-) -> MaskablePPO:
-    """A MaskablePPO model; the arguments are those of
-    `four_seasons_env.agents.learned.maskable_ppo.make_model`."""
-    from sb3_contrib import MaskablePPO
+class NextDealPpo(Algorithm):
+    """MaskablePPO whose actions are positions.
 
-    from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
+    It trains in one thread: with its small batches two are no faster, and take nearly twice the
+    processor time. Further cores are better used for further seeds.
+    """
 
-    return MaskablePPO(
-        CandidatePolicy,
-        env,
-        learning_rate=learning_rate or settings.falling_rate,
-        **algorithm_arguments(settings),
-        policy_kwargs={
+    name = "next_deal_ppo"
+    schema = NextDealSettings
+    unit = "decisions"
+    threads = 1
+    policy_class = CandidatePolicy
+    device = "cpu"
+    played_weights = (ENCODER, HEADS)
+
+    def make_games(
+        self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
+    ) -> FourSeasonsNextDealVecEnv:
+        """The games to learn from."""
+        arguments = environment_arguments(settings)
+        return FourSeasonsNextDealVecEnv(
+            settings.games, seed, rules=rules, num_threads=threads, **arguments
+        )
+
+    def policy_arguments(self, settings: Any) -> dict[str, Any]:
+        """See `Algorithm.policy_arguments`."""
+        return {
             "features_extractor_class": ENCODERS[settings.network],
             "features_extractor_kwargs": {"widths": settings.layers},
-        },
-        device="cpu",
-        seed=seed,
-    )
+        }
+
+    def network_fields(self, settings: Any) -> dict[str, Any]:
+        """See `Algorithm.network_fields`."""
+        return {
+            "observation": settings.observation,
+            "mask": "distinct",
+            "layers": settings.layers,
+            "activation": "relu",
+            "network": settings.network,
+            "decisions": playing_arguments(settings),
+        }
+
+    def card_of_zip(self, path: Path, model: Any, rules: Rules) -> PolicyCard:
+        """See `Algorithm.card_of_zip`; how it plays is in the algorithm's own YAML file."""
+        options = model.policy_kwargs
+        names = {kind: name for name, kind in ENCODERS.items()}
+        network = names.get(options.get("features_extractor_class"))
+        if network is None or not isinstance(model.observation_space, spaces.Dict):
+            raise PolicyFileError(
+                f"{path} does not hold a CandidatePolicy with one of {', '.join(ENCODERS)}"
+            )
+        one = model.observation_space["observation"]
+        slots = {row_length(rules.piles): "features"}
+        slots |= {observation_length(rules, each): each for each in OBSERVATIONS}
+        length = (one.shape or (0,))[-1]
+        if length not in slots:
+            raise PolicyFileError(
+                f"{path} reads {length} slots of a candidate, not {sorted(slots)}"
+            )
+        widths = options.get("features_extractor_kwargs", {}).get("widths")
+        settings: Any = self.read_settings()
+        return PolicyCard(
+            agent=self.name,
+            rules=rules_fields(rules),
+            observation=slots[length],
+            mask="distinct",
+            layers=list(widths or model.policy.features_extractor.widths),
+            activation="relu",
+            network=network,
+            decisions=playing_arguments(settings),
+            training={"seed": model.seed},
+        )
+
+    def choice_of(
+        self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The candidates to which the teacher's moves lead."""
+        assert isinstance(env.venv, FourSeasonsNextDealVectorEnv)
+        return choice_of(teacher, env.venv, rng)

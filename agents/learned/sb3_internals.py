@@ -13,10 +13,8 @@ from typing import Any, NamedTuple
 
 import stable_baselines3
 from numpy.typing import NDArray
-from stable_baselines3 import DQN
 
 _COUNTERS = ("num_timesteps", "_n_updates", "_episode_num")
-_DQN_COUNTERS = ("_n_calls", "exploration_rate")
 
 
 class InternalsError(AttributeError):
@@ -39,7 +37,7 @@ def require(owner: Any, *names: str) -> None:
 
 
 class LearningState(NamedTuple):
-    """What `learn` carries from one rollout to the next, apart from weights and replay buffer."""
+    """What `learn` carries from one rollout to the next, apart from weights."""
 
     observations: Any  # the last ones: an array, or a dictionary of arrays
     episode_starts: NDArray[Any]  # bool (n,)
@@ -54,12 +52,11 @@ def learning_state(model: Any) -> LearningState:
     Raises:
         InternalsError: if Stable-Baselines3 has renamed a part of it.
     """
-    counters = _counters(model)
-    require(model, "_last_obs", "_last_episode_starts", *counters)
+    require(model, "_last_obs", "_last_episode_starts", *_COUNTERS)
     return LearningState(
         model._last_obs,
         model._last_episode_starts,
-        {name: getattr(model, name) for name in counters},
+        {name: getattr(model, name) for name in _COUNTERS},
         list(model.ep_info_buffer),
         [bool(each) for each in model.ep_success_buffer],
     )
@@ -72,9 +69,8 @@ def restore_learning_state(model: Any, state: LearningState) -> None:
         InternalsError: if Stable-Baselines3 has renamed a part of it.
         KeyError: for a counter that the state lacks.
     """
-    counters = _counters(model)
-    require(model, "_last_obs", "_last_episode_starts", "_stats_window_size", *counters)
-    for name in counters:
+    require(model, "_last_obs", "_last_episode_starts", "_stats_window_size", *_COUNTERS)
+    for name in _COUNTERS:
         setattr(model, name, state.counters[name])
     model._last_obs = state.observations
     model._last_episode_starts = state.episode_starts
@@ -82,27 +78,16 @@ def restore_learning_state(model: Any, state: LearningState) -> None:
     model.ep_success_buffer = deque(state.successes, maxlen=model._stats_window_size)
 
 
-def _counters(model: Any) -> tuple[str, ...]:
-    return _COUNTERS + (_DQN_COUNTERS if isinstance(model, DQN) else ())
-
-
 def schedule_by(model: Any, remaining: Callable[[], float]) -> None:
-    """Let learning rate and exploration fall with a clock instead of the number of steps.
+    """Let the learning rate fall with a clock instead of the number of steps.
 
     Args:
         model: of Stable-Baselines3.
         remaining: returns the share of the run that remains, 1 to 0.
 
     Raises:
-        InternalsError: if Stable-Baselines3 has renamed the schedules.
+        InternalsError: if Stable-Baselines3 has renamed the schedule.
     """
-    names = ("lr_schedule", "exploration_schedule") if isinstance(model, DQN) else ("lr_schedule",)
-    require(model, *names)
-    for name in names:
-        setattr(model, name, _by_clock(getattr(model, name), remaining))
-
-
-def _by_clock(
-    schedule: Callable[[float], float], remaining: Callable[[], float]
-) -> Callable[[float], float]:
-    return lambda _: schedule(remaining())
+    require(model, "lr_schedule")
+    schedule = model.lr_schedule
+    model.lr_schedule = lambda _: schedule(remaining())

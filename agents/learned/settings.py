@@ -1,24 +1,28 @@
 """Hyperparameters: one YAML file for each algorithm, checked against a dataclass before a run.
 
 The dataclass is the schema (`four_seasons_env.agents.schemas`): it names every key, its type and
-its bounds, and holds no values. The values come from the algorithm's own file; those of a user's
-file override them, and flags such as ``learning_rate=1e-3`` override both.
+its bounds, and holds no values. The values come from the algorithm's file; flags such as
+``learning_rate=1e-3`` override them.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from msgspec import Meta
 
-from four_seasons_env.agents.schemas import Amount, Positive, Share, fitting, one_of
+from four_seasons_env.agents.learned.candidates.network import NETWORKS
+from four_seasons_env.agents.learned.network_agent import ACTIVATIONS
+from four_seasons_env.agents.schemas import Amount, Positive, Share, check_fields, fitting, one_of
 from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
 from four_seasons_env.episodes.batch import MASKS
+from four_seasons_env.next_deal.batch import OBSERVATIONS as CANDIDATE_OBSERVATIONS
+from four_seasons_env.next_deal.enumeration import ORDERS
+from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS
 from four_seasons_env.rules import nearest
@@ -27,23 +31,27 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 HERE = Path(__file__).parent
-ACTIVATIONS = ("relu", "tanh")
 
 
 @dataclass(kw_only=True)
 class Settings:
-    """What all algorithms share; named as in Stable-Baselines3 where it has the same."""
+    """What MaskablePPO is set by, whatever an action is; named as in Stable-Baselines3."""
 
-    observation: str
     reward: Annotated[str, one_of(REWARDS)]
     max_moves: Positive
     """Longest training episode, in moves."""
     games: Positive
     """Games played in parallel."""
+    n_steps: Positive
+    n_epochs: Positive
     batch_size: Annotated[int, Meta(ge=2)]
     learning_rate: Amount
     """At the start; falls linearly to a twentieth, which it reaches before the end of the run."""
     gamma: Share
+    gae_lambda: Share
+    clip_range: Amount
+    ent_coef: Amount
+    vf_coef: Amount
     max_grad_norm: Amount
     layers: Annotated[list[Positive], Meta(min_length=1)]
     """Units of the hidden layers."""
@@ -58,16 +66,50 @@ class Settings:
 
 
 @dataclass(kw_only=True)
-class MoveSettings(Settings):
-    """What algorithms share if their actions are moves."""
+class MoveLevelSettings(Settings):
+    """The hyperparameters in `maskable_ppo.yaml`."""
 
     observation: Annotated[str, one_of(OBSERVATIONS)]
     mask: Annotated[str, one_of(MASKS)]
     activation: Annotated[str, one_of(ACTIVATIONS)]
 
 
-_RENAMED = {"averaged": "averaging"}
-"""Former names, accepted for one release."""
+@dataclass(kw_only=True)
+class NextDealSettings(Settings):
+    """The hyperparameters in `next_deal_ppo.yaml`."""
+
+    observation: Annotated[str, one_of(CANDIDATE_OBSERVATIONS)]
+    network: Annotated[str, one_of(NETWORKS)]
+    candidates: Positive
+    expansions: Positive
+    order: Annotated[str, one_of(ORDERS)]
+    endings: Annotated[str, one_of(ENDINGS)]
+    ending_expansions: Positive
+    averaging: Share
+    """The policy that is validated and saved is the mean of the weights over this last share of
+    the run so far; 0: the latest weights."""
+    play_candidates: Positive
+    play_expansions: Positive
+    play_ending_expansions: Positive
+
+    def __post_init__(self) -> None:
+        """Check that the network can read the observation, and has the right number of layers.
+
+        Raises:
+            ValueError: if not.
+        """
+        sparse = self.observation == "features"
+        if sparse != (self.network == "tables"):
+            needed = "features" if self.network == "tables" else "tops or cards"
+            raise ValueError(
+                f"network {self.network!r} reads observation {needed}, not {self.observation!r}"
+            )
+        if sparse and len(self.layers) != 4:
+            raise ValueError(
+                f"layers of network 'tables' are four numbers (suits, piles, game, dense), not "
+                f"{self.layers}"
+            )
+
 
 S = TypeVar("S", bound="DataclassInstance")
 
@@ -75,7 +117,6 @@ S = TypeVar("S", bound="DataclassInstance")
 def read_settings(
     schema: type[S],
     agent: str,
-    path: Path | None = None,
     overrides: Iterable[str] = (),
     folder: Path = HERE,
 ) -> S:
@@ -84,17 +125,13 @@ def read_settings(
     Args:
         schema: the algorithm's dataclass.
         agent: its name, which is also the name of its YAML file.
-        path: a YAML file with values that override those.
-        overrides: strings such as "gamma=0.99", which override both files.
-        folder: of that file.
+        overrides: strings such as "gamma=0.99", which override the file.
+        folder: of the file.
 
     Raises:
-        FileNotFoundError: if ``path`` is not a file.
         ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
     """
-    values = _read_yaml(folder / f"{agent}.yaml")
-    if path is not None:
-        values |= _read_yaml(path)
+    values: dict[str, Any] = read_yaml(folder / f"{agent}.yaml")
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
@@ -110,40 +147,12 @@ def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:
         ValueError: for an unknown or missing key, or a value of a wrong type or out of bounds.
     """
     known = [each.name for each in dataclasses.fields(schema)]
-    values = {_RENAMED.get(key, key): value for key, value in values.items()}
     for key in values:
         if key not in known:
             raise ValueError(f"unknown hyperparameter {key!r} of {agent}: {nearest(key, known)}")
-    missing = [name for name in known if name not in values]
-    if missing:
-        raise ValueError(f"hyperparameters of {agent} are missing: {', '.join(missing)}")
-    kinds = get_type_hints(schema, include_extras=True)
-    return schema(**{name: _checked(name, kinds[name], values[name]) for name in known})
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise FileNotFoundError(f"no hyperparameters at {path}")
-    values = read_yaml(path)
-    if not isinstance(values, dict):
-        raise ValueError(f"{path} must hold lines of the form 'key: value'")
-    return values
-
-
-def _checked(name: str, kind: Any, value: Any) -> Any:
-    """The value as its type has it: an int passes for a float, as does "1e-3".
-
-    Raises:
-        ValueError: with the nearest, if it is none of the type's choices.
-    """
-    (meta,) = kind.__metadata__
-    choices = meta.extra and meta.extra["choices"]
-    if choices and value not in choices:
-        raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), choices)}")
-    if kind.__origin__ is float and isinstance(value, str):
-        with suppress(ValueError):
-            value = float(value)  # YAML 1.1 reads "1e-3" as a string because it has no dot
+    check_fields(values, schema)
     try:
-        return fitting(value, kind)
+        # Not strict, as YAML 1.1 reads "1e-3" as text because it has no dot.
+        return fitting(values, schema, strict=False)
     except ValueError as error:
-        raise ValueError(f"{name} is {value!r}: {error}") from None
+        raise ValueError(f"hyperparameters of {agent}: {error}") from None

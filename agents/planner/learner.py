@@ -14,12 +14,11 @@ from four_seasons_env.agents.learned.settings import read_settings
 from four_seasons_env.agents.planner.reach import Limits
 from four_seasons_env.agents.planner.self_play import Played, SelfPlay
 from four_seasons_env.agents.planner.value_network import Network, learn, new_network, new_trainer
+from four_seasons_env.agents.planner.weights import AGENT
 from four_seasons_env.agents.schemas import Positive, Rate, Share
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.rules import Rules
-
-AGENT = "planner"
 
 _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
 
@@ -62,12 +61,10 @@ def self_play_of(rules: Rules, settings: Hyperparameters) -> SelfPlay:
     return SelfPlay(rules, limits, settings.td_lambda)
 
 
-def read_hyperparameters(
-    path: Path | None = None, overrides: Iterable[str] = ()
-) -> Hyperparameters:
+def read_hyperparameters(overrides: Iterable[str] = ()) -> Hyperparameters:
     """The planner's hyperparameters; see
     `four_seasons_env.agents.learned.settings.read_settings`."""
-    return read_settings(Hyperparameters, AGENT, path, overrides, Path(__file__).parent)
+    return read_settings(Hyperparameters, AGENT, overrides, Path(__file__).parent)
 
 
 class Learner:

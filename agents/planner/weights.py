@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.options import check_options, check_values
 from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.learner import AGENT
 from four_seasons_env.agents.planner.value_network import Network, new_network
 from four_seasons_env.agents.policy_files import (
     PolicyCard,
@@ -21,10 +20,13 @@ from four_seasons_env.agents.policy_files import (
 from four_seasons_env.next_deal.features import GAME_ROWS
 from four_seasons_env.rules import Rules
 
+AGENT = "planner"
+"""Its registered name."""
+
 
 def policy_of(
     network: Network, rules: Rules, training: dict[str, Any]
-) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
     """Card and weights of a network, for `four_seasons_env.agents.policy_files.save_policy`.
 
     Args:
@@ -41,10 +43,10 @@ def policy_of(
         activation="relu",
         training=training,
     )
-    return card, {name: torch.tensor(getattr(network, name)) for name in Network._fields}
+    return card, {name: getattr(network, name).copy() for name in Network._fields}
 
 
-def _shapes(weights: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+def _shapes(weights: dict[str, NDArray[np.float32]]) -> dict[str, tuple[int, ...]]:
     """The shapes that the weights of a network have: today's, or those of narrower ones."""
     today = {name: each.shape for name, each in zip(Network._fields, new_network(0), strict=True)}
     if "pairs" in weights:
@@ -54,7 +56,7 @@ def _shapes(weights: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
     return today | narrower
 
 
-def network_of(weights: dict[str, torch.Tensor]) -> Network:
+def network_of(weights: dict[str, NDArray[np.float32]]) -> Network:
     """A network with these weights.
 
     Networks were narrower before they knew of pairs in the waste. Such a one keeps its values: its
@@ -66,7 +68,7 @@ def network_of(weights: dict[str, torch.Tensor]) -> Network:
         network.out[:] = 0
     for name, mine in network._asdict().items():
         if name in weights:
-            mine[tuple(map(slice, weights[name].shape))] = weights[name].numpy()
+            mine[tuple(map(slice, weights[name].shape))] = weights[name]
     return network
 
 
@@ -79,7 +81,7 @@ def load_network(folder: Path, rules: Rules, any_rules: bool = False) -> tuple[P
     """
     card, weights = load_policy(folder, AGENT, rules, any_rules)
     for name, shape in _shapes(weights).items():
-        if name not in weights or tuple(weights[name].shape) != shape:
+        if name not in weights or weights[name].shape != shape:
             raise PolicyFileError(f"{folder} has no {name!r} of shape {shape}")
     return card, network_of(weights)
 
@@ -99,11 +101,8 @@ def load_planner(
     Raises:
         FileNotFoundError: where there are no weights.
         PolicyFileError: for damaged weights, or weights for other rules.
-        ValueError: for an unknown option.
     """
     del trust
-    check_options(agent, PlannerAgent, options)
-    check_values(agent, PlannerAgent, options)
-    folder = path or bundled_weights(AGENT, rules.name)
+    folder = path or bundled_weights(agent, rules.name)
     card, network = load_network(folder, rules)
     return PlannerAgent(rules, network, train_seed=card.training.get("seed"), **options)

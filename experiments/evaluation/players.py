@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents import brought
+from four_seasons_env.agents import plugins
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
 from four_seasons_env.rules import Rules, get_rules
@@ -128,7 +128,7 @@ def find_players(
             after a colon: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
             pattern stands for the runs, or policies, that it matches and that are for these rules.
             Agents from other packages: "mine=my_package.module:MyAgent"
-            (`four_seasons_env.agents.brought`).
+            (`four_seasons_env.agents.plugins`).
         rules: the rule set.
         plays: ways in which trained networks are to play.
         trust: open zips.
@@ -191,7 +191,7 @@ def _digest(name: str, rules: Rules) -> str:
     parts = split_name(name)
     digest = hashlib.sha256(f"{parts.registered}@{name.partition('@')[2]}".encode())
     if parts.registered not in AGENTS:
-        digest.update(brought.source(parts.entry.maker))
+        digest.update(plugins.source(parts.entry.maker))
     for path in _weights(parts, rules):
         digest.update(path.read_bytes())
     return digest.hexdigest()

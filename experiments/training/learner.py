@@ -11,8 +11,9 @@ from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.rules import Rules, nearest
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
-    import torch
+    from numpy.typing import NDArray
 
     from four_seasons_env.agents.policy_files import PolicyCard
     from four_seasons_env.experiments.parallel.pool import Pool
@@ -33,7 +34,7 @@ class Learner(abc.ABC):
         """Its size, for the first line that a run prints."""
 
     @abc.abstractmethod
-    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
         """Card and weights of the policy learned so far.
 
         Args:
@@ -42,7 +43,7 @@ class Learner(abc.ABC):
 
     @abc.abstractmethod
     def play_deals(
-        self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
+        self, card: PolicyCard, weights: dict[str, NDArray[np.float32]], deals: range
     ) -> pd.DataFrame:
         """Play deals with a policy, for validation; see
         `four_seasons_env.experiments.evaluation.play.play_deals`."""

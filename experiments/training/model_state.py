@@ -1,7 +1,7 @@
 """Everything that the learning of a Stable-Baselines3 model depends on, in two files.
 
-Weights, optimiser, counters, replay buffer, the games being played, and all random states. The
-files are read with ``weights_only=True`` and without pickle, so reading them runs no code.
+Weights, optimiser, counters, the games being played, and all random states. The files are read with
+``weights_only=True`` and without pickle, so reading them runs no code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.learned.replay import MaskableReplayBuffer
 from four_seasons_env.agents.learned.sb3_internals import (
     LearningState,
     learning_state,
@@ -40,7 +39,6 @@ def save_model(folder: Path, model: Any) -> None:
         "rng": torch.get_rng_state(),
         "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         "numpy_rng": [kind, int(position), int(has_gauss), float(gauss)],
-        "exploration_rng": model.exploration_rng.bit_generator.state if _replays(model) else None,
         "counters": learning.counters,
         "episodes": learning.episodes,
         "successes": learning.successes,
@@ -50,7 +48,6 @@ def save_model(folder: Path, model: Any) -> None:
         "last_episode_starts": learning.episode_starts,
         "numpy_key": key,
         **_prefixed("games", _games(model).venv.state()),
-        **_prefixed("replay", model.replay_buffer.state() if _replays(model) else {}),
     }
     written = io.BytesIO()  # torch's own error on a full disk does not name the reason
     torch.save(tensors, written)
@@ -75,9 +72,6 @@ def restore_model(folder: Path, model: Any) -> None:
     )
     restore_learning_state(model, learning)
     _games(model).venv.restore(_part(arrays, "games"))
-    if _replays(model):
-        model.replay_buffer.restore(_part(arrays, "replay"))
-        model.exploration_rng.bit_generator.state = tensors["exploration_rng"]
     kind, *rest = tensors["numpy_rng"]
     np.random.set_state((kind, arrays["numpy_key"], *rest))  # noqa: NPY002
     torch.set_rng_state(tensors["rng"].cpu())
@@ -89,10 +83,6 @@ def _games(model: Any) -> FourSeasonsVecEnv:
     env = model.get_env()
     assert isinstance(env, FourSeasonsVecEnv)
     return env
-
-
-def _replays(model: Any) -> bool:
-    return isinstance(getattr(model, "replay_buffer", None), MaskableReplayBuffer)
 
 
 _ALONE = "alone"

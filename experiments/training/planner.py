@@ -11,7 +11,7 @@ from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.learned.settings import make_settings
 from four_seasons_env.agents.planner import learner as planner
 from four_seasons_env.agents.planner.value_network import Network
-from four_seasons_env.agents.planner.weights import load_network, network_of, policy_of
+from four_seasons_env.agents.planner.weights import AGENT, load_network, network_of, policy_of
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.training.clock import Clock
@@ -20,8 +20,9 @@ from four_seasons_env.experiments.training.planner_games import PlannerGames
 from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
-    import torch
+    from numpy.typing import NDArray
 
     from four_seasons_env.agents.policy_files import PolicyCard
     from four_seasons_env.experiments.training.monitor import Monitor
@@ -37,19 +38,19 @@ def _network(teacher: str, rules: Rules) -> Network:
         FileNotFoundError: if there are no weights.
     """
     name = split_name(teacher)
-    if name.registered != planner.AGENT or name.options:
+    if name.registered != AGENT or name.options:
         raise ValueError(
             f"the planner starts from a planner's weights, not from {teacher!r}: write planner, or "
             "planner:FOLDER"
         )
-    folder = name.path or bundled_weights(planner.AGENT, rules.name)
+    folder = name.path or bundled_weights(AGENT, rules.name)
     return load_network(folder, rules, any_rules=True)[1]
 
 
 class PlannerTrainer(Trainer):
     """TD(lambda) of the planner; a step is a game."""
 
-    name = planner.AGENT
+    name = AGENT
     unit = "games"
     schema = planner.Hyperparameters
     steps = "300k"
@@ -63,7 +64,7 @@ class PlannerTrainer(Trainer):
 
     def settings_from(self, values: dict[str, Any]) -> planner.Hyperparameters:
         """See `Trainer.settings_from`."""
-        return make_settings(planner.Hyperparameters, values, planner.AGENT)
+        return make_settings(planner.Hyperparameters, values, AGENT)
 
     def check_warm_start(self, teacher: str, rules: Rules) -> None:
         """It can start from a planner's weights, of any rules: `planner`, or `planner:FOLDER`."""
@@ -106,12 +107,12 @@ class PlannerLearner(Learner):
             f"{weights:,} weights"
         )
 
-    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
         """Card and weights of the mean network."""
         return policy_of(self._learner.average, self._rules, training)
 
     def play_deals(
-        self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
+        self, card: PolicyCard, weights: dict[str, NDArray[np.float32]], deals: range
     ) -> pd.DataFrame:
         """Play deals with the search limits of training, and without votes."""
         return self._games.validate(network_of(weights), deals)

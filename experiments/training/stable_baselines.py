@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from stable_baselines3.common.callbacks import BaseCallback
 
-from four_seasons_env.agents.learned.algorithms import Algorithm, get_algorithm
+from four_seasons_env.agents.learned.algorithm import Algorithm
+from four_seasons_env.agents.learned.algorithms import get_algorithm
 from four_seasons_env.agents.learned.cloning import clone
+from four_seasons_env.agents.learned.loading import PLAYERS
 from four_seasons_env.agents.learned.sb3_internals import schedule_by
 from four_seasons_env.agents.learned.settings import Settings
 from four_seasons_env.agents.policy_files import PolicyCard
@@ -79,7 +82,7 @@ class StableBaselinesLearner(Learner):
         self._algorithm, self._settings, self._rules = algorithm, settings, rules
         self._seed, self._clock = seed, clock
         env = algorithm.make_games(settings, rules, threads=torch.get_num_threads())
-        self.model = algorithm.make_model(env, settings, seed)
+        self.model: Any = algorithm.make_model(env, settings, seed)
         # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
         # share most of their games. Here each training seed has games of its own.
         env.seed(seed * settings.games)
@@ -99,17 +102,18 @@ class StableBaselinesLearner(Learner):
             f"{self.model.device}"
         )
 
-    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, torch.Tensor]]:
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
         """Card and weights of the mean of the model's weights."""
         self.average.update(self.model, self.steps)
         with self.average.in_place_of(self.model):
             return self._algorithm.policy_of(self.model, self._settings, self._rules, training)
 
     def play_deals(
-        self, card: PolicyCard, weights: dict[str, torch.Tensor], deals: range
+        self, card: PolicyCard, weights: dict[str, NDArray[np.float32]], deals: range
     ) -> pd.DataFrame:
         """Play deals with a policy, all of them side by side."""
-        return play_deals(self._algorithm.player(card, weights, self._rules), self._rules, deals)
+        player = PLAYERS[card.agent](self._rules, card, weights)
+        return play_deals(player, self._rules, deals)
 
     def warm_start(self, teacher: str) -> None:
         """Imitate an agent before learning (`four_seasons_env.agents.learned.cloning`)."""
@@ -150,8 +154,8 @@ class _TrainingCallback(BaseCallback):
         self._stops = False
 
     def _on_training_start(self) -> None:
-        # Stable-Baselines3 lets learning rate and exploration fall with the steps; here they fall
-        # with the clock, for runs with a limit of time.
+        # Stable-Baselines3 lets the learning rate fall with the steps; here it falls with the
+        # clock, for runs with a limit of time.
         schedule_by(self.model, lambda: 1.0 - self._monitor.clock.done)
 
     def _on_step(self) -> bool:

@@ -1,40 +1,30 @@
-"""What agents and the solver say of a position, where agents can be imported."""
+"""What agents and the solver say of a position, as far as their extras are installed."""
 
 from __future__ import annotations
 
 import functools
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from four_seasons_env.agents import AGENTS, Agent, make_agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules, nearest
 
+if TYPE_CHECKING:
+    from four_seasons_env.agents.judge import Judge
+
 SOLVER_SECONDS = 2.0
-_AGENTS = "four_seasons_env.agents"
 _FIRST, _LAST = "planner", "random"
-
-
-@functools.cache
-def _agents() -> Any:
-    """The package of agents, or None where it cannot be used."""
-    try:
-        return importlib.import_module(_AGENTS)
-    except ImportError:
-        return None
 
 
 @functools.cache
 def advisers(rules: Rules) -> tuple[str, ...]:
     """The agents that can play a rule set here, the planner first."""
-    package = _agents()
-    if package is None:
-        return ()
     able = []
-    for name in package.AGENTS:
+    for name in AGENTS:
         try:
             _adviser(name, rules)
         except (ImportError, OSError, ValueError):
@@ -44,21 +34,18 @@ def advisers(rules: Rules) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=32)
-def _adviser(name: str, rules: Rules) -> Any:
-    return _agents().make_agent(name, rules)
+def _adviser(name: str, rules: Rules) -> Agent:
+    return make_agent(name, rules)
 
 
 @functools.lru_cache(maxsize=8)
-def _judge(rules: Rules) -> Any:
+def _judge(rules: Rules) -> Judge | None:
     """The planner's judgement of positions, or None where there is none for a rule set."""
-    package = _agents()
-    if package is None:
-        return None
-    judge = importlib.import_module(f"{_AGENTS}.judge")
     try:
-        return judge.Judge(rules) if judge.can_judge(rules) else None
-    except ImportError:
+        from four_seasons_env.agents.judge import Judge, can_judge
+    except ImportError:  # the extra "agents" is missing
         return None
+    return Judge(rules) if can_judge(rules) else None
 
 
 def can_judge(rules: Rules) -> bool:
@@ -99,8 +86,7 @@ def values(game: Game) -> dict[str, float]:
 def chance(game: Game) -> float | None:
     """The chance of winning, 0 to 1, as the planner judges it; None where it cannot."""
     judge = _judge(game.rules)
-    found: float | None = None if judge is None else judge.chance(game)
-    return found
+    return None if judge is None else judge.chance(game)
 
 
 def verdict(game: Game) -> str:

@@ -1,9 +1,12 @@
-"""Policies over candidates: sums and their gradients, heads, players, and teachers."""
+"""Policies over candidates in torch: sums and their gradients, heads, zips, and teachers."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+pytest.importorskip("sb3_contrib", reason="training needs the extra 'train'")
+
 import torch
 from sb3_contrib import MaskablePPO
 
@@ -11,13 +14,13 @@ from four_seasons_env import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEn
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.algorithms import get_algorithm
+from four_seasons_env.agents.learned.candidates.agent import NextDealAgent
 from four_seasons_env.agents.learned.candidates.encoders import MlpEncoder, TableEncoder
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
-from four_seasons_env.agents.learned.candidates.sums import SumRows
+from four_seasons_env.agents.learned.candidates.sum_rows import SumRows
 from four_seasons_env.agents.learned.candidates.teaching import choice_of
-from four_seasons_env.agents.policy_files import PolicyFileError, save_policy
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.play import play_deals
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,
     PILE_FEATURES,
@@ -26,8 +29,8 @@ from four_seasons_env.next_deal.features import (
     SUIT_SLOTS,
 )
 from four_seasons_env.rules import RULES
-from tests.helpers import ROWS
 
+pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 DEFAULT = RULES["four-seasons"]
 SMALL = [
     *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=10"),
@@ -158,67 +161,33 @@ def test_unmodified_ppo_learns_with_a_plain_network(observation: str) -> None:
     assert sum(moved) >= 6
 
 
-def untrained(rules: str, folder: Path, *overrides: str) -> Path:
-    """A policy with weights that tell candidates apart."""
+@pytest.mark.parametrize(
+    ("network", "observation"), [("tables", "features"), ("mlp", "tops"), ("mlp", "cards")]
+)
+def test_the_player_scores_as_the_policy_does(network: str, observation: str) -> None:
+    """Compiled evaluation against torch's, on the same weights."""
     algorithm = get_algorithm("next_deal_ppo")
-    settings = algorithm.read_settings(overrides=[*SMALL, *overrides])
-    model = algorithm.make_model(algorithm.make_games(settings, RULES[rules]), settings, 0)
-    torch.manual_seed(0)
-    torch.nn.init.normal_(model.policy.mlp_extractor.score.weight)
-    save_policy(folder, *algorithm.policy_of(model, settings, RULES[rules], {"seed": 7}))
-    return folder
-
-
-@pytest.mark.parametrize("endings", ["search", "policy"])
-@pytest.mark.parametrize("rules", ROWS)
-def test_the_player_finishes_every_rule_sets_games(
-    rules: str, endings: str, tmp_path: Path
-) -> None:
-    path = untrained(rules, tmp_path / "p", f"endings={endings}")
-    deals = range(TRAIN_FROM, TRAIN_FROM + 6)
-    for deterministic in (True, False):
-        agent = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
-        played = play_deals(agent, RULES[rules], deals, forbid_repeats=deterministic)
-        assert (played["moves"] > 0).all()
-        again = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
-        twice = play_deals(again, RULES[rules], deals, forbid_repeats=deterministic)
-        assert played.drop(columns="seconds").equals(twice.drop(columns="seconds"))
-    assert agent.train_seed == 7
-
-
-def test_the_player_plays_what_the_policy_chooses_in_the_environment(tmp_path: Path) -> None:
-    path = untrained("four-seasons", tmp_path / "p")
-    agent = make_agent(f"next_deal_ppo:{path}")
-    env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
-    compared = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
-        _, info = env.reset(options={"deal": deal})
-        done, rng = False, np.random.default_rng(0)
-        while not done:
-            game = env.game
-            scores, _ = agent.scores(game.record.copy())
-            _, _, terminated, truncated, info = env.step(int(scores[0].argmax()))
-            done = terminated or truncated
-            for move in info["moves"]:
-                mask = game.action_mask(distinct=True)[None]
-                if game.stock_size > 1:
-                    assert agent.act(game.record.copy(), mask, rng)[0] == move
-                    compared += 1
-                game.play(int(move))
-    assert compared > 100
-
-
-def test_options_are_the_environments_and_others_are_refused(tmp_path: Path) -> None:
-    path = untrained("four-seasons", tmp_path / "p")
-    name = f"next_deal_ppo:{path}@candidates=40,expansions=50,endings=solver"
-    played = play_deals(make_agent(name), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 4))
-    assert (played["moves"] > 0).all()
-    with pytest.raises(ValueError, match="no option 'candidate': did you mean 'candidates'"):
-        make_agent(f"next_deal_ppo:{path}@candidate=40")
-    with pytest.raises(ValueError, match="unknown endings 'serch'"):
-        make_agent(f"next_deal_ppo:{path}@endings=serch")
-    with pytest.raises(PolicyFileError, match="other rules"):
-        make_agent(f"next_deal_ppo:{path}", "czarina")
+    settings = algorithm.read_settings(
+        overrides=[*SMALL, f"network={network}", f"observation={observation}"]
+    )
+    env = algorithm.make_games(settings, DEFAULT, seed=0)
+    model = algorithm.make_model(env, settings, 0)
+    for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value):
+        torch.nn.init.normal_(head.weight)
+    card, weights = algorithm.policy_of(model, settings, DEFAULT, {})
+    env.reset()
+    scores, values = NextDealAgent(DEFAULT, card, weights).scores(env.venv.games.copy())
+    seen = {name: torch.from_numpy(each) for name, each in env.venv.observations.items()}
+    with torch.no_grad():
+        encoded = model.policy.features_extractor(seen)
+        heads = [
+            head(encoded[..., :-1]).squeeze(-1).numpy()
+            for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value)
+        ]
+    used = seen["action_mask"].numpy().astype(bool)
+    assert not np.isfinite(scores[~used]).any()
+    for ours, theirs in zip((scores, values), heads, strict=True):
+        np.testing.assert_allclose(ours[used], theirs[used], rtol=1e-4, atol=1e-5)
 
 
 def test_a_zip_plays_as_its_model_does(tmp_path: Path) -> None:
@@ -245,20 +214,6 @@ def test_a_zip_plays_as_its_model_does(tmp_path: Path) -> None:
     np.testing.assert_array_equal(scores.argmax(axis=1), expected)
     with pytest.raises(PolicyFileError, match=r"reads 216 slots of a candidate"):
         make_agent(f"next_deal_ppo:{tmp_path}/x.zip", "simplicity", trust=True)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "told"),
-    [
-        (["network=mlp"], "network 'mlp' reads observation tops or cards, not 'features'"),
-        (["observation=cards"], "network 'tables' reads observation features, not 'cards'"),
-        (["layers=[8,8]"], "layers of network 'tables' are four numbers"),
-        (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
-    ],
-)
-def test_hyperparameters_that_do_not_fit_are_refused(overrides: list[str], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        get_algorithm("next_deal_ppo").read_settings(overrides=overrides)
 
 
 def test_a_teachers_moves_are_found_among_the_candidates() -> None:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file
 
 from four_seasons_env.agents.bundled import BUNDLED
@@ -104,7 +103,6 @@ def test_weights_of_another_width_are_refused_by_name(tmp_path):
     card, _ = load_network(BUNDLED / "planner" / "florentine", get_rules("florentine"))
     weights = load_file(BUNDLED / "planner" / "florentine" / "model.safetensors")
     weights["game"] = weights["game"][:, :63]
-    tensors = {name: torch.tensor(array) for name, array in weights.items()}
-    save_policy(tmp_path / "x", card, tensors)
+    save_policy(tmp_path / "x", card, weights)
     with pytest.raises(PolicyFileError, match=r"has no 'game' of shape \(572, 64\)"):
         load_network(tmp_path / "x", get_rules("florentine"))

@@ -26,7 +26,6 @@ ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 1199}"
 SMALL = {
     "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
-    "maskable_dqn": ["games=4", "batch_size=16", "layers=[8]", "buffer_size=400", "max_moves=30"],
 }
 
 

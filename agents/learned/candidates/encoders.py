@@ -1,4 +1,7 @@
-"""Networks that encode candidates: `TableEncoder` (sparse features), `MlpEncoder` (vectors)."""
+"""Networks that encode candidates: `TableEncoder` (sparse features), `MlpEncoder` (vectors).
+
+They train; `network` evaluates the same weights without torch.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from gymnasium import spaces
 from torch import nn
 
 from four_seasons_env.agents.learned.candidates.policy import CandidateEncoder
-from four_seasons_env.agents.learned.candidates.sums import SumRows
+from four_seasons_env.agents.learned.candidates.sum_rows import SumRows
 from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS
 
 
 class TableEncoder(CandidateEncoder):
-    """Sums rows of three tables (`sums`), followed by a dense layer.
+    """Sums rows of three tables (`sum_rows`), followed by a dense layer.
 
     Args:
         observation_space: of a next-deal environment with the observation `features`.

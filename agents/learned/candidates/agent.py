@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from gymnasium import spaces
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
-from four_seasons_env.agents.learned.candidates.policy import CandidateHeads
+from four_seasons_env.agents.learned.candidates.network import NETWORKS, CandidateNetwork, Weights
+from four_seasons_env.agents.network.dense import ShapeError
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.plans import UNPLANNED, Plans
@@ -22,9 +20,6 @@ from four_seasons_env.rules import Rules, nearest
 _AT_A_TIME = 128
 """Games decided in one call of the network."""
 
-PARTS = ("features_extractor", "mlp_extractor")
-"""Prefixes of the policy's weights: of the encoder and of the heads."""
-
 
 class NextDealAgent:
     """Decides for a position, plays the moves that lead there, and turns the next card.
@@ -34,9 +29,9 @@ class NextDealAgent:
     found (the heuristic).
 
     Args:
+        rules: the rule set to play.
         card: describes the network.
         weights: its tensors, by their names in the policy of Stable-Baselines3.
-        rules: the rule set to play.
         deterministic: choose the position with the highest score (True or None), or sample one.
         candidates: positions to choose among at most. None: as in the policy's card; likewise for
             the following options.
@@ -53,9 +48,9 @@ class NextDealAgent:
 
     def __init__(
         self,
-        card: PolicyCard,
-        weights: dict[str, torch.Tensor],
         rules: Rules,
+        card: PolicyCard,
+        weights: Weights,
         deterministic: bool | None = None,
         candidates: int | None = None,
         expansions: int | None = None,
@@ -91,7 +86,7 @@ class NextDealAgent:
         except TypeError as error:
             raise PolicyFileError(f"the policy's card lacks how it decides: {error}") from None
         self._searches = decisions["endings"] == "search"
-        self._encoder, self._heads = _network(card, weights, self._batch)
+        self._network = _network(card, weights, self._batch.observations.shape[2])
         self._rule = compile_rules(rules)[0]
         self._heuristic = HeuristicAgent(rules)
         self._plans = Plans(rules, 1_000_000 if self._solves else 0)
@@ -114,21 +109,17 @@ class NextDealAgent:
     def scores(self, games: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Score and value of each candidate, float32 of shape (n, candidates) each.
 
-        The score of an unused place is minus infinity.
+        Both are minus infinity in an unused place.
         """
-        batch = self._batch
+        batch, n = self._batch, len(games)
         batch.consider(games)
-        n = len(games)
-        with torch.inference_mode():
-            encoded = self._encoder(
-                {
-                    "observation": torch.from_numpy(batch.observations[:n]),
-                    "action_mask": torch.from_numpy(batch.masks[:n]),
-                }
-            )
-            scores = self._heads.score(encoded[..., :-1]).squeeze(-1).numpy()
-            values = self._heads.value(encoded[..., :-1]).squeeze(-1).numpy()
-        return np.where(batch.masks[:n], scores, -np.inf), values
+        observations, masks = batch.observations[:n], batch.masks[:n]
+        decisions, places = masks.nonzero()
+        rows = observations.reshape(-1, observations.shape[2])
+        outputs = self._network.evaluate(rows, decisions, decisions * masks.shape[1] + places)
+        scores, values = np.full((2, *masks.shape), -np.inf, np.float32)
+        scores[decisions, places], values[decisions, places] = outputs.T
+        return scores, values
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""
@@ -151,27 +142,13 @@ class NextDealAgent:
                 self._plans.follow(game, [])
 
 
-def _network(
-    card: PolicyCard, weights: dict[str, torch.Tensor], batch: NextDealBatch
-) -> tuple[torch.nn.Module, CandidateHeads]:
-    """The encoder and the heads that a card describes, with their weights."""
-    if card.network not in ENCODERS:
+def _network(card: PolicyCard, weights: Weights, slots: int) -> CandidateNetwork:
+    """The network that a card describes, with its weights."""
+    if card.network not in NETWORKS:
         raise PolicyFileError(
-            f"unknown network {card.network!r}: {nearest(card.network, ENCODERS)}"
+            f"unknown network {card.network!r}: {nearest(card.network, NETWORKS)}"
         )
-    space = batch.observation_space
-    assert isinstance(space, spaces.Dict)
-    encoder = ENCODERS[card.network](space, widths=card.layers)  # type: ignore[call-arg]
-    heads = CandidateHeads(batch.masks.shape[1], encoder.width)
-    for name, module in zip(PARTS, (encoder, heads), strict=True):
-        own = {
-            key.removeprefix(f"{name}."): value
-            for key, value in weights.items()
-            if key.startswith(f"{name}.")
-        }
-        try:
-            module.load_state_dict(own)
-        except RuntimeError as error:
-            raise PolicyFileError(f"the weights do not fit their card: {error}") from None
-        module.eval()
-    return encoder, heads
+    try:
+        return NETWORKS[card.network](weights, card.layers, slots)
+    except ShapeError as error:
+        raise PolicyFileError(f"the weights do not fit their card: {error}") from None

@@ -1,7 +1,7 @@
-"""Agents that others bring: any class with `act`, named by its place or by an entry point.
+"""Agents of other packages: any class with `act`, named by its place or by an entry point.
 
-A place is `package.module:Class`, of anything that can be imported. A package that brings agents
-names them in its pyproject.toml, and they are known wherever it is installed:
+A place is `package.module:Class`, of anything that can be imported. A package names its agents in
+its pyproject.toml, and they are known wherever it is installed:
 
     [project.entry-points."four_seasons_env.agents"]
     my-agent = "my_package.module:MyAgent"
@@ -22,7 +22,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from four_seasons_env.episodes.batch import MASKS
 from four_seasons_env.rules import Rules, nearest
 
 GROUP = "four_seasons_env.agents"
@@ -78,6 +77,8 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
         ValueError: if it has no `act`, or takes masks that there are not.
     """
     maker = load(place)
+    from four_seasons_env.episodes.batch import MASKS  # compiled code, which takes time to load
+
     own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
     agent = maker(**own, **options)
     if not callable(getattr(agent, "act", None)):

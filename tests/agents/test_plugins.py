@@ -1,4 +1,4 @@
-"""Agents that others bring: by the place of a class, or by an entry point of a package."""
+"""Agents of other packages: by the place of a class, or by an entry point of a package."""
 
 from pathlib import Path
 
@@ -47,9 +47,9 @@ answer = 42
 
 
 @pytest.fixture
-def brought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A module of agents, and a package whose entry point `their-agent` names one of them."""
-    folder, module = tmp_path / "site", f"brought_{tmp_path.name}"
+    folder, module = tmp_path / "site", f"plugin_{tmp_path.name}"
     about = folder / "theirs-1.0.dist-info"
     about.mkdir(parents=True)
     (folder / f"{module}.py").write_text(CODE)
@@ -60,18 +60,18 @@ def brought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return module
 
 
-def test_a_class_is_an_agent_by_its_place(brought: str) -> None:
+def test_a_class_is_an_agent_by_its_place(plugin: str) -> None:
     rules = RULES["czarina"]
-    first = make_agent(f"{brought}:First", rules)
+    first = make_agent(f"{plugin}:First", rules)
     assert first.mask == "legal"
     masks = np.array([[0, 1, 1], [1, 0, 0]], np.int8)
     assert first.act(np.zeros(2), masks, np.random.default_rng(0)).tolist() == [1, 0]
-    last = make_agent(f"{brought}:Last@depth=3", rules)
+    last = make_agent(f"{plugin}:Last@depth=3", rules)
     assert (last.rules, last.depth, last.mask) == (rules, 3, "distinct")
-    assert make_agent(f"{brought}:Last@depth=3", rules, depth=4).depth == 4
+    assert make_agent(f"{plugin}:Last@depth=3", rules, depth=4).depth == 4
 
 
-def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(brought: str) -> None:
+def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(plugin: str) -> None:
     assert type(make_agent("their-agent")).__name__ == "Last"
     assert make_agent("their-agent@depth=2").depth == 2
     assert type(make_agent("random")).__module__ == "four_seasons_env.agents.scripted.random_agent"
@@ -94,42 +94,42 @@ def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(broug
         ("planer:runs/x", "unknown agent 'planer', .*did you mean 'planner'"),
     ],
 )
-def test_what_cannot_play_is_refused_by_name(brought: str, name: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message.format(module=brought)):
-        make_agent(name.format(module=brought))
+def test_what_cannot_play_is_refused_by_name(plugin: str, name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message.format(module=plugin)):
+        make_agent(name.format(module=plugin))
 
 
-def test_a_comparison_plays_them_beside_ours(brought: str, tmp_path: Path) -> None:
-    names = [f"mine={brought}:Last@depth=2", f"{brought}:First", "heuristic"]
+def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> None:
+    names = [f"mine={plugin}:Last@depth=2", f"{plugin}:First", "heuristic"]
     run = Compare(tmp_path / "out", names, deals="10000-10009", workers=Workers(n_jobs=1))
     results = play_all(run)
-    assert set(results["agent"]) == {"mine", f"{brought}:First", "heuristic"}
+    assert set(results["agent"]) == {"mine", f"{plugin}:First", "heuristic"}
     mine = results[results["agent"] == "mine"].set_index("deal")
     rules = RULES["four-seasons"]
-    agent = make_agent(f"{brought}:Last", rules)
+    agent = make_agent(f"{plugin}:Last", rules)
     expected = play_deals(agent, rules, range(10_000, 10_010), forbid_repeats=True)
     assert mine["cards_up"].tolist() == expected["cards_up"].tolist()
     mine, first, ours = find_players(names, rules)
     assert (mine.kind, first.kind, ours.kind) == ("rule of thumb", "-", "rule of thumb")
 
 
-def test_a_changed_file_is_another_player(brought: str, tmp_path: Path) -> None:
-    (before,) = find_players([f"mine={brought}:First"], "four-seasons")
-    path = tmp_path / "site" / f"{brought}.py"
+def test_a_changed_file_is_another_player(plugin: str, tmp_path: Path) -> None:
+    (before,) = find_players([f"mine={plugin}:First"], "four-seasons")
+    path = tmp_path / "site" / f"{plugin}.py"
     path.write_text(path.read_text() + "# changed\n")
-    (after,) = find_players([f"mine={brought}:First"], "four-seasons")
+    (after,) = find_players([f"mine={plugin}:First"], "four-seasons")
     assert before.digest
     assert after.digest
     assert before.digest != after.digest
 
 
-def test_a_name_with_a_place_is_taken_apart(brought: str) -> None:
-    name = split_name(f"{brought}:Last@depth=2")
-    assert (name.registered, name.path) == (f"{brought}:Last", None)
+def test_a_name_with_a_place_is_taken_apart(plugin: str) -> None:
+    name = split_name(f"{plugin}:Last@depth=2")
+    assert (name.registered, name.path) == (f"{plugin}:Last", None)
     assert (name.entry.maker, name.entry.learns, name.options) == (
-        f"{brought}:Last",
+        f"{plugin}:Last",
         False,
-        {"depth": 2},
+        {"depth": "2"},
     )
 
 

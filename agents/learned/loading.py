@@ -1,0 +1,45 @@
+"""The players of trained policies. Only a zip of Stable-Baselines3 needs torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.learned.candidates.agent import NextDealAgent
+from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.policy_files import load_policy
+from four_seasons_env.agents.registry import Agent
+from four_seasons_env.rules import Rules
+
+PLAYERS: dict[str, type[NetworkAgent] | type[NextDealAgent]] = {
+    "maskable_ppo": NetworkAgent,
+    "next_deal_ppo": NextDealAgent,
+}
+"""By the registered name, the class that plays by a card and its weights."""
+
+
+def load_agent(
+    rules: Rules, agent: str, path: Path | None = None, trust: bool = False, **options: Any
+) -> Agent:
+    """The player of trained weights.
+
+    Args:
+        rules: the rule set to play.
+        agent: name of the algorithm.
+        path: the folder of a policy, or a zip of Stable-Baselines3; by default the bundled weights.
+        trust: open a zip, although that runs any code that it contains.
+        **options: of the player; see `NetworkAgent` and `NextDealAgent`.
+
+    Raises:
+        FileNotFoundError: if there are no weights.
+        agents.policy_files.PolicyFileError: for damaged weights, weights for other rules, or a zip
+            without trust.
+    """
+    if path is not None and path.suffix == ".zip":
+        from four_seasons_env.agents.learned.sb3_zip import load_zip
+
+        card, weights = load_zip(path, agent, rules, trust)
+    else:
+        card, weights = load_policy(path or bundled_weights(agent, rules.name), agent, rules)
+    return PLAYERS[agent](rules, card, weights, **options)

@@ -1,0 +1,1 @@
+"""Networks as their players evaluate them: compiled code over NumPy arrays, without torch."""

@@ -1,0 +1,70 @@
+"""The player of `next_deal_ppo`: finishes its games, and plays what its network chooses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from four_seasons_env import FourSeasonsNextDealEnv
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.policy_files import PolicyFileError, save_policy
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.rules import RULES
+from tests.agents.policies import candidate_card, candidate_weights
+from tests.helpers import ROWS, mostly_slow
+
+DEFAULT = RULES["four-seasons"]
+
+
+def untrained(rules: str, folder: Path, endings: str = "search") -> Path:
+    save_policy(folder, candidate_card(RULES[rules], endings, seed=7), candidate_weights())
+    return folder
+
+
+@pytest.mark.parametrize("endings", ["search", "policy"])
+@pytest.mark.parametrize("rules", mostly_slow(ROWS))
+def test_the_player_finishes_every_rule_sets_games(
+    rules: str, endings: str, tmp_path: Path
+) -> None:
+    path = untrained(rules, tmp_path / "p", endings)
+    deals = range(TRAIN_FROM, TRAIN_FROM + 6)
+    for deterministic in (True, False):
+        agent = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
+        played = play_deals(agent, RULES[rules], deals, forbid_repeats=deterministic)
+        assert (played["moves"] > 0).all()
+        again = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
+        twice = play_deals(again, RULES[rules], deals, forbid_repeats=deterministic)
+        assert played.drop(columns="seconds").equals(twice.drop(columns="seconds"))
+    assert agent.train_seed == 7
+
+
+def test_the_player_plays_what_the_policy_chooses_in_the_environment(tmp_path: Path) -> None:
+    path = untrained("four-seasons", tmp_path / "p")
+    agent = make_agent(f"next_deal_ppo:{path}")
+    env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
+    compared = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
+        _, info = env.reset(options={"deal": deal})
+        done, rng = False, np.random.default_rng(0)
+        while not done:
+            game = env.game
+            scores, _ = agent.scores(game.record.copy())
+            _, _, terminated, truncated, info = env.step(int(scores[0].argmax()))
+            done = terminated or truncated
+            for move in info["moves"]:
+                mask = game.action_mask(distinct=True)[None]
+                if game.stock_size > 1:
+                    assert agent.act(game.record.copy(), mask, rng)[0] == move
+                    compared += 1
+                game.play(int(move))
+    assert compared > 100
+
+
+def test_options_are_the_environments(tmp_path: Path) -> None:
+    path = untrained("four-seasons", tmp_path / "p")
+    name = f"next_deal_ppo:{path}@candidates=40,expansions=50,endings=solver"
+    played = play_deals(make_agent(name), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 4))
+    assert (played["moves"] > 0).all()
+    with pytest.raises(PolicyFileError, match="other rules"):
+        make_agent(f"next_deal_ppo:{path}", "czarina")

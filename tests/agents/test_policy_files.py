@@ -1,0 +1,135 @@
+"""Policies on disk: what is saved is loaded; what is damaged or another's is refused by name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.policy_files import (
+    CARD_FILE,
+    WEIGHTS_FILE,
+    PolicyFileError,
+    load_policy,
+    save_policy,
+)
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.rules import FORMER, RULES, Rules
+from tests.agents.policies import candidate_card, candidate_weights, move_card, move_weights
+
+DEFAULT = RULES["four-seasons"]
+
+
+def saved(folder: Path, rules: Rules = DEFAULT) -> Path:
+    save_policy(folder, move_card(rules, seed=3), move_weights(rules))
+    return folder
+
+
+def test_a_saved_policy_plays_the_same_moves(tmp_path: Path) -> None:
+    deals = range(TRAIN_FROM, TRAIN_FROM + 20)
+    agent = make_agent(f"maskable_ppo:{saved(tmp_path / 'p')}", deterministic=True)
+    here = play_deals(agent, DEFAULT, deals).drop(columns="seconds")
+    same = NetworkAgent(DEFAULT, move_card(DEFAULT), move_weights(DEFAULT), deterministic=True)
+    there = play_deals(same, DEFAULT, deals)
+    assert here.equals(there.drop(columns="seconds"))
+    assert agent.train_seed == 3
+
+
+def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "p")
+    (folder / "stray").write_text("old")
+    saved(folder, RULES["czarina"])
+    assert {each.name for each in folder.iterdir()} == {CARD_FILE, WEIGHTS_FILE}
+    assert [each.name for each in tmp_path.iterdir()] == ["p"]
+    load_policy(folder, "maskable_ppo", RULES["czarina"])
+
+
+def test_weights_of_others_are_refused(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "q", RULES["florentine"])
+    with pytest.raises(PolicyFileError, match=r"reserve=True \(here False\)"):
+        load_policy(folder, "maskable_ppo", FORMER["florentine-0.1"])
+    folder = saved(tmp_path / "p", RULES["czarina"])
+    with pytest.raises(PolicyFileError, match=r"limited_redeal=False \(here True\)"):
+        load_policy(folder, "maskable_ppo", RULES["czarina-1898"])
+    with pytest.raises(PolicyFileError, match=r"other rules than 'four-seasons'.*spaces"):
+        make_agent(f"maskable_ppo:{folder}")
+    with pytest.raises(PolicyFileError, match="weights of 'maskable_ppo', not of 'next_deal_ppo'"):
+        make_agent(f"next_deal_ppo:{folder}", "czarina")
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def flip(data: bytes) -> bytes:
+    """One bit of the last weight: the file is as long as before, and still safetensors."""
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda _: b""])
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE])
+def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "p")
+    path = folder / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(PolicyFileError, match=rf"p/{name} is"):
+        load_policy(folder, "maskable_ppo", DEFAULT)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_no_numbers_are_refused(value: float, tmp_path: Path) -> None:
+    weights = move_weights(DEFAULT)
+    next(iter(weights.values()))[0, 0] = value
+    save_policy(tmp_path / "p", move_card(DEFAULT), weights)
+    with pytest.raises(PolicyFileError, match="has to hold finite numbers"):
+        make_agent(f"maskable_ppo:{tmp_path / 'p'}")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("layers", [16], r"layers \[16\]: .* not of shape \(16, "),
+        ("observation", "cards", "observation 'cards'"),
+        ("observation", "tpos", "did you mean 'tops'"),
+        ("activation", "rel", "did you mean 'relu'"),
+        ("colour", "red", "unknown 'colour'"),
+        ("layers", 5, r"Expected `array`, got `int` - at `\$.layers`"),
+        ("layers", [0], r"Expected `int` >= 1 - at `\$.layers\[0\]`"),
+        ("layers", [10**30], r"Expected `int` <= 65536"),
+        ("mask", "../x", r"legal\|distinct.* - at `\$.mask`"),
+        ("sha256", "", r"at `\$.sha256`"),
+        ("training", {"seed": "../x"}, r"Expected `int \| null`, got `str` - at `\$.seed`"),
+        ("decisions", {"candidates": [1]}, r"at `\$.decisions"),
+    ],
+)
+def test_weights_that_do_not_fit_the_card_are_refused(
+    field: str, value: object, told: str, tmp_path: Path
+) -> None:
+    folder = saved(tmp_path / "p")
+    card = json.loads((folder / CARD_FILE).read_text())
+    card[field] = value
+    (folder / CARD_FILE).write_text(json.dumps(card))
+    with pytest.raises(PolicyFileError, match=told):
+        make_agent(f"maskable_ppo:{folder}")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"network": "table"}, "unknown network 'table': did you mean 'tables'"),
+        ({"layers": [8, 4, 8, 9]}, r"dense.weight is of shape \(8, 20\), not of shape \(9, 20\)"),
+        ({"layers": [8, 5, 8, 8]}, "features_extractor.piles is of shape"),
+        ({"decisions": {"endings": "search"}}, "card lacks how it decides: .*'candidates'"),
+    ],
+)
+def test_candidate_networks_that_do_not_fit_the_card_are_refused(
+    change: dict, told: str, tmp_path: Path
+) -> None:
+    card = candidate_card(DEFAULT)
+    for field, value in change.items():
+        setattr(card, field, value)
+    save_policy(tmp_path / "p", card, candidate_weights())
+    with pytest.raises(PolicyFileError, match=told):
+        make_agent(f"next_deal_ppo:{tmp_path / 'p'}")

@@ -1,0 +1,71 @@
+"""Hyperparameters: from files and flags, and refused by name."""
+
+import pytest
+
+from four_seasons_env.agents.learned.settings import (
+    MoveLevelSettings,
+    NextDealSettings,
+    make_settings,
+    read_settings,
+)
+
+SCHEMAS = {"maskable_ppo": MoveLevelSettings, "next_deal_ppo": NextDealSettings}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_flags_override_the_file(name: str) -> None:
+    schema = SCHEMAS[name]
+    own = read_settings(schema, name)
+    assert own.games > 0
+    settings = read_settings(schema, name, ["gamma=1", "games=5", "layers=[4, 4, 4, 4]"])
+    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4, 4, 4])
+    assert settings.learning_rate == own.learning_rate
+    assert make_settings(schema, vars(settings), name) == settings
+    # YAML 1.1 reads this as text.
+    assert read_settings(schema, name, ["learning_rate=1e-3"]).learning_rate == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("flag", "told"),
+    [
+        ("learning_rat=1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
+        ("learning_rate=fast", "learning_rate is 'fast': Expected `float`, got `str`"),
+        ("learning_rate=true", "learning_rate is True: Expected `float`, got `bool`"),
+        ("learning_rate=.inf", "learning_rate is inf: Expected `float` <= "),
+        ("learning_rate=.nan", "learning_rate is nan: Expected `float`"),
+        ("games=1.5", "games is 1.5: Expected `int`"),
+        ("games=0", "games is 0: Expected `int` >= 1"),
+        ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
+        ("layers=[]", "layers is .*: Expected `array` of length >= 1"),
+        ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
+        ("layers=5", "layers is 5: Expected `array`, got `int`"),
+        ("observation=crads", "unknown observation 'crads': did you mean 'cards'"),
+        ("games=[", "games is not YAML"),
+        ("games=!!python/object/apply:os.system ['true']", "is not YAML"),
+        ("gamma", "key=value"),
+    ],
+)
+def test_hyperparameters_are_checked(flag: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        read_settings(MoveLevelSettings, "maskable_ppo", [flag])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["network=mlp"], "network 'mlp' reads observation tops or cards, not 'features'"),
+        (["observation=cards"], "network 'tables' reads observation features, not 'cards'"),
+        (["layers=[8,8]"], "layers of network 'tables' are four numbers"),
+        (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
+    ],
+)
+def test_hyperparameters_that_do_not_fit_each_other_are_refused(
+    overrides: list[str], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        read_settings(NextDealSettings, "next_deal_ppo", overrides)
+
+
+def test_missing_values_are_named() -> None:
+    with pytest.raises(ValueError, match="maskable_ppo: Object missing required field `reward`"):
+        make_settings(MoveLevelSettings, {"games": 4}, "maskable_ppo")

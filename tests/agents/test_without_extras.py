@@ -1,0 +1,128 @@
+"""What plays, and what is said, where only some extras are installed: in a fresh interpreter."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers import ROOT
+
+pytestmark = pytest.mark.slow
+BLOCK = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Block())
+"""
+AGENTS = ["msgspec", "safetensors"]
+TRAIN = ["torch", "stable_baselines3", "sb3_contrib", "tensorboard", "yaml"]
+EXPERIMENTS = ["pandas", "joblib", "scipy", "tyro", "matplotlib", "filelock"]
+PLAY = """
+import numpy as np
+from four_seasons_env.agents import make_agent
+from four_seasons_env.game import Game
+
+def play(name):
+    agent, game, rng = make_agent(name), Game(deal=10_000), np.random.default_rng(0)
+    while not game.is_over and game.moves_played < 300:
+        mask = game.action_mask(distinct=agent.mask == "distinct")[None]
+        game.play(int(agent.act(game.record.copy(), mask, rng)[0]))
+    assert game.cards_up > 4
+"""
+
+
+def run(blocked: list[str], code: str) -> str:
+    """The output of code in a Python without these modules."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK.format(blocked=blocked) + code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_bundled_agents_play_without_torch():
+    names = ["planner", "next_deal_ppo", "maskable_ppo", "best", "finisher@base=maskable_ppo"]
+    run(
+        TRAIN + EXPERIMENTS,
+        PLAY
+        + f"""
+for name in {names!r}:
+    play(name)
+from four_seasons_env.agents.judge import Judge
+from four_seasons_env.rules import RULES
+assert 0.1 < Judge(RULES["four-seasons"]).chance(Game(deal=10_000)) < 1
+""",
+    )
+
+
+def test_agents_that_do_not_learn_need_no_extra_and_others_name_theirs():
+    told = run(
+        AGENTS + TRAIN + EXPERIMENTS,
+        PLAY
+        + """
+for name in ("random", "heuristic", "greedy", "rollout", "finisher"):
+    play(name)
+for name in ("planner", "next_deal_ppo", "finisher@base=maskable_ppo", "rollout@worlds=2"):
+    try:
+        make_agent(name)
+    except ImportError as error:
+        print(error)
+""",
+    )
+    install = "pip install 'four-seasons-env[agents]'"
+    named = ("planner", "next_deal_ppo", "finisher", "rollout")
+    assert told.splitlines() == [
+        f'agent {name!r} needs the extra "agents": {install}' for name in named
+    ]
+
+
+def test_a_zip_names_the_extra_that_it_needs():
+    told = run(
+        TRAIN,
+        """
+from four_seasons_env.agents import make_agent
+try:
+    make_agent("maskable_ppo:x.zip", trust=True)
+except ImportError as error:
+    print(error)
+""",
+    )
+    assert told.startswith("agent 'maskable_ppo' needs the extra \"train\"")
+
+
+def test_the_play_page_offers_what_is_installed():
+    offered = run(
+        AGENTS + TRAIN,
+        """
+from four_seasons_env.play import advice
+from four_seasons_env.rules import RULES
+print(advice.advisers(RULES["four-seasons"]), advice.can_judge(RULES["four-seasons"]))
+""",
+    )
+    assert "heuristic" in offered
+    assert "planner" not in offered
+    assert offered.endswith("False")
+
+
+def test_the_registry_is_light():
+    """A misspelt agent is rejected before anything is compiled or trained."""
+    loaded = run(
+        [],
+        """
+import sys
+from four_seasons_env.agents import make_agent
+try:
+    make_agent("planer")
+except ValueError:
+    print([name for name in ("numba", "torch", "pandas", "msgspec") if name in sys.modules])
+""",
+    )
+    assert loaded == "[]"
