@@ -175,9 +175,9 @@ def test_the_player_scores_as_the_policy_does(network: str, observation: str) ->
     for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value):
         torch.nn.init.normal_(head.weight)
     card, weights = algorithm.policy_of(model, settings, DEFAULT, {})
-    env.reset()
+    start = env.reset()
     scores, values = NextDealAgent(DEFAULT, card, weights).scores(env.venv.games.copy())
-    seen = {name: torch.from_numpy(each) for name, each in env.venv.observations.items()}
+    seen = {name: torch.from_numpy(each) for name, each in start.items()}
     with torch.no_grad():
         encoded = model.policy.features_extractor(seen)
         heads = [
