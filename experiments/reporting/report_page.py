@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -26,6 +27,7 @@ from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
+    BRIEF,
     STORED,
     as_text,
     deals_as_text,
@@ -56,18 +58,22 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 
 _NOTES = (
     "All agents played the same deals, and none sees the order of the stock. Win rates of one "
-    "policy have Wilson's 95% interval; those of several training seeds, cards up and all "
-    "differences one of the bootstrap over deals and seeds. IQM is the interquartile mean over "
-    "seeds. Differences are in percentage points, or cards, on the same deals; p is McNemar's "
-    "exact test (of several seeds the largest). Deterministic play takes the best move, and never "
-    "goes back to a position of the current run of reversible moves. Times are an agent's own, "
-    "with a thousand games side by side on one core."
+    "policy have Wilson's 95% interval; those of several training seeds, and all differences, have "
+    "one of the bootstrap over deals and seeds. Differences are in percentage points on the same "
+    "deals. Deterministic play takes the best move, and never returns to a position of the current "
+    "run of reversible moves. Times are an agent's own, with a thousand games side by side on one "
+    "core. The Markdown file of this page has more columns: the interquartile mean over seeds "
+    "(IQM), the p of McNemar's exact test (of several seeds the largest), and cards up."
+)
+
+_STORED_NOTE = (
+    "Stored rows are results of the project on its 10,000 test deals, with differences on those."
 )
 
 _CEILING_NOTE = (
     "The ceiling is what a player who sees every card could win of these deals, as far as the "
-    "solver knows: the open deals make the bounds. Of winnable: an agent's share of the deals "
-    "known to be winnable."
+    "solver knows: the open deals make the bounds. Of winnable, in the Markdown file, is an "
+    "agent's share of the deals known to be winnable."
 )
 
 
@@ -114,9 +120,11 @@ class Page:
         self._html.append("".join(f"<p><code>{html.escape(line)}</code></p>" for line in lines))
         self._markdown.append("".join(f"    {line}\n" for line in lines))
 
-    def table(self, cells: pd.DataFrame) -> None:
-        """A table of text."""
-        self._html.append(f'<div class="wide">{cells.to_html(index=False, border=0)}</div>')
+    def table(self, cells: pd.DataFrame, shown: Sequence[str] = ()) -> None:
+        """A table of text; the HTML has the columns ``shown``, by default all."""
+        columns = [name for name in cells if name in (shown or cells)]
+        as_html = cells[columns].to_html(index=False, border=0)
+        self._html.append(f'<div class="wide">{as_html}</div>')
         self._markdown.append(as_markdown(cells))
 
     def picture(self, description: str) -> Path:
@@ -156,8 +164,10 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         summary = summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
         page.heading(title)
-        page.table(as_text(ranked(summary)))
+        page.table(as_text(ranked(summary)), BRIEF)
         page.note(_NOTES)
+        if "source" in summary:
+            page.note(_STORED_NOTE)
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)
         plot_win_rates(summary, title, page.picture("win rates with intervals"))

@@ -118,7 +118,7 @@ def _summary(game: Reviewed) -> str:
 
 
 def _caption(game: Reviewed) -> str:
-    band = "The band shows the solver's verdict, which knows all cards, on the true deal."
+    band = "The band is the verdict of the solver, which sees all cards, on the true deal."
     if not game.chances:
         return band + " There is no network that judges positions of these rules."
     return "The line is the chance of winning, as the planner judges public information. " + band
