@@ -77,7 +77,7 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
         ValueError: if it has no `act`, or takes masks that there are not.
     """
     maker = load(place)
-    from four_seasons_env.episodes.batch import MASKS  # compiled code, which takes time to load
+    from four_seasons_env.episodes.settings import MASKS  # compiled code, which takes time to load
 
     own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
     agent = maker(**own, **options)

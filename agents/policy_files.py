@@ -24,7 +24,7 @@ from safetensors.numpy import save as save_tensors
 
 from four_seasons_env.agents.files import whole_folder
 from four_seasons_env.agents.schemas import Digest, fitting, one_of, read_json
-from four_seasons_env.episodes.batch import MASKS
+from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.rules import Rules
 
 WEIGHTS_FILE = "model.safetensors"
@@ -63,8 +63,8 @@ class PolicyCard:
     network: str = "mlp"
     """`mlp`, or a name in `four_seasons_env.agents.learned.candidates.network.NETWORKS`."""
     decisions: dict[str, int | str] = field(default_factory=dict)
-    """Where actions are positions: arguments of `four_seasons_env.next_deal.batch.NextDealBatch`,
-    by which the player finds candidates."""
+    """Where actions are positions: the search fields of
+    `four_seasons_env.next_deal.settings.NextDealSettings`."""
 
 
 def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:

@@ -165,7 +165,7 @@ def _read_games(task: Task) -> Iterator[tuple[int, Record | None, str | None]]:
 
 def _what_is_wrong(record: Record, task: Task) -> str | None:
     """Why a game, legal as it is, is not one of this block; None if it is."""
-    from four_seasons_env.episodes.batch import MAX_MOVES
+    from four_seasons_env.episodes.settings import MAX_MOVES
 
     if get_rules(record.rules).name != task.rules:
         return f"a game of {record.rules!r}"

@@ -8,30 +8,29 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from four_seasons_env.arguments import whole_number
+from four_seasons_env.arguments import check_choice, whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.episodes.batch import MAX_MOVES, Batch, RunningGames, check_choice
+from four_seasons_env.episodes.batch import Batch, RunningGames
 from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.episodes.settings import MAX_MOVES, MoveSettings
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import HUMAN, RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, get_rules
 
 
 class GameEnv(LimitInSpec, gym.Env[Any, Any]):
-    """What the single environments share, whatever an action is."""
+    """The part that the single environments share, whatever an action is."""
 
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}
 
-    def __init__(
-        self, batch: RunningGames, render_mode: str | None, reveal_deal: bool = True
-    ) -> None:
-        self.render_mode = check_choice("render_mode", render_mode, (*RENDER_MODES, HUMAN))
+    def __init__(self, batch: RunningGames) -> None:
+        modes = (*RENDER_MODES, HUMAN)
+        self.render_mode = check_choice("render_mode", batch.settings.render_mode, modes)
         prepare_rendering(self.render_mode)
         self._window = self._new_window() if self.render_mode == HUMAN else None
         self._batch = batch
-        self._reveal_deal = check_choice("reveal_deal", reveal_deal, (True, False))
         self.rules = batch.rules
         self.observation_space = batch.observation_space
         self.action_space = batch.action_space
@@ -40,7 +39,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
 
     @property
     def game(self) -> Game:
-        """A copy of the position, to look at and to try moves on.
+        """A copy of the position, to inspect and to try moves on.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
@@ -49,7 +48,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         return Game.from_record(self._batch.games[0], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions as a bool array of shape (A,), as sb3-contrib asks for them.
+        """The legal actions as a bool array of shape (A,), which sb3-contrib calls.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
@@ -63,7 +62,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         return whole_number("an action", action)
 
     def _observation(self) -> Any:
-        """What is given out of the observations, which are new arrays at each step."""
+        """The observation to return; the array is new at each step."""
         return self._observations[0]
 
     def _new_observations(self) -> NDArray[Any]:
@@ -80,7 +79,9 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             "won": bool(episode["won"]),
             "illegal": bool(episode["illegal"]),
         }
-        return info | {"deal": int(episode["deal"])} if self._reveal_deal else info
+        if batch.settings.reveal_deal:
+            info["deal"] = int(episode["deal"])
+        return info
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -88,12 +89,12 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         """Start an episode.
 
         Args:
-            seed: start the sequence of training deals that belongs to it.
-            options: `{"deal": number}` or `{"deck": text}` to play that one.
+            seed: start the sequence of training deals of this seed.
+            options: `{"deal": number}` or `{"deck": text}` to play a certain deal.
 
         Raises:
-            ValueError: for an unknown option, a bad deal number or a deck that is not one.
-            TypeError: for options that are no dictionary.
+            ValueError: for an unknown option, a bad deal number or an invalid deck.
+            TypeError: if the options are not a dictionary.
         """
         batch = self._batch
         asked = batch.read_options(options, one=True)
@@ -116,7 +117,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
             ValueError: for an action out of range.
-            TypeError: for an action that is no integer, such as True or an array of shape (1,).
+            TypeError: for an action that is not an integer, such as True or an array of shape (1,).
             IllegalMove: for an illegal action where `illegal="raise"`.
         """
         if not self._running:
@@ -137,8 +138,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
     def render(self) -> Any:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
 
-        With `"human"`, `reset` and `step` show it in a window by themselves, and this shows it
-        again.
+        With `"human"`, `reset` and `step` show it in a window, and this shows it again.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
@@ -154,7 +154,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         return Window("Four Seasons", self.metadata["render_fps"])
 
     def _show(self) -> None:
-        """Let the window, if there is one, follow the game."""
+        """Show the position in the window, if there is one."""
         if self._window is not None:
             self.render()
 
@@ -165,7 +165,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
 
 
 class FourSeasonsEnv(GameEnv):
-    """The patience Four Seasons, and its family, for one player who sees the table only.
+    """The patience Four Seasons, and its family, for a player who sees only the cards on the table.
 
     ## Description
     A cross of five piles (north, west, centre, east, south) stands between four corners for the
@@ -173,21 +173,21 @@ class FourSeasonsEnv(GameEnv):
     suit, going round from King to Ace. Piles are built down regardless of suit, one card at a time;
     a space takes any available card. The stock is dealt one by one to a single waste pile, once.
     The game is won when all cards are on the foundations. Other rule sets of the family (`rules`)
-    change the tableau, packing, spaces or redeals: see `four_seasons_env.rules`.
+    change the tableau, packing, spaces or redeals (`four_seasons_env.rules`).
 
     ## Action Space
     `Discrete(A)`, A = 32 for five piles: `0` deal, `1` waste to foundation, then piles to
-    foundation, waste to piles, piles to piles; the table is in `four_seasons_env.engine.moves`. Not
-    all are legal at a time: `info["action_mask"]` and `action_masks()` say which.
+    foundation, waste to piles, piles to piles; the table is in `four_seasons_env.engine.moves`.
+    `info["action_mask"]` and `action_masks()` mark the legal ones.
 
     ## Observation Space
-    `Box(0, 1, (L,), float32)`, or of another `dtype`: the `"tops"` of piles and waste, foundation
-    levels, pile heights, base and stock, or, with `"cards"`, all that a player with perfect memory
-    knows (Markov). Each slot is documented in `four_seasons_env.observations`.
+    `Box(0, 1, (L,), float32)`, or of another `dtype`. `"tops"` holds the top cards of piles and
+    waste, foundation levels, pile heights, base and stock; `"cards"` holds everything that a player
+    with perfect memory knows (Markov). `four_seasons_env.observations` documents each slot.
 
     ## Starting State
     A shuffled deck laid out by the rules. `reset(seed=...)` starts a sequence of training deals,
-    `reset(options={"deal": 17})` lays out a deal by its number, and
+    `reset(options={"deal": 17})` lays out the deal of that number, and
     `reset(options={"deck": "QH 3D ... 5D"})` a deck given as text, first dealt first.
 
     ## Rewards
@@ -196,29 +196,29 @@ class FourSeasonsEnv(GameEnv):
     costs 0.01 (`rewards.ILLEGAL_PENALTY`) and earns nothing else.
 
     ## Episode End
-    Terminated when won, or lost: nothing is left but moves that only rename spaces. Truncated after
-    `max_moves` actions, as cards may shuttle for ever between two equal parents.
+    Terminated when won, or lost: only moves that rename spaces are left. Truncated after
+    `max_moves` actions, because cards can be moved back and forth for ever between equal piles.
 
     ## Information
-    From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero while the game
-    lives), `deal` (int), `cards_up` (int), `won` (bool), `illegal` (bool: the action was illegal,
-    and the position stayed as it was). `deal` is the trainer's, not the player's: a deal's number
-    says where every card is. `reveal_deal=False` leaves it out.
+    From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero before the game
+    ends), `deal` (int), `cards_up` (int), `won` (bool), `illegal` (bool: the action was illegal,
+    and the position stayed as it was). `deal` is for the experimenter: a deal's number determines
+    the order of all cards, so a policy must not see it. `reveal_deal=False` leaves it out.
 
     ## Arguments
     - `rules`: a rule set's name or a `Rules`.
     - `observation`: `"tops"` or `"cards"`.
     - `reward`: `"foundation"`, `"win"` or a callable.
-    - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces:
-      those then count as illegal).
+    - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces,
+      which then count as illegal).
     - `illegal`: `"stay"` (see above) or `"raise"` (an `IllegalMove`, nothing changed).
     - `render_mode`: `None`, `"ansi"` (`render` returns text), `"rgb_array"` (a picture) or
       `"human"` (a window that follows the game); the last two need the extra `render`.
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
-      known solutions took 320 moves, the average one 182. It is what `spec.max_episode_steps` says;
-      Gymnasium's own `max_episode_steps` can only shorten it.
-    - `dtype`: of observations, `"float32"` or `"uint8"` (counts: divided by
-      `observation_space.high` they are those of float32).
+      known solutions took 320 moves, the average one 182. `spec.max_episode_steps` has the same
+      value; Gymnasium's own `max_episode_steps` can only shorten it.
+    - `dtype`: of observations, `"float32"` or `"uint8"` (counts; divided by
+      `observation_space.high` they equal the float32 values).
     - `reveal_deal`: whether infos have `deal`.
 
     ## References
@@ -242,8 +242,18 @@ class FourSeasonsEnv(GameEnv):
         dtype: DTypeLike = "float32",
         reveal_deal: bool = True,
     ) -> None:
-        batch = Batch(1, rules, observation, reward, mask, illegal, max_moves, dtype=dtype)
-        super().__init__(batch, render_mode, reveal_deal)
+        settings = MoveSettings(
+            rules=get_rules(rules),
+            observation=observation,
+            reward=reward,
+            mask=mask,
+            illegal=illegal,
+            render_mode=render_mode,
+            max_moves=max_moves,
+            dtype=dtype,
+            reveal_deal=reveal_deal,
+        )
+        super().__init__(Batch(settings))
 
     def _number(self, action: Any) -> int:
         return find_move(self.rules, action).number

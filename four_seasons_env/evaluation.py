@@ -1,8 +1,8 @@
-"""`evaluate`: what a policy of any library comes to on named deals, with masks.
+"""`evaluate`: how well a policy of any library plays certain deals, with masks.
 
-A policy that is shown no masks mostly chooses illegal moves, after which the position stays: its
-games do not fail, they stand still until the episode is cut. So masks are handed to the policy
-here, and what it has done against them is counted.
+A policy without masks mostly chooses illegal moves. These leave the position as it is, so its games
+stand still until they are truncated. Therefore `evaluate` passes masks to the policy and counts the
+actions that are against them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ FIRST_DEAL = 10_000
 
 
 class Evaluation(NamedTuple):
-    """What a policy came to, one game a deal."""
+    """The results of a policy, one game for each deal."""
 
     games: int
     won: float
-    """Share of the games."""
+    """Share of the games that were won."""
     cards_up: float
-    """Cards on the foundations at the end, the mean."""
+    """Mean number of cards on the foundations at the end."""
     illegal: int
-    """Actions against the mask, in all games together."""
+    """Actions against the mask, in all games."""
 
 
 def evaluate(
@@ -39,12 +39,12 @@ def evaluate(
     """Play one game of each of ``envs.num_envs`` consecutive deals.
 
     Args:
-        envs: a native vector environment of this package, as `gymnasium.make_vec` gives it, or that
-            in `VectorMaskInObservation`; it is reset.
-        policy: called with what the environment gives out and with `infos["action_mask"]`, int8 of
-            shape (n, A), of all games at once; returns n actions. What it answers for games that
-            are over is not counted.
-        deal: the first deal. Deals 10,000 to 19,999 are there to choose by, 0 to 9,999 to report.
+        envs: a native vector environment of this package, as `gymnasium.make_vec` returns it, also
+            inside `VectorMaskInObservation`; it is reset.
+        policy: called with the observations and `infos["action_mask"]`, int8 of shape (n, A), of
+            all games at once; returns n actions. Its actions for games that are over do not count.
+        deal: the first deal. Use deals 10,000 to 19,999 for selection, and 0 to 9,999 only to
+            report.
 
     Raises:
         ValueError: for actions that are not n integers in range, or a negative deal.
@@ -56,7 +56,7 @@ def evaluate(
     while not over.all():
         masks = infos["action_mask"]
         actions = np.asarray(policy(observations, masks)).astype(np.int64).reshape(count)
-        actions[over] = masks[over].argmax(axis=1)  # of episodes that are not looked at
+        actions[over] = masks[over].argmax(axis=1)  # of episodes that do not count
         observations, _, terminated, truncated, infos = envs.step(actions)
         ended = (terminated | truncated) & ~over
         last = infos.get("final_info", infos)

@@ -1,4 +1,4 @@
-"""`Game`: one position for people, notebooks and tests, a thin face on a GAME record."""
+"""`Game`: one position for people, notebooks and tests, a thin layer over a GAME record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class IllegalMove(ValueError):
 
 
 class Game:
-    """A game of patience, open to look at and to play on.
+    """A game of patience, to inspect and to play.
 
     >>> game = Game(rules="four-seasons", deal=17)
     >>> move = game.legal_moves()[0]
@@ -35,7 +35,7 @@ class Game:
         deck: the cards as text, first dealt first, instead of a number.
 
     Raises:
-        ValueError: for unknown rules, a bad deal number or a deck that is not one.
+        ValueError: for unknown rules, a bad deal number or an invalid deck.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Game:
             rules: the rule set that it is a position of.
 
         Raises:
-            InvalidGame: if it is no position of these rules, naming what is wrong.
+            InvalidGame: if it is not a position of these rules, with the reason.
         """
         games = np.asarray(record)
         if games.size == 1:
@@ -80,20 +80,20 @@ class Game:
 
     @classmethod
     def _at(cls, games: NDArray[Any], rules: Rules) -> Game:
-        """The game that owns this GAME array of shape (1,), which has been checked."""
+        """The game that owns this GAME array of shape (1,), already checked."""
         game = cls.__new__(cls)
         game.rules = rules
         game._rule = kernel.compile_rules(rules)
         game._record = games
         return game
 
-    # --- looking at it
+    # --- the position
 
     @property
     def record(self) -> NDArray[Any]:
-        """The position: a GAME array of shape (1,), not to be written into.
+        """The position: a read-only GAME array of shape (1,).
 
-        For another position, change a copy and hand it to `from_record`, which checks it.
+        For another position, change a copy and pass it to `from_record`, which checks it.
         """
         view = self._record.view()
         view.flags.writeable = False
@@ -137,7 +137,7 @@ class Game:
 
     @property
     def stock(self) -> list[str]:
-        """The stock, next card first. The player does not see it unless it is a turned waste."""
+        """The stock, next card first. Hidden from the player, except after a redeal."""
         record = self._record[0]
         return [CARD_TEXTS[card] for card in record["deck"][record["dealt"] : record["deck_size"]]]
 
@@ -148,7 +148,7 @@ class Game:
 
     @property
     def face_up(self) -> str | None:
-        """The card that lies face up on the stock: after a limited redeal, while there is one."""
+        """The card that lies face up on the stock, if any: only after a limited redeal."""
         card = int(kernel.face_up_card(self.record[0], self._rule[0]))
         return None if card == NO_CARD else CARD_TEXTS[card]
 
@@ -159,7 +159,7 @@ class Game:
 
     @property
     def deal(self) -> int:
-        """The deal's number; -1 for a deck of one's own."""
+        """The deal's number; -1 for a custom deck."""
         return int(self._record["deal"][0])
 
     @property
@@ -179,7 +179,7 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is won, or nothing is left but moves that only rename spaces."""
+        """Whether it is won, or only moves that rename spaces are left."""
         return not self._legal(distinct=False)[1]
 
     # --- playing
@@ -198,7 +198,7 @@ class Game:
         """The moves that the rules allow, in the order of their numbers.
 
         Args:
-            distinct: leave out those that only rename spaces.
+            distinct: leave out moves that only rename spaces.
         """
         moves = all_moves(self.rules)
         return [moves[number] for number in np.flatnonzero(self._legal(distinct)[0])]
@@ -216,7 +216,7 @@ class Game:
         kernel.play_all(self._record, self._rule, np.array([chosen.number], np.int64))
 
     def _why_not(self, move: Move) -> str:
-        """Why a move that is not legal is not."""
+        """Why a move is not legal."""
         if self.is_won:
             return "the game is won"
         if move.turns:
@@ -254,7 +254,7 @@ class Game:
         if not self.stock_size:
             return "the stock is empty"
         if self.face_up:
-            return "the next card turns of itself when one of the two available has been played"
+            return "the next card is turned automatically when one of the two has been played"
         return "a space must be filled from the waste before the next deal"
 
     def _why_not_by_reserve(self, move: Move) -> str:
@@ -267,22 +267,22 @@ class Game:
             return goes if move.source == reserve else ""
         return f"a space is filled with the waste's card or the reserve's, T{reserve}"
 
-    # --- keeping it
+    # --- copies
 
     def copy(self) -> Game:
         """An independent game at the same position."""
         return Game._at(self._record.copy(), self.rules)
 
     def to_bytes(self) -> bytes:
-        """The position as bytes, which say what rules it is of: see `engine.storage`."""
+        """The position as bytes, with a header that identifies the rules (`engine.storage`)."""
         return pack_game(self._record, self.rules)
 
     @classmethod
     def from_bytes(cls, data: bytes, rules: str | Rules = "four-seasons") -> Game:
-        """The game that `to_bytes` has kept, under the same rules.
+        """The game that `to_bytes` has written, under the same rules.
 
         Raises:
-            InvalidGame: if the data is no game, or one of other rules, naming what is wrong.
+            InvalidGame: if the data is not a game of these rules, with the reason.
         """
         known = get_rules(rules)
         return cls._at(unpack_game(data, known), known)

@@ -1,15 +1,15 @@
-"""Observations: what a player may know of a position, as a vector of float32 in [0, 1].
+"""Observations: what a player knows of a position, as a vector of float32 in [0, 1].
 
-As `uint8` they hold counts in place of shares: divided by the `high` of their space they are those
-of float32. Batches of games keep counts, and write either from them.
+As `uint8` they hold counts instead of shares; divided by the `high` of their space they equal the
+float32 values. Batches of games keep counts and write either form from them.
 
-Two encoders, for a rule set of R ranks, P piles and N = 4 R cards. Ranks are *relative*: 0 is the
-base card's rank, the one that its foundation takes next after it is 1, and so on up to R - 1.
-Spaces, an empty waste and cards of which nothing is known are all zeros. Neither encoder reads the
-order of a stock that the player has not seen.
+There are two encoders. A rule set has R ranks, P piles and N = 4 R cards. Ranks are *relative*: 0
+is the base card's rank, 1 is the next that its foundation takes, and so on up to R - 1. Spaces, an
+empty waste and unknown cards are all zeros. Neither encoder reads the order of a stock that the
+player has not seen.
 
-`tops`, what a glance at the table shows, of length (P + 1)(R + 4) + 4 (R + 1) + P + R + 3, and
-R + 4 more where a redeal is limited:
+`tops` shows the table without the covered cards. Its length is
+(P + 1)(R + 4) + 4 (R + 1) + P + R + 3, plus R + 4 where a redeal is limited:
 
 =====================  ===============================================================
 slots                  meaning
@@ -25,8 +25,8 @@ R                      base rank (of clubs, where suits differ), one-hot
 R + 4 if limited       the card that lies face up on the stock, as the piles' top cards
 =====================  ===============================================================
 
-`cards`, all that a player with perfect memory knows, is `tops` followed by N x (P + 5) slots, for
-each card in the order of its suit and then its relative rank:
+`cards` is everything that a player with perfect memory knows: `tops` followed by N x (P + 5) slots,
+for each card in the order of its suit and then its relative rank:
 
 =====================  ===============================================================
 slots                  meaning
@@ -49,6 +49,7 @@ import numpy as np
 from numba import types
 from numpy.typing import DTypeLike, NDArray
 
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import by_type, inlined, jit
 from four_seasons_env.engine.kernel import (
@@ -80,24 +81,11 @@ def observation_length(rules: Rules, observation: str) -> int:
     """Slots of an observation vector.
 
     Raises:
-        ValueError: for an observation that there is not, with the nearest one.
+        ValueError: for an unknown observation, with the nearest one.
     """
-    check_observation(observation)
+    check_choice("observation", observation, OBSERVATIONS)
     extra = rules.cards * (rules.piles + 5) if observation == "cards" else 0
     return tops_length(rules) + extra
-
-
-def check_observation(observation: str) -> int:
-    """An observation's number for the compiled functions.
-
-    Raises:
-        ValueError: for an observation that there is not, with the nearest one.
-    """
-    if observation not in OBSERVATIONS:
-        raise ValueError(
-            f"unknown observation {observation!r}: {nearest(observation, OBSERVATIONS)}"
-        )
-    return OBSERVATIONS.index(observation)
 
 
 def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -124,7 +112,7 @@ def observation_space(rules: Rules, observation: str, dtype: np.dtype[Any]) -> g
 
 
 def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
-    """The largest count of each slot, of cards or redeals; 1 where there is yes and no."""
+    """The largest count of each slot, of cards or redeals; 1 for a slot that means yes or no."""
     most = np.ones(observation_length(rules, observation), np.uint8)
     end = tops_length(rules)
     counts_end = end - (rules.ranks + 4 if rules.limited_redeal else 0)
@@ -137,12 +125,12 @@ def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
 
 
 SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
-"""What the one-hot slots of a row show now; a row is brought up to date by what has changed."""
+"""What the one-hot slots of a row show now, so that a step needs to write only what has changed."""
 
 
 @by_type
 def _share(out, count, share):
-    """What a row's slot holds for a count, of which one is a share (float32)."""
+    """The value of a row's slot for a count; ``share`` is the value of 1 (float32)."""
     if out.dtype == types.uint8:
         return lambda out, count, share: np.uint8(count)
     return lambda out, count, share: np.float32(count) * share
@@ -150,13 +138,13 @@ def _share(out, count, share):
 
 @inlined
 def _on(out):
-    """What a row's slot holds for yes."""
+    """The value of a row's slot for yes."""
     return _share(out, 1, np.float32(1.0))
 
 
 @inlined
 def _show_card(g, rule, at, card, value, spare, out):
-    """Set the rank and suit slots of a card to a value; no card's are a spare slot instead."""
+    """Set the rank and suit slots of a card to a value; for no card, set a spare slot instead."""
     is_card = card != NO_CARD
     suit = card & 3
     out[at + relative_rank(g, rule, card) if is_card else spare] = value
@@ -173,8 +161,8 @@ def _heights_at(rule):
 def _refresh_place(g, rule, place, shown, out):
     """Bring top card and height of a pile, or of the waste, up to date.
 
-    Without a branch on the cards: what there is to write for no card goes to the slot of the
-    height, which is written last.
+    There is no branch on the cards: for no card, the values go to the slot of the height, which is
+    written last.
     """
     piles = rule.piles
     is_waste = place == WASTE
@@ -288,8 +276,8 @@ def _refresh_cards(g, rule, source, target, put_up, out):
 def refresh(g, rule, kind, shown, out, move):
     """Bring a row that `encode` has written up to date after a move of the same game.
 
-    Only the places that the move has touched are looked at, and all of them where the rules may
-    have moved more cards than the player, or where the order of the stock is known.
+    Reads only the places that the move has touched. Reads all places if the rules may have moved
+    more cards than the player, or if the order of the stock is known.
     """
     source = rule.source[move]
     target = rule.target[move]
@@ -315,9 +303,7 @@ def refresh(g, rule, kind, shown, out, move):
 
 @jit
 def encode(g, rule, kind, shown, out):
-    """Write a position's observation of a kind (TOPS or CARDS) into a row.
-
-    The row is of one of `DTYPES`.
+    """Write a position's observation of a kind (TOPS or CARDS) into a row of one of `DTYPES`.
 
     ``shown``, a SHOWN record, is written too: `refresh` needs it.
     """

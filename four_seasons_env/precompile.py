@@ -1,7 +1,7 @@
-"""Compile what the environments need, ahead of time: `four-seasons compile`.
+"""Compile the environments ahead of time: `python -m four_seasons_env.precompile`.
 
-Nothing has to be: each function is compiled at its first call, and kept. The Makefile does it while
-other packages are being installed.
+This is optional: each function is compiled at its first call, and cached. The Makefile does it
+while other packages are being installed.
 """
 
 from __future__ import annotations

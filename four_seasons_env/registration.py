@@ -21,29 +21,29 @@ ENVS = {
 """Environment id -> rule set."""
 
 FORMER_ENVS = {"Florentine-v0": "florentine-0.1"}
-"""The same for ids of which there is a later version; they play as they did (`rules.FORMER`)."""
+"""The same for ids that have a later version; they play as before (`rules.FORMER`)."""
 
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
 """The environment whose actions are positions, for every rule set."""
 
 
 def _camel(small: str) -> str:
-    """`small-4x3-cells` as ids have it: `FourSeasonsSmall4x3Cells`."""
+    """`small-4x3-cells` in the form of ids: `FourSeasonsSmall4x3Cells`."""
     return "FourSeasons" + "".join(word.capitalize() for word in small.split("-"))
 
 
 SMALL_ENVS = {f"{_camel(name)}-v0": name for name in SMALL}
-"""The same for small games, whose optimum is known (`small_games`)."""
+"""The same for small games with a known optimum (`small_games`)."""
 
 SMALL_NEXT_DEAL = {f"{_camel(name)}NextDeal-v0": name for name in SMALL}
-"""Likewise, where actions are positions."""
+"""The same, with positions as actions."""
 
 
 def register_envs() -> None:
-    """Register each id once; `gym.make("four_seasons_env:ID")` imports this package itself.
+    """Register each id once; `gym.make("four_seasons_env:ID")` imports this package.
 
-    Without Gymnasium's passive checker, which breaks an environment whose first `reset` has raised;
-    what it checks, our tests check. The limit of an episode: see `episodes.limit`.
+    Gymnasium's passive checker is off, because it breaks an environment whose first `reset` has
+    raised; our tests check the same. `episodes.limit` explains the limit of an episode.
     """
     for env_id, rules in (ENVS | FORMER_ENVS | SMALL_ENVS).items():
         _register(env_id, _MOVES, rules=rules)
@@ -60,7 +60,7 @@ _NEXT_DEAL = (
 
 
 def _register(env_id: str, entry_points: tuple[str, str], **kwargs: str) -> None:
-    """Register an id, unless it is, with its entry points: single and vector environment."""
+    """Register an id, unless it is registered, with the single and the vector environment."""
     if env_id not in gym.registry:
         gym.register(
             id=env_id,

@@ -1,8 +1,9 @@
-"""Rewards: `foundation` (the default) and `win`, or a function of one's own.
+"""Rewards: `foundation` (the default) and `win`, or a custom function.
 
-A reward of one's own is called as ``reward(before, after)`` with two GAME arrays of shape (n,), the
-positions before and after a step (after: the final position where an episode has ended), and
-returns n numbers. It is called once a step for all games; n is 1 in the single environment.
+A custom reward is called as ``reward(before, after)`` with two GAME arrays of shape (n,), the
+positions before and after a step (for an episode that has ended, ``after`` is its final position),
+and returns n numbers. It is called once in each step for all games; n is 1 in the single
+environment.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FOUNDATION, WIN = range(len(REWARDS))
 CUSTOM = -1
 
 ILLEGAL_PENALTY = 0.01
-"""Paid for an illegal action where ``illegal="stay"``: half of what a card put up earns."""
+"""Cost of an illegal action with ``illegal="stay"``: half of what a card put up earns."""
 
 
 @jit
@@ -53,8 +54,8 @@ def check_reward(reward: str | RewardFunction) -> int:
     """A reward's number for the compiled functions, CUSTOM for a callable.
 
     Raises:
-        ValueError: for a reward that there is not, with the nearest one, or a callable that does
-            not take two positions.
+        ValueError: for an unknown reward, with the nearest one, or a callable that does not take
+            two positions.
     """
     if callable(reward):
         _check_signature(reward)
@@ -69,7 +70,7 @@ def check_reward(reward: str | RewardFunction) -> int:
 def _check_signature(reward: RewardFunction) -> None:
     try:
         signature = inspect.signature(reward)
-    except ValueError:  # of some that are not written in Python, nothing is known
+    except ValueError:  # some functions that are not written in Python have no signature
         return
     try:
         signature.bind(None, None)
@@ -81,10 +82,10 @@ def _check_signature(reward: RewardFunction) -> None:
 
 
 def check_earned(earned: Any, count: int) -> NDArray[Any]:
-    """What a reward of one's own has returned for so many games, as an array.
+    """What a custom reward has returned for ``count`` games, as an array.
 
     Raises:
-        ValueError: if it is not as many numbers, or one for all.
+        ValueError: if it is neither one number for each game nor one for all.
     """
     numbers = np.asarray(earned)
     if numbers.shape not in ((), (count,)) or numbers.dtype.kind not in "biuf":

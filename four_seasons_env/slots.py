@@ -1,4 +1,4 @@
-"""What each slot of an observation vector means."""
+"""The meaning of each slot of an observation vector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from four_seasons_env.rules import Rules
 
 @dataclass(frozen=True)
 class Slots:
-    """Slots `start` to `stop` (exclusive) of an observation, and what they mean."""
+    """Slots `start` to `stop` (exclusive) of an observation, and their meaning."""
 
     start: int
     stop: int
@@ -19,14 +19,14 @@ class Slots:
 
 
 def observation_slots(rules: Rules, observation: str) -> list[Slots]:
-    """What the slots of an observation mean, in order and without a gap.
+    """The meaning of the slots of an observation, in order and without a gap.
 
     Args:
         rules: the rule set.
         observation: `tops` or `cards`.
 
     Raises:
-        ValueError: for an observation that there is not, with the nearest one.
+        ValueError: for an unknown observation, with the nearest one.
     """
     length = observation_length(rules, observation)
     sizes = [*_tops(rules), *(_cards(rules) if observation == "cards" else ())]
@@ -36,7 +36,7 @@ def observation_slots(rules: Rules, observation: str) -> list[Slots]:
         slots.append(Slots(start, start + size, meaning))
         start += size
     if start != length:
-        raise AssertionError(f"{start} slots are told of {length}")
+        raise AssertionError(f"{start} slots are described, of {length}")
     return slots
 
 

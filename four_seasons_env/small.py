@@ -1,4 +1,4 @@
-"""Small games whose optimum is known: how often the best fair play wins, to report regret by.
+"""Small games with a known optimum: how often the best fair play wins, to measure regret.
 
 >>> from four_seasons_env import small_games
 >>> {game.name: game.optimum for game in small_games()}
@@ -19,7 +19,7 @@ from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
 from four_seasons_env.rules import SMALL, Rules
 
 OPTIMA = Path(__file__).parent / "data" / "small_games.json"
-"""What `four-seasons optimum` has found."""
+"""The means of what `four-seasons optimum` has found."""
 
 
 @dataclass(frozen=True)
@@ -27,27 +27,27 @@ class SmallGame:
     """A small game, and how well it can be played."""
 
     name: str
-    """Of its rule set."""
+    """Name of its rule set."""
     rules: Rules
     env_id: str
-    """Of the environment whose actions are moves."""
+    """Id of the environment whose actions are moves."""
     next_deal_id: str
-    """Of that whose actions are positions."""
+    """Id of the environment whose actions are positions."""
     optimum: float
-    """The chance to win a random deal by the best play of one who sees only what a player may see:
-    the mean of the exact values of openings."""
+    """The chance to win a random deal by the best play that sees only public information: the mean
+    of the exact values of openings."""
     low: float
-    """Lower end of its 95% interval: of the openings' luck, if not all are valued."""
+    """Lower end of its 95% interval, for the sampling of openings; `optimum` if all are valued."""
     high: float
-    """The upper end."""
+    """Upper end."""
     openings: int
-    """How many there are: sets of cards in the tableau, counted from the base card."""
+    """Number of openings: sets of cards in the tableau, counted from the base card."""
     valued: int
-    """How many of them the mean is of."""
+    """Number of openings whose values the mean is of."""
 
 
 def small_games() -> tuple[SmallGame, ...]:
-    """The small games, and their optima; in the order of `four_seasons_env.rules.SMALL`."""
+    """The small games and their optima, in the order of `four_seasons_env.rules.SMALL`."""
     found = json.loads(OPTIMA.read_text(encoding="utf-8"))["games"]
     moves = {name: env_id for env_id, name in SMALL_ENVS.items()}
     next_deal = {name: env_id for env_id, name in SMALL_NEXT_DEAL.items()}

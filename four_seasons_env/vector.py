@@ -12,32 +12,26 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike, NDArray
 
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.env import GameEnv
 from four_seasons_env.episodes.autoreset import (
-    COMPILED,
     RESET_MASK,
     check_autoreset_mode,
     check_reset_mask,
     read_seeds,
 )
-from four_seasons_env.episodes.batch import (
-    MAX_MOVES,
-    OPTIONS,
-    Batch,
-    RunningGames,
-    check_choice,
-    check_positive,
-)
-from four_seasons_env.episodes.limit import LimitInSpec, shorter
+from four_seasons_env.episodes.batch import OPTIONS, Batch, RunningGames
+from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.episodes.settings import MAX_MOVES, MoveSettings
 from four_seasons_env.episodes.spares import Spares
 from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, get_rules
 
 _LARGE = 2**16
-"""Bytes of observations from which arrays are used again; smaller ones are made faster."""
+"""Bytes of observations from which arrays are reused; smaller arrays are faster to allocate."""
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -45,49 +39,35 @@ _INT64 = np.dtype(np.int64)
 
 
 class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
-    """What the vector environments share, whatever an action is.
-
-    Args:
-        batch: the games; it knows the mode as well.
-        render_mode: see `FourSeasonsEnv`.
-        copy: give out copies.
-        autoreset_mode: when the next episode of a game starts.
-    """
+    """The part that the vector environments share, whatever an action is."""
 
     metadata: dict[str, Any] = {**GameEnv.metadata, "render_modes": ["ansi", "rgb_array"]}
 
-    def __init__(
-        self,
-        batch: RunningGames,
-        render_mode: str | None,
-        copy: bool,
-        autoreset_mode: AutoresetMode,
-        reveal_deal: bool = True,
-    ) -> None:
+    def __init__(self, batch: RunningGames) -> None:
+        settings = batch.settings
         self.num_envs = len(batch.games)
-        self.render_mode = check_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = check_choice("render_mode", settings.render_mode, RENDER_MODES)
         prepare_rendering(self.render_mode)
-        self.autoreset_mode = autoreset_mode
-        self.metadata = {**type(self).metadata, "autoreset_mode": autoreset_mode}
+        self.autoreset_mode = settings.autoreset_mode
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch
         self.rules = batch.rules
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.copy = copy
+        self.copy = settings.copy
         self._shape = (self.num_envs,)
-        reveal = check_choice("reveal_deal", reveal_deal, (True, False))
-        self._info_keys = _INFO_KEYS if reveal else _INFO_KEYS[1:]
+        self._info_keys = _INFO_KEYS if settings.reveal_deal else _INFO_KEYS[1:]
         self._final_twins = [f"_{key}" for key in ("action_mask", *self._info_keys, "episode")]
         self._spare_finals: Spares[Finals] = Spares()
         self._finals: Finals | tuple[()]
-        same_step = autoreset_mode is AutoresetMode.SAME_STEP
+        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._finals = self._spare_finals.take(batch.new_finals) if same_step else ()
         self._spare_observations: Spares[tuple[NDArray[Any]]] = Spares()
         self._share_buffers()
 
     def _share_buffers(self) -> None:
-        """Make, once, the views that are given out and what infos have in common."""
+        """Make the views that infos return, and the parts that all infos share, once."""
         self._all = np.ones(self.num_envs, np.bool_)
         self._all.flags.writeable = False
         self._arrays = self._info_arrays()
@@ -97,12 +77,12 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._empty = functools.partial(np.empty, observations.shape, observations.dtype)
 
     def _info_arrays(self) -> dict[str, NDArray[Any]]:
-        """The buffers that infos tell of, by their keys."""
+        """The buffers that infos return, by their keys."""
         episodes = self._batch.episodes
         return {"action_mask": self._batch.masks} | {key: episodes[key] for key in self._info_keys}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but views of the games' buffers."""
+        """The state without views of the games' buffers."""
         state = vars(self).copy()
         for name in ("_all", "_arrays", "_shared_infos", "_copies", "_empty"):
             del state[name]
@@ -125,7 +105,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
-        """The batch's space, made when it is asked for: its bounds outweigh the observations."""
+        """The batch's space, made when first needed: its bounds outsize the observations."""
         return batch_space(self.single_observation_space, self.num_envs)
 
     @property
@@ -149,7 +129,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return array.copy() if self.copy else array
 
     def _as_observations(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
-        """What is given out of observations, which are new, and of the masks of their games."""
+        """The observations to return, from new arrays of observations and the games' masks."""
         return observations
 
     def _infos(self) -> dict[str, Any]:
@@ -168,12 +148,12 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """Start an episode in every game, or in those of a reset mask.
 
         Args:
-            seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence; None goes on
+            seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence; None continues
                 with the game's training deals, or starts them at random.
-            options: `{"deal": number}`, `{"deal": [one number a game]}` or `{"deck": text}`; the
-                episodes that follow are training deals. `{"reset_mask": mask}`, a bool array of
-                shape (n,): only these games are reset, and only their infos' `_key` is True; what
-                is told of the others is how they stand.
+            options: `{"deal": number}`, `{"deal": [one number for each game]}` or
+                `{"deck": text}`; the episodes that follow are training deals.
+                `{"reset_mask": mask}`, a bool array of shape (n,): only these games are reset, and
+                only their `_key` in infos is True; the infos of the others are unchanged.
 
         Raises:
             ValueError: for an unknown option, a bad seed, deal, deck or mask.
@@ -204,14 +184,14 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def step(self, actions: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one action in each game; actions is an integer array of shape (n,).
 
-        With NEXT_STEP, a game whose episode has ended in the step before is dealt anew instead; its
-        action is not looked at, and its reward is 0.
+        With NEXT_STEP, a game whose episode has ended in the step before is dealt again instead;
+        its action is ignored, and its reward is 0.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, for a game that has
                 ended and was not reset.
             ValueError: for actions of a wrong shape or type, or out of range.
-            IllegalMove: for an illegal action where `illegal="raise"`; no game has moved then.
+            IllegalMove: for an illegal action where `illegal="raise"`; then no game has moved.
         """
         batch = self._batch
         batch.check_started()
@@ -228,7 +208,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return observations, rewards, terminated, truncated, infos
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
-        """Actions as compiled code takes them, for which it is compiled once."""
+        """Actions in the one form for which the code is compiled: int64 and contiguous."""
         actions = np.asarray(actions)
         kept = actions.dtype == _INT64 and actions.flags.carray
         if actions.shape != self._shape or not (kept or actions.dtype.kind in "iu"):
@@ -241,7 +221,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def _final_infos(self, finals: Finals) -> dict[str, Any]:
         """The infos of the episodes that ended in this step.
 
-        The rows of other games are zeros, unless one has written into them before.
+        The rows of other games are zeros, unless the caller has written into them.
         """
         done = self._give(self._batch.done)
         episodes, masks = finals.episodes.view(), finals.masks.view()
@@ -261,7 +241,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         }
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """What each game's environment would answer: a method's result, or an attribute.
+        """The answer of each game's environment: a method's result, or an attribute.
 
         Args:
             name: `action_masks`, `render`, `game` (a copy of the position), or an attribute that
@@ -297,17 +277,17 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         )
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """A copy of all that the games to come depend on, as arrays by name, for `restore`."""
+        """A copy of everything on which further games depend, as arrays by name, for `restore`."""
         self._batch.check_started()
         return {name: array.copy() for name, array in self._batch.state().items()}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from a `state` of an environment with the same arguments, bit for bit.
+        """Continue from a `state` of an environment with the same arguments, bit for bit.
 
         Raises:
-            ValueError: if the state is of other arguments, or its arrays do not belong together;
-                nothing has changed then.
-            InvalidGame: if one of its games is no position of the rules; likewise.
+            ValueError: if the state is of other arguments, or its arrays contradict each other;
+                then nothing has changed.
+            InvalidGame: if one of its games is not a position of the rules; likewise.
         """
         buffers = self._batch.state()
         wrong = [
@@ -347,25 +327,25 @@ class FourSeasonsVectorEnv(GameVectorEnv):
     """Many games of `FourSeasonsEnv`, stepped in one call, without Python per game.
 
     Game ``i`` of ``reset(seed=s)`` plays the same deals and gives the same results as the single
-    environment after ``reset(seed=s + i)``. By default an episode that ends is followed by the next
-    deal in the same step: observation, mask and info are the new episode's, and
-    `infos["final_obs"]` and `infos["final_info"]` the old one's, in the rows where
-    `infos["_final_obs"]` is True. `infos["final_info"]["episode"]` holds its return `r` and its
-    length `l`. The keys `final_*` are there only in a step in which an episode has ended.
+    environment after ``reset(seed=s + i)``. By default the next deal follows in the step in which
+    an episode ends: observation, mask and info are those of the new episode. `infos["final_obs"]`
+    and `infos["final_info"]` are those of the old one, in the rows where `infos["_final_obs"]` is
+    True. `infos["final_info"]["episode"]` holds its return `r` and its length `l`. The keys
+    `final_*` exist only in a step in which an episode has ended.
 
-    The mode is in `autoreset_mode` and in `metadata["autoreset_mode"]`. The masks `_key` in infos
-    cannot be written, as all of them are the same array.
+    `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
+    read-only, because all of them are the same array.
 
     Args:
         num_envs: number of games.
         autoreset_mode: `"SameStep"` (see above); `"NextStep"`: the step after an episode's end
-            deals the game anew, whatever its action, and pays 0; or `"Disabled"`: games that have
-            ended are reset by `reset(options={"reset_mask": terminated | truncated})`. Or a
+            deals the game again, whatever its action, with reward 0; or `"Disabled"`: games that
+            have ended are reset by `reset(options={"reset_mask": terminated | truncated})`. Or a
             `gymnasium.vector.AutoresetMode`.
-        copy: give out copies. With False, observations, rewards, masks and infos are views of
-            buffers that the next step overwrites: somewhat faster, for callers who copy anyway.
-        num_threads: threads that share the games; the results do not depend on it. Pays from some
-            thousand games on. A forked process starts threads of its own.
+        copy: return copies. With False, observations, rewards, masks and infos are views of buffers
+            that the next step overwrites: somewhat faster, for callers that copy anyway.
+        num_threads: threads that share the games; the results do not depend on it. Faster from some
+            thousand games on. A forked process starts its own threads.
         max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
 
     The other arguments are those of `FourSeasonsEnv`.
@@ -392,18 +372,20 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         max_episode_steps: int | None = None,
         reveal_deal: bool = True,
     ) -> None:
-        check_positive("num_envs", num_envs)
-        mode = check_autoreset_mode(autoreset_mode)
-        batch = Batch(
-            num_envs,
-            rules,
-            observation,
-            reward,
-            mask,
-            illegal,
-            shorter(max_moves, max_episode_steps),
-            num_threads,
+        settings = MoveSettings(
+            num_envs=num_envs,
+            rules=get_rules(rules),
+            observation=observation,
+            reward=reward,
+            mask=mask,
+            illegal=illegal,
+            render_mode=render_mode,
+            max_moves=max_moves,
             dtype=dtype,
-            autoreset=COMPILED[mode],
+            autoreset_mode=check_autoreset_mode(autoreset_mode),
+            copy=copy,
+            num_threads=num_threads,
+            max_episode_steps=max_episode_steps,
+            reveal_deal=reveal_deal,
         )
-        super().__init__(batch, render_mode, copy, mode, reveal_deal)
+        super().__init__(Batch(settings))

@@ -1,8 +1,8 @@
 """`MaskInObservation`: the action mask as a part of the observation, where many libraries look.
 
-The environments give masks in `info["action_mask"]` and from `action_masks()`. Libraries that hand
-a policy nothing but observations look for the mask there, under names of their own; `MASK_KEYS`
-knows them. The wrappers take any environment that gives masks as these do.
+The environments return masks in `info["action_mask"]` and from `action_masks()`. Some libraries
+pass only observations to a policy and look for the mask there, under their own names (`MASK_KEYS`).
+The wrappers accept any environment that returns masks in `info["action_mask"]`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ MASK_KEYS = {
 """Library -> the keys under which it looks for the observation and for the mask."""
 
 DTYPES = ("int8", "uint8", "bool", "float32")
-"""Of the mask: 1 or True for what may be chosen."""
+"""Dtypes of the mask: 1 or True for actions that may be chosen."""
 
 TERMINAL_MASKS = ("ones", "zeros")
-"""What the mask of a game that is over holds."""
+"""The values of the mask of a game that is over."""
 
 
 class _Masking:
-    """What the two wrappers share: names, spaces, and how an observation is put together."""
+    """The part that the two wrappers share: names, spaces, and joining observation and mask."""
 
     def __init__(
         self, keys: str | Sequence[str], dtype: str, terminal_mask: str, flatten: bool
@@ -86,19 +86,38 @@ class _Masking:
         return {self.keys[0]: observation, self.keys[1]: mask}
 
 
-class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+class _Recorded(RecordConstructorArgs):
+    """A wrapper whose spec records its arguments."""
+
+    _masking: _Masking
+
+    def _record(
+        self, keys: str | Sequence[str], dtype: str, terminal_mask: str, flatten: bool
+    ) -> None:
+        """Check the arguments, and record them for the spec."""
+        self._masking = _Masking(keys, dtype, terminal_mask, flatten)
+        RecordConstructorArgs.__init__(
+            self,
+            keys=keys,
+            dtype=np.dtype(dtype).name,
+            terminal_mask=terminal_mask,
+            flatten=flatten,
+        )
+
+
+class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
     """Observations become dictionaries that hold the action mask.
 
     Args:
         env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
         keys: names of the observation and of the mask, or a library's name (`MASK_KEYS`).
         dtype: of the mask, one of `DTYPES`.
-        terminal_mask: what the mask holds once the game is over and no action is legal: "ones", so
-            that a policy that is shown the last observation still has a distribution over actions,
-            or "zeros", the truth, which `info["action_mask"]` says in either case. Where an episode
-            is only cut short, the mask is that of the position.
-        flatten: give an observation of several dimensions, as that of candidates, as one vector,
-            for libraries whose networks take nothing else.
+        terminal_mask: the mask of a game that is over, in which no action is legal. "ones" gives a
+            policy that is called with the last observation a distribution over actions; "zeros" is
+            the truth, which `info["action_mask"]` has in either case. The mask of an episode that
+            is only truncated is that of its position.
+        flatten: reshape an observation of several dimensions, such as that of candidates, into one
+            vector, for libraries whose networks take only vectors.
 
     Raises:
         ValueError: for an argument out of its range, or actions that are not `Discrete`.
@@ -112,15 +131,8 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            keys=keys,
-            dtype=np.dtype(dtype).name,
-            terminal_mask=terminal_mask,
-            flatten=flatten,
-        )
+        self._record(keys, dtype, terminal_mask, flatten)
         super().__init__(env)
-        self._masking = _Masking(keys, dtype, terminal_mask, flatten)
         self.observation_space = self._masking.space(env.observation_space, env.action_space)
 
     def reset(
@@ -137,14 +149,14 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return joined, reward, terminated, truncated, info
 
 
-class VectorMaskInObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
+class VectorMaskInObservation(gym.vector.VectorWrapper, _Recorded):
     """`MaskInObservation` for a native vector environment, in one step for all games.
 
     Args:
         env: a vector environment with `Discrete` actions and masks of shape (n, A) in
-            `infos["action_mask"]`. Where an episode is followed by the next one in the same step,
-            `infos["final_obs"]` is put together from the mask in `infos["final_info"]`.
-        keys: see `MaskInObservation`, as the other arguments.
+            `infos["action_mask"]`. If the next episode starts in the step that ends one,
+            `infos["final_obs"]` takes its mask from `infos["final_info"]`.
+        keys: see `MaskInObservation`, as for the other arguments.
     """
 
     def __init__(
@@ -155,15 +167,8 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            keys=keys,
-            dtype=np.dtype(dtype).name,
-            terminal_mask=terminal_mask,
-            flatten=flatten,
-        )
+        self._record(keys, dtype, terminal_mask, flatten)
         super().__init__(env)
-        self._masking = _Masking(keys, dtype, terminal_mask, flatten)
         self.single_observation_space = self._masking.space(
             env.single_observation_space, env.single_action_space
         )

@@ -19,9 +19,9 @@ from four_seasons_env.agents.learned.candidates.network import NETWORKS
 from four_seasons_env.agents.learned.network_agent import ACTIVATIONS
 from four_seasons_env.agents.schemas import Amount, Positive, Share, check_fields, fitting, one_of
 from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
-from four_seasons_env.episodes.batch import MASKS
-from four_seasons_env.next_deal.batch import OBSERVATIONS as CANDIDATE_OBSERVATIONS
+from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.next_deal.enumeration import ORDERS
+from four_seasons_env.next_deal.settings import OBSERVATIONS as CANDIDATE_OBSERVATIONS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS

@@ -10,7 +10,7 @@ from PIL import Image
 
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine import kernel
-from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import get_rules

@@ -1,8 +1,8 @@
-"""`Bundle`: what compiled functions are given at every call, handed over as one reference.
+"""`Bundle`: the arguments that a compiled function gets at every call, passed as one reference.
 
-At each call, Numba looks at the type of each argument, and of each element of a tuple, and unpacks
-it; for the arrays of a batch that takes longer than steps of a dozen games. A bundle's are unpacked
-once, when it is made.
+At each call, Numba checks the type of each argument, and of each element of a tuple, and unpacks
+it. For the arrays of a batch that takes longer than the steps of a dozen games. A bundle's arrays
+are unpacked once, when it is made.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class BundleType(types.StructRef):
 class Bundle(structref.StructRefProxy):
     """Three NamedTuples for compiled functions: the fields ``buffers``, ``settings``, ``scratch``.
 
-    The arrays in them are those that it was made of, not copies. It cannot be pickled: a copy of
-    its owner makes one of its own arrays.
+    It holds the arrays that it was made of, not copies. It cannot be pickled: a copy of its owner
+    makes a bundle of its own arrays.
 
-    Numba asks a proxy for its type at every call, through a property that is Python code, and drops
-    what a signal's handler raises there: Ctrl-C would be lost one time in twenty. So the type is an
-    attribute here.
+    Numba reads a proxy's type at every call. Its own property for that is Python code in which an
+    exception of a signal handler is dropped: Ctrl-C would be lost one time in twenty. So the type
+    is an attribute here.
     """
 
     __slots__ = ("_numba_type_",)
@@ -49,8 +49,8 @@ def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
 
     Args:
         buffers: arrays that are written into.
-        settings: what does not change.
-        scratch: arrays that hold nothing between two calls; () for none.
+        settings: values that do not change.
+        scratch: arrays whose content is not needed after a call; () for none.
     """
     bundle: Bundle = _bundle(buffers, settings, scratch)
     bundle._numba_type_ = super(Bundle, bundle)._numba_type_  # type: ignore[misc]

@@ -20,7 +20,7 @@ _SYMBOLS = str.maketrans(SIGNS + "♧♤♡♢", 2 * SUITS, "\ufe0f")  # suits a
 
 
 class DeckError(ValueError):
-    """A deck's text that is not a deck: a card unknown, missing, twice there or too many."""
+    """The text of an invalid deck: a card is unknown, missing, repeated or too many."""
 
 
 def card_text(code: int) -> str:
@@ -39,7 +39,7 @@ def card_code(text: str) -> int:
 
 
 def letters(text: str) -> str:
-    """A text with the letters of suits in place of their signs."""
+    """A text with signs of suits replaced by their letters."""
     return text.translate(_SYMBOLS)
 
 
@@ -56,8 +56,8 @@ def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
         ranks: ranks a suit; the deck must hold each card of the lowest ``ranks`` ranks once.
 
     Raises:
-        DeckError: naming the cards that are unknown, missing, repeated or of too high a rank; or
-            if it is no text at all.
+        DeckError: naming the cards that are unknown, missing, repeated or of too high a rank; or if
+            the deck is not text.
     """
     try:
         texts = deck.replace(",", " ").split() if isinstance(deck, str) else list(deck)

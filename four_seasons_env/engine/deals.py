@@ -44,7 +44,8 @@ def mix(z):
 def shuffle(cards, first, last, seed):
     """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed.
 
-    A place below k is drawn as ``(x >> 32) * k >> 32``: off uniform by less than k / 2^32.
+    A place below k is drawn as ``(x >> 32) * k >> 32``, which differs from uniform by less than
+    k / 2^32.
     """
     state = np.uint64(seed)
     for i in range(last - first - 1, 0, -1):

@@ -1,7 +1,7 @@
-"""Hashes of positions: a random uint64 for each fact that holds, added up.
+"""Hashes of positions: the sum of a random uint64 for each fact that holds.
 
-Equal facts give equal sums; that different ones do is so unlikely (2^-64 a pair) that searches and
-plans take equal hashes for equal positions.
+Equal facts give equal sums. Different facts do with a probability of 2^-64 for each pair, so
+searches treat equal hashes as equal positions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLASS = _table(53)  # [class of a card in a pile]
 
 @jit
 def _common(g):
-    """Of the foundations and of how far the stock is dealt."""
+    """A hash of the foundations and of how far the stock is dealt."""
     total = _STOCK[g.redeals, stock_size(g)]
     for suit in range(4):
         total += _LEVEL[suit, g.level[suit]]
@@ -42,12 +42,12 @@ def _common(g):
 
 @jit
 def position_keys(g, rule):
-    """Two hashes that tell the positions of one game apart, whichever order its piles stand in
-    (a reserve aside, which is like no other pile).
+    """Two hashes of a position among those of one game, the same in any order of its piles.
 
-    The first tells arrangements of the tableau's cards apart, the second does not. Levels and the
-    cards of the tableau say what lies in waste and stock; all of that is in the order of the deck,
-    also after a redeal, so the size of the stock says which is which.
+    A reserve is hashed apart, because it differs from other piles. The first hash depends on how
+    the tableau's cards are arranged, the second does not. Neither needs to read waste and stock:
+    they hold the cards that are not in the tableau and not up, in the order of the deck (also after
+    a redeal), and the size of the stock says where the waste ends.
     """
     arranged = unarranged = _common(g)
     if rule.reserve != NO_PILE:
@@ -89,7 +89,7 @@ def class_key(g, rule, classes):
 
 @jit
 def public_key(g):
-    """A hash of what the player sees of a position of any deal, the order of the piles included."""
+    """A hash of what the player sees of a position of any deal, with the order of the piles."""
     total = _common(g)
     for suit in range(4):
         total += _BASE[suit, g.base[suit]]

@@ -1,4 +1,4 @@
-"""How the engine is compiled: Numba, cached on disk, and never stale."""
+"""How functions are compiled: by Numba, with a cache on disk that is never stale."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from four_seasons_env.engine.sources import module_digest
 @functools.cache
 def _warn_uncached() -> None:
     warnings.warn(
-        "four_seasons_env cannot keep its compiled code, as no cache folder is writable: every "
-        "process compiles anew. Name a folder in NUMBA_CACHE_DIR.",
+        "four_seasons_env cannot keep its compiled code, because no cache folder is writable: "
+        "every process compiles again. Set NUMBA_CACHE_DIR to a folder that is writable.",
         RuntimeWarning,
         stacklevel=4,
     )
 
 
 def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
-    """Numba's list of the machine code on disk; empty where it names a class that has moved since.
+    """Numba's index of the machine code on disk; empty if it names a class that has moved.
 
-    Numba reads the names of argument types before it looks whether the list is fresh.
+    Numba unpickles the types of arguments before it checks that the index is fresh. Without this,
+    a renamed NamedTuple would make the first call fail until someone deletes the cache.
     """
     try:
         return load()
@@ -38,18 +39,19 @@ def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function, without the GIL, and keep the machine code on disk.
 
-    Numba takes a cached function for fresh while its *own* file is unchanged, even where it calls
-    functions of another file that has changed. So the freshness stamp is widened to cover the files
-    that its own imports. Integer division follows NumPy (no exception on zero).
+    Numba considers a cached function fresh while its *own* file is unchanged, even if it calls
+    functions of a file that has changed. So the stamp that Numba compares also covers the files
+    that its file imports (`sources.module_digest`). Integer division follows NumPy (no exception
+    on zero).
 
-    The code is kept beside the engine's files or, where that folder is read-only, in the user's
-    cache folder; `NUMBA_CACHE_DIR` names another. Processes that compile at once each write their
-    own file and move it into place. With no folder to write to, nothing is kept.
+    The code is kept beside the source or, if that folder is read-only, in the user's cache folder;
+    `NUMBA_CACHE_DIR` names another. Several processes may compile at once: each writes its own file
+    and moves it into place. If no folder is writable, nothing is kept.
     """
     dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
     try:
         dispatcher.enable_caching()
-    except RuntimeError:  # Numba found no folder
+    except RuntimeError:  # Numba found no writable folder
         _warn_uncached()
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     if cache_file is not None:
@@ -61,10 +63,10 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function into each that calls it, where the caller's constants shape its code.
+    """Compile a function into each of its callers, so that a caller's constants shape its code.
 
-    A call with ``piles=5`` then gets loops unrolled five times and branches on it decided, beside a
-    call for any number of piles, from one source.
+    A call with ``piles=5`` gets loops that are unrolled five times, and another call of the same
+    function works for any number of piles.
     """
     compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", forceinline=True)(
         function
@@ -73,7 +75,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
-    """A function for compiled code alone, whose code depends on the types of its arguments.
+    """A function for compiled code only, whose code depends on the types of its arguments.
 
     Args:
         choose: takes Numba's types of the arguments, and returns the function for them, which has
@@ -89,10 +91,10 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def announce(function: Callable[..., Any]) -> None:
-    """Tell the user, on stderr, if a compiled function is about to be compiled for the first time.
+    """Say on stderr that compilation is about to start, if a function is not in the cache.
 
     Args:
-        function: one made by `jit`; whether it has been compiled stands for the whole engine.
+        function: one made by `jit`, which stands for all that its caller is about to compile.
     """
     cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
     if cache_file is None or getattr(function, "signatures", None) or cache_file._load_index():

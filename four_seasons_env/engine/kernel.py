@@ -1,10 +1,33 @@
 """The game itself, compiled: the GAME record, the opening, legal moves, play.
 
-This is the only place where a rule is enforced. A game is one small record; the functions below
+This is the only place where a rule is enforced. A game is one small record. The functions below
 work on one record each and never allocate, so searches, environments and agents call them by the
-million. ``rule`` is a RULE record, a `Rules` made ready for them by `compile_rules`.
+million. ``rule`` is a RULE record, which `compile_rules` makes from a `Rules`.
 
-Sources of the rules are named in `rules.py`, row by row; here the fields alone decide.
+`rules.py` names the sources of the rules, row by row. Here only the fields of the RULE count.
+
+The GAME record, 160 bytes:
+
+    offset  size  field      meaning
+    ------  ----  ---------  ----------------------------------------------------------------
+         0     8  deal       the deal's number; -1 for a custom deck
+         8    52  deck       cards in dealing order; deck[dealt:deck_size] is the stock
+        60    52  below      [card] -> the card that it lies on, in a pile or the waste
+       112    13  top        [place] -> top card of piles 0-11 and of the waste (12)
+       125    13  height     [place] -> cards in piles 0-11 and in the waste (12)
+       138     4  level      [suit] -> cards on its foundation
+       142     4  base       [suit] -> rank that its foundation starts from
+       146     1  dealt      cards dealt from the deck
+       147     1  deck_size  cards in the deck: fewer after a redeal
+       148     1  redeals    redeals left
+       149     1  cards_up   cards on all foundations
+       150     2             (padding)
+       152     4  moves      moves played
+       156     4             (padding)
+
+A card is a number from 0 to 51; 52 is "no card". A pile is a chain: with 7C and, on it, 6H in
+pile 2, top[2] is 6H, below[6H] is 7C and below[7C] is 52. All is public but deck[dealt:] before a
+redeal.
 """
 
 from __future__ import annotations
@@ -23,24 +46,24 @@ from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
 
 GAME = np.dtype(
     [
-        ("deal", "i8"),  # the deal's number, -1 for a deck of one's own
-        ("deck", "u1", (52,)),  # cards in dealing order; those from `dealt` on are the stock
-        ("below", "u1", (52,)),  # the card that each card of a pile or the waste lies on
-        ("top", "u1", (13,)),  # top card of piles 0-11 and of the waste (12)
-        ("height", "u1", (13,)),  # cards in piles 0-11 and in the waste (12)
-        ("level", "u1", (4,)),  # cards on each suit's foundation
-        ("base", "u1", (4,)),  # rank that each suit's foundation starts from
-        ("dealt", "u1"),  # cards dealt from the deck
-        ("deck_size", "u1"),  # cards in the deck: fewer after a redeal
-        ("redeals", "u1"),  # redeals left
-        ("cards_up", "u1"),  # cards on all foundations
-        ("moves", "u4"),  # moves played
+        ("deal", "i8"),
+        ("deck", "u1", (52,)),
+        ("below", "u1", (52,)),
+        ("top", "u1", (13,)),
+        ("height", "u1", (13,)),
+        ("level", "u1", (4,)),
+        ("base", "u1", (4,)),
+        ("dealt", "u1"),
+        ("deck_size", "u1"),
+        ("redeals", "u1"),
+        ("cards_up", "u1"),
+        ("moves", "u4"),
     ],
     align=True,
 )
-"""One position. "No card" is 52. All but ``deck[dealt:]`` before a redeal is public."""
+"""One position; the table above says what each field means."""
 
-_MAX_MOVES = 224  # twelve piles with all that there is make 220
+_MAX_MOVES = 224  # at least the 220 moves of twelve piles with every kind of move
 NO_PILE = -1
 """In place of a pile's number."""
 
@@ -65,12 +88,12 @@ RULE = np.dtype(
         ("runs", "b1"),
         ("limited_redeal", "b1"),
         ("worrying_back", "b1"),
-        ("more_moves", "b1"),  # there are others than to deal, and from waste and piles
-        ("refills", "b1"),  # a move may move other cards than the player's
+        ("more_moves", "b1"),  # there are redeals or moves from foundations
+        ("refills", "b1"),  # a move may also move cards that the player did not choose
     ],
     align=True,
 )
-"""A rule set, ready for the compiled functions."""
+"""A rule set as the compiled functions take it."""
 
 BASE_SIXTH, BASE_FIRST, BASE_PER_SUIT, BASE_ACES = range(len(BASE_FROM))
 OPENING_FIXED, OPENING_AS_DEALT, OPENING_EMPTY = range(len(OPENINGS))
@@ -84,11 +107,11 @@ _NO_KEY = 0xFE  # of no card: nothing wants it
 _WANTS_NONE = 0xFF
 
 
-# --- rule sets made ready ---------------------------------------------------------------------
+# --- rule sets for compiled functions ---------------------------------------------------------
 
 
 def _packing_table(rules: Rules) -> NDArray[np.uint64]:
-    """``accepts`` of a rule set: which cards may go on a top card; on a space (52) any may."""
+    """``accepts`` of a rule set: which cards may go on a top card; on a space (52), any card."""
     base = np.arange(13)[:, None, None]
     host = np.arange(52)[None, :, None]
     card = np.arange(52)[None, None, :]
@@ -116,10 +139,10 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
 def _packing_keys(
     rules: Rules, accepts: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """``wants`` and ``key``: the packing table once more, as one number to compare for equality.
+    """``wants`` and ``key``: the packing table again, as numbers to compare for equality.
 
-    Packing looks at a card's rank, and at its colour where that matters: its key. A top card takes
-    all cards of one key, or none.
+    Packing depends on a card's rank, and on its colour in some rule sets: together its key. A top
+    card takes all cards of one key, or none.
     """
     card = np.arange(52)
     key = np.full(53, _NO_KEY, np.uint8)
@@ -128,7 +151,7 @@ def _packing_keys(
     wants = np.full((13, 53), _WANTS_NONE, np.uint8)
     for base, host in np.argwhere(accepts[:, :NO_CARD]):
         taken = (accepts[base, host] >> card.astype(np.uint64)) & _ONE == 1
-        (wanted,) = set(key[:52][taken])
+        (wanted,) = set(key[:52][taken])  # one key, or the two tables would disagree
         assert (taken == (key[:52] == wanted)).all()
         wants[base, host] = wanted
     return wants, key
@@ -136,7 +159,7 @@ def _packing_keys(
 
 @functools.cache
 def compile_rules(rules: Rules) -> NDArray[np.void]:
-    """A rule set as a read-only RULE array of shape (1,), as the batch functions take it."""
+    """A rule set as a read-only RULE array of shape (1,), as compiled functions take it."""
     table = np.zeros(1, RULE)
     rule = table[0]
     rule["accepts"] = _packing_table(rules)
@@ -237,7 +260,7 @@ def is_won(g, rule):
 
 @jit
 def stock_is_known(g, rule):
-    """Whether the stock is a waste turned over, which the player has seen."""
+    """Whether the player knows the stock, because it is the waste turned over by a redeal."""
     return g.redeals != rule.redeals
 
 
@@ -259,9 +282,14 @@ def nothing_hidden(g, rule):
 
 @jit
 def _bring_bases_forward(g, rule):
-    """`one_per_suit`: from the last-dealt end, the first card met of each suit is dealt first."""
+    """`one_per_suit`: move the base of each suit to the front of the deck.
+
+    A suit's base is the first of its cards from the last-dealt end. The last suit goes first, so
+    that in the end the bases stand in the order of the suits.
+    """
     for suit in range(3, -1, -1):
         found = rule.cards - 1
+        # Bases of later suits are already at the front: 3 - suit cards, not to be taken again.
         while g.deck[found] & 3 != suit or found < 3 - suit:
             found -= 1
         card = g.deck[found]
@@ -272,7 +300,7 @@ def _bring_bases_forward(g, rule):
 
 @jit
 def _open_foundations(g):
-    """Deal the base card: its rank is every foundation's base."""
+    """Deal the base card; all foundations start from its rank."""
     card = _draw(g)
     g.base[:] = card >> 2
     _put_up(g, card)
@@ -280,7 +308,7 @@ def _open_foundations(g):
 
 @jit
 def lay_out(g, rule):
-    """Set up the opening from ``g.deck``; ``g.deal`` is left alone."""
+    """Set up the opening from ``g.deck``; ``g.deal`` stays as it is."""
     g.below[:] = NO_CARD
     g.top[:] = NO_CARD
     g.height[:] = 0
@@ -299,6 +327,7 @@ def lay_out(g, rule):
             _put_up(g, card)
     elif rule.base_from == BASE_FIRST:
         _open_foundations(g)
+    # A card that goes up at once (`as_dealt`) fills no pile, so this may deal more than the piles.
     pile = rule.piles if rule.opening == OPENING_EMPTY else 0
     while pile < rule.piles and stock_size(g) > 0:
         card = _draw(g)
@@ -327,8 +356,8 @@ def start(g, rule, deal):
 def reshuffle_unseen(g, rule, seed):
     """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
 
-    Any order of them is as likely as any other, whatever was played (`one_per_suit` openings
-    aside, where the way the bases are found makes some orders slightly likelier).
+    Every order is equally likely, whatever was played. The exception are `one_per_suit` openings,
+    where finding the bases from the end of the deck makes some orders slightly more likely.
     """
     if not stock_is_known(g, rule):
         shuffle(g.deck, g.dealt, g.deck_size, seed)
@@ -341,7 +370,8 @@ def reshuffle_unseen(g, rule, seed):
 def _takers(wanted, key):
     """Which of eight piles take a card: byte j is 1 where byte j of ``wanted`` is the card's key.
 
-    The usual trick to find the zero bytes of a word, here of the difference.
+    The bytes of the difference that are zero are found for all eight at once: adding 0x7F to the
+    low seven bits sets the high bit of a byte unless those bits are zero.
     """
     differ = wanted ^ (np.uint64(key) * _EACH)
     return ~(((differ & _LOW) + _LOW) | differ | _LOW) >> _7
@@ -349,7 +379,7 @@ def _takers(wanted, key):
 
 @jit
 def _run_takers(g, rule, wanted, card):
-    """`_takers` of any card of the packed sequence that the top card of a pile ends."""
+    """`_takers` of any card of the packed sequence whose top card is a pile's top card."""
     accepts = rule.accepts[g.base[0]]
     takers = _takers(wanted, rule.key[card])
     host = g.below[card]
@@ -374,10 +404,10 @@ def _next_up(g, rule):
 
 @inlined
 def _append(words, word, at, flags, count):
-    """Append so many bytes, 0 or 1 each, to a row of words that is written from left to right.
+    """Append ``count`` bytes, 0 or 1 each, to a row of words that is written from left to right.
 
     Args:
-        word: the word being filled, at byte ``at`` of the row; it is stored once it is full.
+        word: the word being filled, at byte ``at`` of the row; it is stored when it is full.
 
     Returns:
         The word being filled and the byte of the row to go on at.
@@ -386,13 +416,14 @@ def _append(words, word, at, flags, count):
     word |= flags << np.uint64(8 * fill)
     if fill + count >= 8:
         words[at >> 3] = word
+        # What did not fit. Two shifts, because a shift by 64 (fill 0) is undefined.
         word = (flags >> np.uint64(8 * (7 - fill))) >> _8
     return word, at + count
 
 
 @inlined
 def _without(flags, byte):
-    """A word without one of its bytes: those after it move up."""
+    """A word without one of its bytes; the bytes after it move down by one."""
     before = (_ONE << np.uint64(8 * byte)) - _ONE
     return (flags & before) | ((flags >> _8) & ~before)
 
@@ -404,18 +435,19 @@ def legal(g, rule, distinct, words):
     Args:
         distinct: leave out the moves that only rename spaces: a lone card to a space, and any
             card to another space than the first.
-        words: a row of `new_masks`: a byte for each move, 1 where the rules allow it. All 0 once
-            won.
+        words: a row of `new_masks`: a byte for each move, 1 where the rules allow it. All 0 in a
+            won game.
 
     Returns:
-        False when the game is over: won, or nothing can be done but rename spaces.
+        False when the game is over: won, or only moves that rename spaces are left.
     """
     if is_won(g, rule):
         words[:] = 0
         return False
     reserve = rule.reserve
+    # Most rule sets: with these constants the compiler unrolls the loops and drops the branches.
     if rule.piles == 5 and reserve == NO_PILE and not (rule.runs or rule.more_moves):
-        return _write_legal(g, rule, distinct, words, 5, False, NO_PILE, False)  # most rule sets
+        return _write_legal(g, rule, distinct, words, 5, False, NO_PILE, False)
     return _write_legal(g, rule, distinct, words, rule.piles, rule.runs, reserve, rule.more_moves)
 
 
@@ -423,10 +455,10 @@ def legal(g, rule, distinct, words):
 def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     """`legal` of a game that is not won; the last four arguments may be known when compiled.
 
-    The tableau is looked at in words of eight piles, a byte each: what each pile's top card wants,
-    and which piles are spaces. One comparison shows which of them take a card, and its result is
-    written as it is, move after move: a branch that depends on the cards costs more than the work
-    that it saves.
+    The tableau is read in words of eight piles, a byte each: what each pile's top card wants, and
+    which piles are spaces. One comparison shows which piles take a card, and its result is appended
+    to the mask as it is, in the order of the move numbers (`engine.moves`). There are few branches,
+    because a branch that depends on the cards costs more than the work that it saves.
     """
     low = min(piles, 8)  # piles in the first word; the others are in the second
     high = piles - low
@@ -437,16 +469,17 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         wanted |= _BYTE << np.uint64(8 * reserve)
         spaces &= ~(_BYTE << np.uint64(8 * reserve))
     has_space = spaces | spaces_2 != _ZERO
-    if distinct:  # the first space only
+    if distinct:  # x & -x keeps the lowest bit: the first space only
         spaces_2 = _ZERO if spaces else spaces_2 & (~spaces_2 + _ONE)
         spaces &= ~spaces + _ONE
 
+    # deal, W>F, Ti>F. ``useful`` collects the moves that do more than rename spaces.
     stock = stock_size(g)
     waste_card = g.top[WASTE]
     has_waste = waste_card != NO_CARD
     may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
     if more_moves and rule.limited_redeal and stock_is_known(g, rule):
-        may_deal = False  # the next card turns of itself
+        may_deal = False  # the next card is turned automatically
     waste_up = (next_up >> np.uint64(waste_card)) & _ONE
     useful = np.uint64(may_deal) | waste_up | up | up_2
     word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
@@ -454,6 +487,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     if high:
         word, at = _append(words, word, at, up_2, high)
 
+    # W>Tj. Without a waste card the key is _NO_KEY, which no pile wants.
     key = rule.key[waste_card]
     targets = _takers(wanted, key) | (spaces if has_waste else _ZERO)
     useful |= targets
@@ -463,12 +497,13 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         useful |= targets
         word, at = _append(words, word, at, targets, high)
 
+    # Ti>Tj, source by source.
     for source in range(piles):
         card = g.top[source]
         height = g.height[source]
         keep = ~_ZERO if height > 1 else _ZERO  # a lone card to a space is not useful
         lone = ~_ZERO if height == 1 and not distinct else keep
-        if reserve != NO_PILE:  # its card alone may fill a space, and has nowhere else to go
+        if reserve != NO_PILE:  # of the piles' cards, only the reserve's may fill a space
             keep = lone = ~_ZERO if source == reserve and height else _ZERO
         is_run = runs and height > 1
         key = rule.key[card]
@@ -476,7 +511,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
         if own:  # a pile has no move to itself
             targets &= ~(_BYTE << np.uint64(8 * source))
-        if source == reserve:
+        if source == reserve:  # its card goes on no other
             targets = _ZERO
         useful |= targets | (spaces & keep)
         targets |= spaces & lone
@@ -495,6 +530,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
                 targets = _without(targets, source - low)
             word, at = _append(words, word, at, targets, high - (not own))
 
+    # redeal, F:s>Tj, S>F and S>Tj, in the rule sets that have them.
     if more_moves and rule.redeals:
         may_redeal = np.uint64(stock == 0 and has_waste and g.redeals > 0)
         useful |= may_redeal
@@ -555,11 +591,12 @@ def foundation_top(g, rule, suit):
 
 @jit
 def _move_run(g, rule, source, target):
-    """Move the shortest packed part of a pile whose bottom card fits the target, as one."""
+    """Move the shortest packed part of a pile whose bottom card fits the target, as a unit."""
     accepts = rule.accepts[g.base[0]]
     host = g.top[target]
     top = bottom = g.top[source]
     cards = 1
+    # The move is legal, so a card that fits is found before the packed sequence ends.
     while not (accepts[host] >> np.uint64(bottom)) & _ONE:
         bottom = g.below[bottom]
         cards += 1
@@ -572,7 +609,7 @@ def _move_run(g, rule, source, target):
 
 @jit
 def _redeal(g):
-    """Turn the waste over to be the stock again: the card dealt first is dealt first again."""
+    """Turn the waste over to be the stock again, in the order in which it was dealt."""
     g.deck[:] = NO_CARD
     g.deck_size = g.height[WASTE]
     g.dealt = 0
@@ -585,7 +622,7 @@ def _redeal(g):
 
 @jit
 def _fill_from_stock(g, rule):
-    """`auto_stock`: every space gets a card from the stock, while there is one."""
+    """`auto_stock`: fill every space from the stock, while there is a card."""
     for pile in range(rule.piles):
         if g.top[pile] == NO_CARD and stock_size(g) > 0:
             _put(g, _draw(g), pile)
@@ -593,11 +630,11 @@ def _fill_from_stock(g, rule):
 
 @jit
 def _fill_from_waste(g, source):
-    """`auto_waste`: the pile that a card has left empty gets the waste's top card.
+    """`auto_waste`: a pile that the move has emptied gets the waste's top card.
 
-    A waste that this, or the move itself, has emptied gets a card from the stock. So the waste is
-    empty beside a stock only just after a redeal; a pile that is emptied then stays a space, as in
-    PySolFC's code (`fillStack`), for the player to fill.
+    If that, or the move itself, empties the waste, the waste gets a card from the stock. So the
+    waste is empty beside a stock only just after a redeal. A pile that is emptied then stays a
+    space, for the player to fill, as in PySolFC's code (`fillStack`).
     """
     if source < WASTE and g.top[source] == NO_CARD and g.top[WASTE] != NO_CARD:
         _put(g, _take(g, WASTE), source)
@@ -608,7 +645,7 @@ def _fill_from_waste(g, source):
 
 @jit
 def _refill(g, rule, source, target):
-    """What follows a move of itself: piles are filled, and a limited redeal turns the next card."""
+    """Do what follows a move automatically: fill spaces, turn a card in a limited redeal."""
     if rule.spaces == AUTO_STOCK:
         _fill_from_stock(g, rule)
     elif rule.spaces == AUTO_WASTE and target != STOCK:
@@ -621,7 +658,7 @@ def _refill(g, rule, source, target):
 
 @jit
 def play(g, rule, move):
-    """Play a legal move by its number. Whether it is legal is not checked: ask `legal`."""
+    """Play a legal move by its number. Does not check that the move is legal: see `legal`."""
     source = rule.source[move]
     target = rule.target[move]
     g.moves += 1
@@ -651,7 +688,7 @@ def play(g, rule, move):
         _refill(g, rule, np.int64(source), target)
 
 
-# --- the same for arrays of games, for Python callers -----------------------------------------
+# --- arrays of games, for Python callers ------------------------------------------------------
 
 
 @jit
@@ -669,7 +706,7 @@ def lay_out_all(games, rules):
 
 
 def new_masks(count: int, rules: Rules) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
-    """Zeroed masks of so many games, twice: as the words that `legal` writes, and as int8.
+    """Zeroed masks of ``count`` games, in two views: words as `legal` writes them, and int8.
 
     Returns:
         uint64 of shape (count, words) and, over the same memory, int8 of shape (count, actions).

@@ -1,4 +1,4 @@
-"""A game played once more from its moves, compiled: how far they are legal and how it ends."""
+"""Replay a game from its moves, compiled: how far they are legal, and how the game ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def play_through(
     """Play the moves of a game, up to the first that is not legal.
 
     Args:
-        games: GAME (1,), the position to start from; left at the one that is reached.
+        games: GAME (1,), the position to start from; afterwards the position that is reached.
         rules: the rule set.
         moves: numbers of its action space.
 

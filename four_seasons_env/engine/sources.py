@@ -1,4 +1,4 @@
-"""Which source files a module's code comes from: its own, and those that it imports."""
+"""A digest of the source files that a module depends on: its own, and those that it imports."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def folder_digest(folder: Path) -> str:
 
 @functools.cache
 def module_digest(name: str) -> str:
-    """The SHA-256, in hex, of the files that a module's code comes from.
+    """The SHA-256, in hex, of the files that a module depends on.
 
-    These are its own and, again and again, those that they import at the top, as far as they belong
-    to this package or lie where the module's own outermost package, or script, does. What is
-    imported inside a function is left out. For a module without a file, as in a notebook, it is
-    `folder_digest` of this package.
+    These are the module's own file, the files that it imports at the top level, those that they
+    import, and so on. Only files of this package, and of the module's own outermost package or
+    script folder, count. Imports inside functions do not. For a module without a file, as in a
+    notebook, it is `folder_digest` of this package.
 
     Args:
-        name: of a module that is being or has been imported.
+        name: of a module that is imported, or is being imported.
     """
     own = _file(name)
     if own is None:
@@ -51,7 +51,7 @@ def _file(module: str) -> Path | None:
 
 
 def _outermost(path: Path) -> Path:
-    """The folder of the outermost package that a file belongs to; without one, its own folder."""
+    """The folder of the outermost package of a file; its own folder if it has no package."""
     folder = path.parent
     while (folder.parent / "__init__.py").is_file():
         folder = folder.parent
@@ -70,7 +70,7 @@ def _digest(paths: Iterable[Path]) -> str:
 
 @functools.cache
 def _imports(module: str, path: Path) -> tuple[str, ...]:
-    """Names of what a module imports at the top, whether they are modules or not."""
+    """The names that a module imports at the top level; some are modules, others are not."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     return tuple(_named(ast.parse(path.read_bytes()).body, package))
 

@@ -1,10 +1,10 @@
-"""Whether GAME records are positions: the one check of all that comes from outside.
+"""Whether GAME records are positions: the only check of records from outside.
 
-Compiled code indexes by a record's bytes and follows its chains, so a wrong byte would be a crash
-or an endless loop. What is checked here holds after every opening and every legal move of any rule
-set, and whatever passes is safe to play, to draw and to solve. A rule that lets a position break a
-promise, or a new field of the record, has its check here and nowhere else: a number below, its
-line in `_TEXTS`, and the condition in one of the compiled functions.
+Compiled code indexes by a record's bytes and follows its chains, so a wrong byte could cause a
+crash or an endless loop. The conditions here hold after every opening and every legal move of any
+rule set. A record that passes is safe to play, draw and solve. A new rule or a new field of the
+record has its check here and nowhere else: a number below, its line in `_TEXTS`, and the condition
+in one of the compiled functions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from four_seasons_env.rules import Rules
 
 _TEXTS = (
     "",
-    "deal is {deal}: a deal's number is 0 or more, and -1 is a deck of one's own",
+    "deal is {deal}: a deal's number is 0 or more, and -1 is a custom deck",
     "redeals is {redeals}, where the rules have {rules.redeals}",
     "deck_size is {deck_size}: the deck has {rules.cards} cards, and fewer only after a redeal",
     "dealt is {dealt}, of a deck of {deck_size}",
@@ -42,7 +42,7 @@ _TEXTS = (
     "level[{at}] is {level_at}, of {rules.ranks} ranks",
     "cards_up is {cards_up}, and the foundations hold {level}",
     "top[{at}] is {top_at}: there are {rules.piles} piles, and no card is 52",
-    "the chain of {place} leads to a card that there is not",
+    "the chain of {place} leads to a card that does not exist",
     "{card} is in two places, or twice in one",
     "{card} does not go on the card that it lies on",
     "the waste does not lie as the deck was dealt: see {card}",
@@ -78,7 +78,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 class InvalidGame(ValueError):
-    """A record that is no position of its rule set; the message names what is wrong."""
+    """A record that is not a position of its rule set; the message says why."""
 
 
 def check_games(games: NDArray[Any], rules: Rules) -> None:

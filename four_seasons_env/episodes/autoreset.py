@@ -25,10 +25,10 @@ RESET_MASK = "reset_mask"
 
 
 def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """A mode by itself, its value or its name: `"NextStep"`, `"NEXT_STEP"`, `"next_step"`.
+    """The mode of a mode, a value or a name: `"NextStep"`, `"NEXT_STEP"`, `"next_step"`.
 
     Raises:
-        ValueError: for any other, with the nearest one.
+        ValueError: for an unknown mode, with the nearest one.
     """
     if isinstance(mode, AutoresetMode):
         return mode
@@ -44,7 +44,7 @@ def check_reset_mask(mask: Any, count: int) -> NDArray[np.bool_]:
     """The games that a reset is for, as a bool array of shape (n,).
 
     Raises:
-        ValueError: if it is not one, or names no game.
+        ValueError: if the mask has another shape or dtype, or selects no game.
     """
     chosen = np.asarray(mask)
     if chosen.dtype != np.bool_ or chosen.shape != (count,):
@@ -61,12 +61,12 @@ def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bo
     """The seed of each game, and which have one.
 
     Args:
-        seed: a number for the first game, one less than the next one's; a sequence of numbers, or
-            None, one a game; or None.
+        seed: a number for the first game, with consecutive numbers for the others; a sequence with
+            a number or None for each game; or None.
         count: number of games.
 
     Raises:
-        ValueError: for a sequence of another length, and for what is not a seed.
+        ValueError: for a sequence of another length, or an invalid seed.
     """
     seeds = np.zeros(count, np.uint64)
     given = np.zeros(count, np.bool_)

@@ -1,8 +1,8 @@
 """A batch of running games with the buffers that the compiled code writes into.
 
-The environments hold one: it checks their arguments, seeds, resets and steps. What it leaves in its
-buffers is what they give out. `Batch` is for those whose actions are moves; what it shares with
-others is in `RunningGames`.
+Each environment has a batch, which seeds, resets and steps its games. The environment returns what
+the batch leaves in its buffers. `Batch` is for actions that are moves; `RunningGames` is what it
+shares with `next_deal.batch.NextDealBatch`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from four_seasons_env.engine.bundles import Bundle, make_bundle
 from four_seasons_env.engine.cards import NO_CARD, parse_deck
@@ -26,79 +26,37 @@ from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.episodes import stepping
+from four_seasons_env.episodes.autoreset import COMPILED
+from four_seasons_env.episodes.settings import EnvSettings, MoveSettings
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
+    OBSERVATIONS,
     SHOWN,
     check_dtype,
-    check_observation,
     largest_counts,
     observation_space,
     show_all,
 )
-from four_seasons_env.rewards import (
-    CUSTOM,
-    ILLEGAL_PENALTY,
-    RewardFunction,
-    check_earned,
-    check_reward,
-)
-from four_seasons_env.rules import Rules, get_rules, nearest
+from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, check_earned, check_reward
+from four_seasons_env.rules import nearest
 
-T = TypeVar("T")
-
-MASKS = ("legal", "distinct")
-ILLEGAL = ("stay", "raise")
 OPTIONS = ("deal", "deck")
-
-MAX_MOVES = 500
-"""Default length of an episode: the longest of some 300 known solutions took 320 moves."""
-
-
-def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
-    """An argument's value, if it is one of its choices.
-
-    Raises:
-        ValueError: if it is not, with the nearest one.
-    """
-    if value not in choices:
-        known = [str(choice) for choice in choices]
-        raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), known)}")
-    return value
-
-
-def check_positive(name: str, value: Any) -> int:
-    """An argument that counts something.
-
-    Raises:
-        ValueError: if it is not a positive integer.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, not {value!r}")
-    return int(value)
 
 
 class RunningGames(abc.ABC):
     """Running games and their buffers, whatever an action is.
 
     Attributes:
+        settings: of the environment.
         games: GAME array of shape (n,).
         episodes: `stepping.EPISODE` array of shape (n,).
         masks: int8 array of shape (n, A), 1 where an action may be taken.
-        observations: array of shape (n, ...), for those who need none of their own.
+        observations: array of shape (n, ...), for callers that need no array of their own.
         rewards: float64 array of shape (n,).
         terminated, truncated, done: bool arrays of shape (n,).
 
     Args:
-        count: number of games.
-        rules: the rule set.
-        reward: see `rewards`.
-        illegal: one of `ILLEGAL`.
-        max_moves: moves until an episode is truncated.
-        threads: that share the games.
-        autoreset: `stepping.SAME_STEP`, `NEXT_STEP` or `DISABLED`.
-
-    Raises:
-        ValueError: for an argument that is unknown or out of range, naming the nearest valid one.
+        settings: of the environment.
     """
 
     _compiled: Any
@@ -109,28 +67,18 @@ class RunningGames(abc.ABC):
     masks: NDArray[np.int8]
     observations: NDArray[Any]
 
-    def __init__(
-        self,
-        count: int,
-        rules: str | Rules,
-        reward: str | RewardFunction,
-        illegal: str,
-        max_moves: int,
-        threads: int,
-        autoreset: int,
-    ) -> None:
-        check_positive("max_moves", max_moves)
-        check_positive("num_threads", threads)
-        self._threads = min(int(threads), count)
+    def __init__(self, settings: EnvSettings) -> None:
+        announce(self._compiled.reset_all)
+        count = settings.num_envs
+        self.settings = settings
+        self._threads = min(settings.num_threads, count)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0
-        self.rules = get_rules(rules)
+        self.rules = settings.rules
         self.rule = compile_rules(self.rules)
-        self._strict = check_choice("illegal", illegal, ILLEGAL) == "raise"
-        self._reward = reward
-        self._reward_kind = check_reward(reward)
-        self._autoreset = autoreset
-        self.max_moves = int(max_moves)
+        self._is_custom = check_reward(settings.reward) == CUSTOM
+        self._autoreset = COMPILED[settings.autoreset_mode]
+        self.max_moves = settings.limit
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -142,6 +90,17 @@ class RunningGames(abc.ABC):
         self.seeded = False
         self._started = False
 
+    def _common_settings(self) -> dict[str, Any]:
+        """The fields that the compiled settings of all environments have."""
+        return {
+            **self._compiled_rules(),
+            "reward": check_reward(self.settings.reward),
+            "penalty": ILLEGAL_PENALTY,
+            "max_moves": self.max_moves,
+            "autoreset": self._autoreset,
+            "strict": self.settings.illegal == "raise",
+        }
+
     def _share_buffers(self) -> None:
         """Bundle the buffers and each thread's share of them, once."""
         edges = np.linspace(0, len(self.games), self._threads + 1).astype(int).tolist()
@@ -151,29 +110,29 @@ class RunningGames(abc.ABC):
         self._whole = self._bundles[0] if alone else self._bundle(slice(None))
 
     def _bundle(self, part: slice) -> Bundle:
-        """What the compiled functions take for a stretch of the games."""
+        """The argument of the compiled functions for some of the games."""
         return make_bundle(self._buffers(part), self._settings, self._new_scratch())
 
     def _new_scratch(self) -> Any:
-        """Arrays of which the compiled functions need some for each thread."""
+        """Scratch arrays of the compiled functions, which each thread has its own of."""
         return ()
 
     @abc.abstractmethod
     def _buffers(self, part: slice) -> Any:
-        """A stretch of the games and of all that is written of them, as a NamedTuple of arrays."""
+        """Some of the games and what is written about them, as a NamedTuple of arrays."""
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The arrays, by name, that the games to come depend on; not copies."""
+        """The arrays, by name, on which all further games depend; not copies."""
         arrays: dict[str, NDArray[Any]] = self._buffers(slice(None))._asdict()
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from a `state`, whose arrays have the names, shapes and dtypes of those here.
+        """Continue from a `state`, whose arrays have the names, shapes and dtypes of those here.
 
-        What follows from the games is worked out from them again, and must be as the state has it.
+        Everything that follows from the games is computed again and compared with the state.
 
         Raises:
-            ValueError: if it is not, or a game is no position; nothing has changed then.
+            ValueError: if the two differ, or a game is not a position; then nothing has changed.
         """
         check_games(state["games"], self.rules)
         before = {name: array.copy() for name, array in self.state().items()}
@@ -185,8 +144,8 @@ class RunningGames(abc.ABC):
             for name in ("games", "masks", "counts", "observations")
             if name in now and not np.array_equal(now[name], state[name])
         ]
-        told, here = state["episodes"], self.episodes
-        wrong += [name for name in stepping.DERIVED if not np.array_equal(told[name], here[name])]
+        given, here = state["episodes"], self.episodes
+        wrong += [name for name in stepping.DERIVED if not np.array_equal(given[name], here[name])]
         if wrong:
             self._write(before)
             raise ValueError(f"in the state, {', '.join(wrong)} do not belong to the games")
@@ -197,11 +156,11 @@ class RunningGames(abc.ABC):
             array[...] = state[name]
 
     def _derive(self) -> None:
-        """Write anew what follows from the games, each of which waits for an action."""
+        """Write everything that follows from the games, each of which waits for an action."""
         self._compiled.derive_all(self._whole)
 
     def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
-        """Start the stream of training deals of each game, or each chosen one, from its seed."""
+        """Start the stream of training deals of each game, or of each chosen one, from its seed."""
         streams = np.empty_like(self._streams)
         start_streams(seeds, streams)
         np.copyto(self._streams, streams, where=self._all if chosen is None else chosen)
@@ -213,16 +172,16 @@ class RunningGames(abc.ABC):
         """The games that reset options ask for, as GAME records whose deal or deck is set.
 
         Args:
-            options: of which those of `OPTIONS` are read.
-            known: options that there are.
-            one: take a single deal only, no list with one deal for each game.
+            options: those of `OPTIONS` are read.
+            known: the options that exist.
+            one: accept a single deal only, not a list with one deal for each game.
 
         Returns:
-            None without options: then each game's stream says what is dealt.
+            None without options: then the next deal of each game's stream is played.
 
         Raises:
-            ValueError: for an unknown option, a bad deal or a deck that is not one.
-            TypeError: for options that are no dictionary.
+            ValueError: for an unknown option, a bad deal or an invalid deck.
+            TypeError: if the options are not a dictionary.
         """
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f"options are {{'deal': 17}} or {{'deck': text}}, not {options!r}")
@@ -282,10 +241,10 @@ class RunningGames(abc.ABC):
         """Raise the error for an illegal action."""
 
     def check_started(self) -> None:
-        """Refuse to go on before the first reset.
+        """Check that there has been a reset.
 
         Raises:
-            gymnasium.error.ResetNeeded: if there has been none.
+            gymnasium.error.ResetNeeded: if there has not.
         """
         if not self._started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
@@ -301,26 +260,29 @@ class RunningGames(abc.ABC):
 
         Args:
             actions: int64 of shape (n,).
-            finals: for what belongs to the ended episodes, of which the next ones start then; ()
-                to leave them as they are.
+            finals: arrays for the results of ended episodes, whose games are then dealt again; ()
+                to leave ended games as they are.
             out: for the observations, of the shape of ``observations``.
 
         Raises:
-            ValueError: for an action out of range; nothing has changed then.
+            ValueError: for an action out of range; then nothing has changed.
             IllegalMove: for an illegal action where `illegal="raise"`; likewise.
         """
-        custom = self._reward_kind == CUSTOM
+        # A reward function sees the positions before the step. It is not asked about games that
+        # this step deals again, nor about illegal actions.
+        custom = self._is_custom
         before = self.games.copy() if custom else self.games
         anew = custom and self._autoreset == stepping.NEXT_STEP and self.done.copy()
         if self._threads == 1:
             ended = self._compiled.step_all(self._whole, actions, out)
-        else:  # no thread plays if an action of another's games is refused
+        else:  # checked for all games first: no thread may play if another refuses an action
             ended = -1 - stepping.first_refused(self._whole, actions)
             ended = ended or self._share_out(self._compiled.step_all, actions, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
         if custom:
-            earned = check_earned(self._reward(before, self.games), len(before))  # type: ignore[operator]
+            reward = self.settings.reward
+            earned = check_earned(reward(before, self.games), len(before))  # type: ignore[operator]
             earned = np.where(self.episodes["illegal"] | anew, 0.0, earned)
             self.rewards += earned
             self.episodes["score"] += earned
@@ -334,9 +296,10 @@ class RunningGames(abc.ABC):
             out[...] = self.observations
 
     def new_finals(self) -> stepping.Finals:
-        """Arrays of zeros for what belongs to ended episodes.
+        """Arrays of zeros for the results of ended episodes.
 
-        Not by `np.zeros_like`, which writes them: these take no memory where no episode has ended.
+        Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows of
+        games that never end.
         """
         like = (self.episodes, self.masks, self.observations, self.done)
         return stepping.Finals(*[np.zeros(array.shape, array.dtype) for array in like])
@@ -344,7 +307,7 @@ class RunningGames(abc.ABC):
     def _share_out(self, call: Callable[..., int | None], *arrays: NDArray[Any]) -> int:
         """Call a function in each thread, for its share of the games.
 
-        Games do not depend on each other, so the results are those of one thread.
+        Games do not depend on each other, so the results do not depend on the number of threads.
 
         Args:
             call: takes a bundle and the arrays.
@@ -372,9 +335,9 @@ class RunningGames(abc.ABC):
         self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """All that a copy needs to play on as the original would.
+        """Everything that a copy needs to continue like the original.
 
-        Threads, bundles of views and compiled rules are made anew.
+        Threads, bundles of views and compiled rules are left out; the copy makes its own.
         """
         state = vars(self) | {"_pool": None, "rule": None}
         state["_settings"] = self._settings._replace(**dict.fromkeys(self._compiled_rules()))
@@ -414,45 +377,21 @@ class Batch(RunningGames):
 
     Attributes:
         observations: array of shape (n, L).
-
-    Args:
-        observation: one of `observations.OBSERVATIONS`.
-        mask: one of `MASKS`.
-        dtype: of observations, one of `observations.DTYPES`.
-
-    The other arguments are those of `RunningGames`.
     """
 
     _compiled = stepping
 
-    def __init__(
-        self,
-        count: int,
-        rules: str | Rules,
-        observation: str,
-        reward: str | RewardFunction,
-        mask: str,
-        illegal: str,
-        max_moves: int,
-        threads: int = 1,
-        *,
-        dtype: DTypeLike = "float32",
-        autoreset: int = stepping.SAME_STEP,
-    ) -> None:
-        super().__init__(count, rules, reward, illegal, max_moves, threads, autoreset)
-        announce(stepping.reset_all)
-        self._settings = stepping.Settings(
-            rules=self.rule,
-            distinct=check_choice("mask", mask, MASKS) == "distinct",
-            observation=check_observation(observation),
-            reward=self._reward_kind,
-            penalty=ILLEGAL_PENALTY,
-            max_moves=self.max_moves,
-            autoreset=self._autoreset,
-            strict=self._strict,
+    def __init__(self, settings: MoveSettings) -> None:
+        super().__init__(settings)
+        count, observation = settings.num_envs, settings.observation
+        self._settings = stepping.CompiledSettings(
+            **self._common_settings(),
+            distinct=settings.mask == "distinct",
+            observation=OBSERVATIONS.index(observation),
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
-        self.observation_space = observation_space(self.rules, observation, check_dtype(dtype))
+        dtype = check_dtype(settings.dtype)
+        self.observation_space = observation_space(self.rules, observation, dtype)
         self.action_space = gym.spaces.Discrete(len(all_moves(self.rules)))
         self._words, self.masks = new_masks(count, self.rules)  # the same memory
         self._shown = np.zeros(count, SHOWN)
@@ -462,7 +401,7 @@ class Batch(RunningGames):
         self._share_buffers()
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the masks, which are in the words."""
+        """The state without the masks, which are views of the words."""
         state = super().__getstate__()
         del state["masks"]
         return state

@@ -1,34 +1,22 @@
-"""One limit of an episode: what an environment's spec says of it is what the environment keeps."""
+"""One limit of an episode, on which an environment and its spec agree."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.episodes.batch import RunningGames, check_positive
+from four_seasons_env.episodes.batch import RunningGames
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
 
-def shorter(max_moves: int, max_episode_steps: int | None) -> int:
-    """The limit of games of which both are asked.
-
-    Raises:
-        ValueError: for a limit that is not a positive integer.
-    """
-    if max_episode_steps is None:
-        return max_moves
-    check_positive("max_episode_steps", max_episode_steps)
-    return min(check_positive("max_moves", max_moves), max_episode_steps)
-
-
 class LimitInSpec:
     """For environments over a batch: `spec.max_episode_steps` is the `max_moves` of the games.
 
-    The limit is not registered. Gymnasium would then wrap each environment in a `TimeLimit` of that
-    many steps, whatever `max_moves` is, which calls a game truncated that is won with its last
-    move. A `TimeLimit` that one asks for, by `gym.make(..., max_episode_steps=...)`, comes on top.
+    The limit is not registered. Otherwise Gymnasium would wrap each environment in a `TimeLimit` of
+    that many steps, whatever `max_moves` is, and would truncate games that are won with their last
+    move. `gym.make(..., max_episode_steps=...)` adds a `TimeLimit` to this limit.
     """
 
     _batch: RunningGames
@@ -36,7 +24,7 @@ class LimitInSpec:
 
     @property
     def spec(self) -> Any:
-        """What `gym.make` or `gym.make_vec` has made this environment of, if they have."""
+        """The spec that `gym.make` or `gym.make_vec` has made this environment from, if any."""
         return self._spec
 
     @spec.setter

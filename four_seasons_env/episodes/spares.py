@@ -1,6 +1,6 @@
-"""`Spares`: arrays that were given out are given out again once nobody holds them.
+"""`Spares`: arrays that are returned to callers again once nobody refers to them.
 
-A large new array costs more than what is written into it, as the system clears each of its pages.
+Allocating a large array costs more than writing it, because the system clears each of its pages.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Arrays = TypeVar("Arrays", bound=tuple[NDArray[Any], ...])
+T = TypeVar("T", bound=tuple[NDArray[Any], ...])
 
 _MOST = 4
-"""Tuples that are remembered: those of a step, of the one before, and spares."""
+"""Tuples that are kept: those of this step, of the step before, and spares."""
 
 
 def _references(arrays: Iterable[NDArray[Any]]) -> list[int]:
-    """How often each array is referred to, by names, views, tensors and the like."""
+    """How many names, views, tensors and the like refer to each array."""
     return [sys.getrefcount(array) for array in arrays]
 
 
 (_UNHELD,) = _references((np.zeros(1),))
-"""Of an array that only its tuple refers to."""
+"""References to an array that only its tuple refers to."""
 
 
-class Spares(Generic[Arrays]):
-    """Tuples of arrays, all made alike.
+class Spares(Generic[T]):
+    """Tuples of arrays of the same shapes and dtypes.
 
-    What is given out of them are to be views: their flags and shapes are then their owner's.
+    Return only views of them to a caller, who may change a view's flags and shape.
     """
 
     def __init__(self) -> None:
-        self._given: deque[Arrays] = deque(maxlen=_MOST)
+        self._given: deque[T] = deque(maxlen=_MOST)
 
-    def take(self, make: Callable[[], Arrays]) -> Arrays:
-        """Arrays that nobody holds, as they were left; new ones if there are none."""
+    def take(self, make: Callable[[], T]) -> T:
+        """Arrays that nobody refers to, with their old content; new ones if there are none."""
         for arrays in self._given:
             if set(_references(arrays)) == {_UNHELD}:
                 return arrays
@@ -46,6 +46,6 @@ class Spares(Generic[Arrays]):
         self._given.append(arrays)
         return arrays
 
-    def __reduce__(self) -> tuple[type[Spares[Arrays]], tuple[()]]:
-        """A copy has given out nothing yet."""
+    def __reduce__(self) -> tuple[type[Spares[T]], tuple[()]]:
+        """A copy starts empty."""
         return Spares, ()

@@ -19,7 +19,7 @@ from four_seasons_env.rewards import reward_of
 
 EPISODE = np.dtype(
     [
-        ("deal", "i8"),  # the deal's number, -1 for a deck of one's own
+        ("deal", "i8"),  # the deal's number, -1 for a custom deck
         ("steps", "i4"),  # actions taken, illegal ones too
         ("score", "f8"),  # sum of rewards
         ("cards_up", "i8"),
@@ -37,14 +37,14 @@ DERIVED = ("deal", "cards_up", "won", "over")
 _NO_EPISODE = np.zeros(1, EPISODE)[0]
 
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
-"""When the next episode starts: in the step in which one ends, in the step after it, or when asked.
+"""When the next episode starts: in the step that ends one, in the step after it, or by `reset`.
 
-By Gymnasium's names (`gymnasium.vector.AutoresetMode`).
+The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
 
-class Settings(NamedTuple):
-    """What does not change while games are played."""
+class CompiledSettings(NamedTuple):
+    """The settings of move-level games as compiled functions take them."""
 
     rules: NDArray[np.void]  # RULE (1,)
     distinct: bool  # masks leave out the moves that only rename spaces
@@ -54,11 +54,11 @@ class Settings(NamedTuple):
     max_moves: int
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
     strict: bool  # illegal actions are refused
-    shares: NDArray[np.float32]  # (slots,), what a count is in an observation of float32
+    shares: NDArray[np.float32]  # (slots,), what a count of 1 is in an observation of float32
 
 
 class Buffers(NamedTuple):
-    """The games and all that is written of them; a row a game."""
+    """The games and everything that is written about them; one row for each game."""
 
     games: NDArray[np.void]  # GAME (n,)
     episodes: NDArray[np.void]  # EPISODE (n,)
@@ -74,7 +74,7 @@ class Buffers(NamedTuple):
 
 
 class Finals(NamedTuple):
-    """What is told of episodes that have ended, a row a game; zeros for all other games."""
+    """The results of episodes that have ended, one row for each game; zeros for other games."""
 
     episodes: NDArray[np.void]  # EPISODE (n,)
     masks: NDArray[np.int8]  # (n, actions)
@@ -114,6 +114,7 @@ def end_step(g, rule, episode, cards_before, settings):
     reward = -settings.penalty if episode.illegal else 0.0
     reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - cards_before, episode.won)
     episode.score += reward
+    # An action of the next-deal environment plays several moves; an illegal action plays none.
     spent = max(np.int64(g.moves), np.int64(episode.steps))
     return reward, spent >= settings.max_moves and not episode.over
 
@@ -129,8 +130,8 @@ def _begin(i, bundle):
 
 
 @jit
-def start_as_told(g, rule):
-    """Set up the opening of the deal of a game's ``deal`` field; where that is -1, of its deck."""
+def start_asked(g, rule):
+    """Set up the opening of the deal in a game's ``deal`` field; if that is -1, of its deck."""
     if g.deal >= 0:
         start(g, rule, g.deal)
     else:
@@ -139,7 +140,7 @@ def start_as_told(g, rule):
 
 @inlined
 def no_step(i, buffers):
-    """Say of a game that is dealt anew in place of a step: nothing earned, nothing ended."""
+    """Write the results of a game that is dealt again in place of a step: no reward, no end."""
     buffers.rewards[i] = 0.0
     buffers.terminated[i] = False
     buffers.truncated[i] = False
@@ -156,7 +157,7 @@ def _deal(i, bundle):
 
 @jit
 def reset_all(bundle, chosen):
-    """Deal each chosen game anew, with the next deal of its stream."""
+    """Start each chosen game with the next deal of its stream."""
     for i in range(len(chosen)):
         if chosen[i]:
             _deal(i, bundle)
@@ -164,16 +165,16 @@ def reset_all(bundle, chosen):
 
 @jit
 def reset_to(bundle, chosen):
-    """Start each chosen game at the deal of its ``deal`` field; where that is -1, from its deck."""
+    """Start each chosen game with the deal in its ``deal`` field; if that is -1, with its deck."""
     for i in range(len(chosen)):
         if chosen[i]:
-            start_as_told(bundle.buffers.games[i], bundle.settings.rules[0])
+            start_asked(bundle.buffers.games[i], bundle.settings.rules[0])
             _begin(i, bundle)
 
 
 @jit
 def derive_all(bundle):
-    """Write all that follows from the games: what belongs to steps and rewards stays."""
+    """Write everything that follows from the positions; steps, scores and rewards stay."""
     buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
     for i in range(len(buffers.games)):
@@ -187,8 +188,9 @@ def derive_all(bundle):
 def first_refused(bundle, actions):
     """Index of the first game that cannot take its action; -1 if there is none.
 
-    An action is refused out of range and, where strict, if it is illegal; where an ended game must
-    be reset (DISABLED), any is. Actions of games that are dealt anew instead are not looked at.
+    An action out of range is refused, as is an illegal one if the settings are strict. With
+    DISABLED, every action of an ended game is refused. With NEXT_STEP an ended game is dealt again,
+    so its action does not matter.
     """
     masks, episodes, done = bundle.buffers.masks, bundle.buffers.episodes, bundle.buffers.done
     autoreset, strict = bundle.settings.autoreset, bundle.settings.strict
@@ -210,8 +212,8 @@ def step_all(bundle, actions, out):
     """Take one action in each game, if none of them is refused, and write the observations.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
-    its opening (a tiny deck can be) ends at its first step. With NEXT_STEP, a game that has ended
-    is dealt anew; else nothing is.
+    its opening (with a tiny deck) ends at its first step. With NEXT_STEP, a game that has ended is
+    dealt again here; in the other modes it is not.
 
     Args:
         actions: int64 (n,).
@@ -219,12 +221,14 @@ def step_all(bundle, actions, out):
 
     Returns:
         How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot
-        take its action: nothing is played then.
+        take its action: then no game has moved.
     """
+    # All actions are checked before any is taken, so a refused step leaves every game as it was.
     refused = first_refused(bundle, actions)
     if refused >= 0:
         return -1 - refused
     buffers, settings = bundle.buffers, bundle.settings
+    # Taken out of the tuple once: inside the loop that costs time.
     games, episodes, words, masks, shown, counts, rewards, terminated, truncated, done, _ = buffers
     rule, distinct, kind = settings.rules[0], settings.distinct, settings.observation
     ended = 0
@@ -243,6 +247,7 @@ def step_all(bundle, actions, out):
                 play(g, rule, actions[i])
                 episode.over = not legal(g, rule, distinct, words[i])
                 episode.cards_up = g.cards_up
+                # Writes only the slots that the move has changed.
                 refresh(g, rule, kind, shown[i], counts[i], actions[i])
             else:
                 episode.illegal = True
@@ -250,18 +255,18 @@ def step_all(bundle, actions, out):
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]
         ended += done[i]
-    show_all(counts, settings.shares, out)
+    show_all(counts, settings.shares, out)  # one pass over all games is faster than one for each
     return ended
 
 
 @jit
 def deal_ended(bundle, out, final_episodes, final_masks, final_observations, filled):
-    """Keep what belongs to the episodes that have ended, and deal their games anew.
+    """Copy the results of the episodes that have ended, and deal their games again.
 
     Args:
-        out: the observations that `step_all` has written; the new episodes' take their place.
-        final_episodes: a field of `Finals`, as are those after it. Of the rows of games that have
-            not ended only those that an earlier call has filled are written.
+        out: the observations that `step_all` has written; those of new episodes replace them.
+        final_episodes: a field of `Finals`, as are the arguments after it. Rows of games that have
+            not ended are cleared if an earlier call has filled them.
     """
     buffers, settings = bundle.buffers, bundle.settings
     for i in range(len(filled)):

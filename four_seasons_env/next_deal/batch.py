@@ -8,86 +8,37 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.episodes.batch import RunningGames, check_choice, check_positive
-from four_seasons_env.episodes.stepping import SAME_STEP
+from four_seasons_env.episodes.batch import RunningGames
 from four_seasons_env.game import IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
 from four_seasons_env.next_deal.reach import write_path
-from four_seasons_env.observations import OBSERVATIONS as VECTORS
+from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealSettings
 from four_seasons_env.observations import observation_length
-from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
 from four_seasons_env.rules import Rules
-
-OBSERVATIONS = ("features", *VECTORS)
-
-_LARGEST_SEARCH = 6500
-"""Expansions at most: then a search still fits into its table of positions met."""
 
 
 class NextDealBatch(RunningGames):
-    """Running games whose actions are positions.
-
-    Args:
-        count: number of games.
-        rules: the rule set.
-        candidates: K, positions to choose among at most.
-        expansions: positions that an enumeration expands at most.
-        endings: one of `stepping.ENDINGS`.
-        ending_expansions: positions that a search for a win expands at most.
-        order: one of `enumeration.ORDERS`.
-        observation: one of `OBSERVATIONS`.
-
-    The other arguments are those of `RunningGames`.
-    """
+    """Running games whose actions are positions."""
 
     _compiled = stepping
 
-    def __init__(
-        self,
-        count: int,
-        rules: str | Rules,
-        *,
-        candidates: int,
-        expansions: int,
-        endings: str,
-        ending_expansions: int,
-        order: str,
-        observation: str,
-        reward: str | RewardFunction,
-        illegal: str,
-        max_moves: int,
-        threads: int = 1,
-        autoreset: int = SAME_STEP,
-    ) -> None:
-        super().__init__(count, rules, reward, illegal, max_moves, threads, autoreset)
-        announce(stepping.reset_all)
-        check_positive("candidates", candidates)
-        for name, value in (("expansions", expansions), ("ending_expansions", ending_expansions)):
-            if check_positive(name, value) > _LARGEST_SEARCH:
-                raise ValueError(f"{name} must be at most {_LARGEST_SEARCH:,}, not {value:,}")
-        check_choice("endings", endings, stepping.ENDINGS)
-        check_choice("order", order, ORDERS)
-        check_choice("observation", observation, OBSERVATIONS)
-        self._settings = stepping.Settings(
-            **self._compiled_rules(),
-            observation=OBSERVATIONS.index(observation) - 1,
-            order=ORDERS.index(order),
-            expansions=int(expansions),
-            endings=stepping.ENDINGS.index(endings),
-            ending_expansions=int(ending_expansions),
-            reward=self._reward_kind,
-            penalty=ILLEGAL_PENALTY,
-            max_moves=self.max_moves,
-            autoreset=self._autoreset,
-            strict=self._strict,
+    def __init__(self, settings: NextDealSettings) -> None:
+        super().__init__(settings)
+        self._settings = stepping.CompiledSettings(
+            **self._common_settings(),
+            observation=OBSERVATIONS.index(settings.observation) - 1,
+            order=ORDERS.index(settings.order),
+            expansions=int(settings.expansions),
+            endings=stepping.ENDINGS.index(settings.endings),
+            ending_expansions=int(settings.ending_expansions),
         )
-        k, held = int(candidates), stepping.held(expansions) + 1
-        one = _candidate_space(self.rules, observation, k)
+        count, k = settings.num_envs, int(settings.candidates)
+        held = stepping.held(settings.expansions) + 1
+        one = _candidate_space(self.rules, settings.observation, k)
         self.observation_space = gym.spaces.Dict(
             {"observation": one, "action_mask": gym.spaces.Box(0, 1, (k,), np.int8)}
         )
@@ -130,9 +81,10 @@ class NextDealBatch(RunningGames):
         self.played[:] = played
 
     def consider(self, games: NDArray[Any]) -> None:
-        """Write the candidates of any positions into the first rows, for players.
+        """Write the candidates of any positions into the first rows, for agents.
 
-        Where endings are searched and nothing is hidden there are none: `played_by` has the ending.
+        A position in which nothing is hidden has no candidates where endings are searched; then
+        `played_by` returns the ending.
 
         Args:
             games: GAME array of shape (n,), n at most the number of games here.
@@ -143,7 +95,7 @@ class NextDealBatch(RunningGames):
     def candidates_like(
         self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Which candidates a player has decided for, who plays from these positions on its own.
+        """The candidates that match the moves of a player who plays these games move by move.
 
         Args:
             before: GAME array of shape (n,), where the moves were played; overwritten.
@@ -151,8 +103,8 @@ class NextDealBatch(RunningGames):
             moves: int64 of shape (n,).
 
         Returns:
-            The candidate, or -1 where it is not offered, int64 of shape (n,); and whether the move
-            has ended a decision, bool of shape (n,).
+            The candidate, or -1 if it is not offered, int64 of shape (n,); and whether the move has
+            ended a decision, bool of shape (n,).
         """
         keys = np.zeros(self.masks.shape, np.uint64)
         stepping.keys_of(self._whole, keys)
@@ -168,7 +120,7 @@ class NextDealBatch(RunningGames):
         return [int(move) for move in played[played >= 0]]
 
     def moves_of(self, index: int, action: int) -> list[Move]:
-        """The moves behind an action of a game, up to and with the deal that ends it.
+        """The moves of an action of a game, including the deal that ends it.
 
         Raises:
             ValueError: for an action that is not offered.
@@ -198,7 +150,7 @@ class NextDealBatch(RunningGames):
 
 
 def _candidate_space(rules: Rules, observation: str, candidates: int) -> gym.spaces.Box:
-    """Of the observations of all candidates of a position."""
+    """The space of the observations of all candidates of a position."""
     if observation == "features":
         largest = max(SUIT_ROWS, PILE_ROWS, GAME_ROWS)
         return gym.spaces.Box(0, largest, (candidates, row_length(rules.piles)), np.int16)

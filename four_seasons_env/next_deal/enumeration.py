@@ -1,9 +1,8 @@
-"""Which positions are offered as actions: best-first by hand-made advice, or breadth-first.
+"""Which positions are offered as actions, best first by a hand-made score or breadth-first.
 
-The order decides two things: which positions are met before the limit of a search, and which of
-those that are met stand among the candidates, and in what order. `advice` is knowledge of the game
-that was written by hand, not learned; the order `breadth` knows nothing, and meets positions by the
-number of moves that lead there.
+The order decides which positions a search meets before its limit, which of these become candidates,
+and in what order the candidates stand. `advice` is knowledge of the game that was written by hand,
+not learned. `breadth` uses no knowledge and meets positions by the number of moves that lead there.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ HELD = 2.5
 """Positions that a search holds at most, for each that it may expand."""
 
 _PRICE = np.float32(0.02)
-"""Of a move, in units of `advice`, where a card up is 1."""
+"""Price of a move, in units of `advice`, where a card up is 1."""
 
 
 @jit
 def advice(g, rule):
-    """How near a position is to a win by a hand-made score: more is nearer.
+    """A hand-made score of how near a position is to a win: larger is nearer.
 
     A card up counts 1, a card in the stock or in the waste -1, a pile that is not a space -1. A
     card on top of one that goes up next costs 0.3, a break of sequence in the waste 0.5, and a card
@@ -74,7 +73,7 @@ def advice(g, rule):
 def _rank(row, rule, order, search):
     """Write the worth of a position by the order."""
     if order == BREADTH:
-        search.worths[row] = -np.float32(row)
+        search.worths[row] = -np.float32(row)  # rows are numbered in the order of meeting
     else:
         price = _PRICE * np.float32(search.depths[row])
         search.worths[row] = advice(search.positions[row], rule) - price
@@ -82,7 +81,7 @@ def _rank(row, rule, order, search):
 
 @jit
 def enumerate_positions(g, rule, free, until, order, expansions, search):
-    """Meet the positions that can be reached, in an order.
+    """Find the positions that can be reached, in an order.
 
     Args:
         until: one of `UNTIL_HIDDEN` and `UNTIL_PROGRESS`.
@@ -90,7 +89,7 @@ def enumerate_positions(g, rule, free, until, order, expansions, search):
         expansions: positions to expand at most.
 
     Returns:
-        How many positions there are, and whether these are all.
+        How many positions were found, and whether these are all.
     """
     begin(g, rule, until, np.int64(HELD * expansions), expansions, search)
     _rank(0, rule, order, search)
@@ -99,6 +98,8 @@ def enumerate_positions(g, rule, free, until, order, expansions, search):
         first, end = expand_best(rule, free, until, search)
         for new in range(first, end):
             _rank(new, rule, order, search)
+            # A position where a card may be dealt (turns 0) is a candidate, and expanded as well.
+            # With nothing hidden, 0 means that it was reached by a deal, which is progress.
             stops = search.turns[new] > 0 or (until == UNTIL_PROGRESS and search.turns[new] == 0)
             if not stops:
                 wait(new, search)
@@ -142,7 +143,7 @@ def choose(count, search, chosen, most, on):
         count: positions of the search.
         chosen: int64 with room for ``most``.
         most: of them at most.
-        on: where there are none, take the positions on the way, so that the game can continue.
+        on: if there are none, take positions on the way instead, so that the game can continue.
 
     Returns:
         How many there are.

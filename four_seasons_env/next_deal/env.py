@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.env import GameEnv
-from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch
+from four_seasons_env.next_deal.settings import (
+    CANDIDATES,
+    ENDING_EXPANSIONS,
+    EXPANSIONS,
+    NextDealSettings,
+)
 from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules
-
-CANDIDATES, EXPANSIONS, ENDING_EXPANSIONS = 32, 60, 400
-"""Defaults of both environments. Four decisions in five have fewer candidates than that."""
+from four_seasons_env.rules import Rules, get_rules
 
 
 class FourSeasonsNextDealEnv(GameEnv):
@@ -22,25 +25,26 @@ class FourSeasonsNextDealEnv(GameEnv):
 
     ## Description
     The game of `FourSeasonsEnv`, by the same rules and with the same deals, in larger steps.
-    Between two cards of the stock nothing is hidden, so a player may look at every position that
+    Between two cards of the stock nothing is hidden, so a player can examine every position that
     can be reached before the next card is turned. Those are the actions: the environment finds
-    them, plays the moves that lead to the one that is chosen, and turns the card. An episode of
-    four-seasons has at most 46 decisions, where the game has some 200 moves.
+    them, plays the moves that lead to the chosen one, and turns the card. An episode of
+    four-seasons has at most 46 decisions, while the game has some 200 moves.
 
     ## Action Space
-    `Discrete(candidates)`: action k chooses the k-th candidate of those that were found, the most
-    promising first by `order`. Which are there, `info["action_mask"]`, `action_masks()` and the
-    observation's `action_mask` tell; positions that differ in the names of equal piles only are one
-    candidate. `moves_of(k)` gives the moves behind an action. Where a move turns a card by itself,
-    as filling a space from the stock does, the decision ends with that move.
+    `Discrete(candidates)`: action k chooses candidate k of those that were found, the most
+    promising first by `order`. `info["action_mask"]`, `action_masks()` and the observation's
+    `action_mask` mark the valid ones. Positions that differ only in the order of their piles are
+    one candidate. `moves_of(k)` returns the moves of an action. If a move turns a card
+    automatically, such as filling a space from the stock, the decision ends with that move.
 
     ## Observation Space
     `Dict`:
 
-    - `observation`: of each candidate, what a player may know of that position, a row of zeros
-      where there is none. With `"features"`, `Box(0, rows, (K, S), int16)`: row numbers of three
-      tables, for networks that sum rows (`four_seasons_env.next_deal.features`). With `"tops"` or
-      `"cards"`, `Box(0, 1, (K, L), float32)`: the vectors of `four_seasons_env.observations`.
+    - `observation`: one row for each candidate, with what a player knows of that position; zeros
+      where there is no candidate. With `"features"`, `Box(0, rows, (K, S), int16)`: row numbers of
+      three tables, for networks that sum rows (`four_seasons_env.next_deal.features`). With
+      `"tops"` or `"cards"`, `Box(0, 1, (K, L), float32)`: the vectors of
+      `four_seasons_env.observations`.
     - `action_mask`: `Box(0, 1, (K,), int8)`, 1 where there is a candidate.
 
     ## Starting State
@@ -51,27 +55,29 @@ class FourSeasonsNextDealEnv(GameEnv):
 
     ## Episode End
     Terminated when won, or when nothing is left to decide. With `endings="search"` the environment
-    plays the rest once nothing is hidden (at the last card of the stock): a search expands up to
-    `ending_expansions` positions, and its win is played, or else the way to the most cards up that
-    it met. What it does not win counts as lost, though it may not be. With `endings="policy"` the
-    choice is among positions up to the next move that cannot be taken back, until the game is won
-    or no such move is found. Truncated after `max_moves` moves of the game, or as many actions.
+    plays the rest when nothing is hidden any more (at the last card of the stock): a search expands
+    up to `ending_expansions` positions, and the environment plays the win that it finds, or the
+    moves that lead to the most cards up. A game that this does not win counts as lost, even if it
+    could be won. With `endings="policy"` the choice is among positions up to the next move that
+    cannot be taken back, until the game is won or no such move is found. Truncated after
+    `max_moves` moves of the game, or as many actions.
 
     ## Information
     As in `FourSeasonsEnv`, and `moves`: the numbers of the moves played by the last action, a tuple
-    of ints, those of an ending included. Played one after the other on a `Game` of the same deal,
-    they give the same game.
+    of ints, including those of an ending. Played in order on a `Game` of the same deal, they give
+    the same game.
 
     ## Arguments
     - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`, `reveal_deal`: as in
       `FourSeasonsEnv`.
-    - `candidates`: K, how many positions are offered at most.
-    - `expansions`: positions whose successors are looked at, at most; 2.5 times as many are held.
+    - `candidates`: K, the number of positions offered, at most.
+    - `expansions`: positions that the search for candidates expands, at most; it holds 2.5 times as
+      many.
     - `endings`: `"search"` or `"policy"`, see above.
-    - `ending_expansions`: of a search for a win.
-    - `order`: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead there:
-      no knowledge of the game. It decides which positions are found and offered if there are more
-      than the limits allow, and leads the search for a win.
+    - `ending_expansions`: positions that the search for a win expands, at most.
+    - `order`: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
+      position, which uses no knowledge of the game. It decides which positions are found and
+      offered if there are more than the limits allow, and guides the search for a win.
     - `observation`: `"features"`, `"tops"` or `"cards"`.
 
     ## References
@@ -101,9 +107,8 @@ class FourSeasonsNextDealEnv(GameEnv):
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
     ) -> None:
-        batch = NextDealBatch(
-            1,
-            rules,
+        settings = NextDealSettings(
+            rules=get_rules(rules),
             candidates=candidates,
             expansions=expansions,
             endings=endings,
@@ -112,14 +117,16 @@ class FourSeasonsNextDealEnv(GameEnv):
             observation=observation,
             reward=reward,
             illegal=illegal,
+            render_mode=render_mode,
             max_moves=max_moves,
+            reveal_deal=reveal_deal,
         )
-        super().__init__(batch, render_mode, reveal_deal)
+        super().__init__(NextDealBatch(settings))
 
     def moves_of(self, action: int) -> list[Move]:
-        """The moves behind an action, up to and with the one that turns a card.
+        """The moves of an action, including the one that turns a card.
 
-        After the step, `info["moves"]` also holds what an ending adds once that card is seen.
+        After the step, `info["moves"]` also holds the moves of an ending, if there is one.
 
         Raises:
             ValueError: for an action that is not offered.

@@ -1,14 +1,14 @@
-"""What can be reached from a position before the next hidden card is turned: the search itself.
+"""Search for the positions that can be reached before the next hidden card is turned.
 
-Half of the time there are no more than a dozen such positions; with many spaces there are
-thousands. A search is best-first, and holds what it has met in the rows of `Search`: `begin` enters
-the first position, `expand_best` adds the successors of the waiting one of most worth, `wait` lets
-a position wait for that, and `goes_on` says when to stop. What a position is worth is the caller's
-choice: the environment's order is in `enumeration`, the planner has one of its own.
+Half of the time there are at most a dozen such positions; with many spaces there are thousands. The
+search is best-first and holds the positions that it has met in the rows of `Search`. `begin` enters
+the first position, `wait` puts a position into the queue, `expand_best` takes the best one out and
+adds its successors, and `goes_on` says when to stop. The caller decides what a position is worth:
+`enumeration` has the order of the environment, the planner has its own.
 
-Where a move turns a card by itself, as filling a space from the stock does, what counts is the
-position just before that card is seen. A position that is met again by a shorter way is reached by
-that one from then on.
+Some moves turn a card automatically, such as filling a space from the stock. Then the position
+reached is the one just before that card is seen. A position that is met again by fewer moves is
+reached by those from then on.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
 
 UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = range(3)
-"""How far a search goes: up to the move that turns a hidden card; up to and with the next move that
-cannot be taken back; or to the end of the game. The last two are for games with nothing hidden."""
+"""How far a search goes: to the move that turns a hidden card; to the next move that cannot be
+taken back, which is included; or to the end of the game. The last two are for games with nothing
+hidden."""
 
 NOT_YET = -1
 """In `Search.turns`: a search does not stop at this position."""
@@ -38,15 +39,15 @@ WON = np.float32(1e9)
 DEEPEST = 250
 """Moves to a position at most; those that far away are not expanded."""
 
-_SLOTS = 1 << 15  # of the table of positions met; far more than a search may hold
+_SLOTS = 1 << 15  # of the table of positions met; a search fills half of it at most
 _SLOT = np.uint64(_SLOTS - 1)
 _ONE = np.uint64(1)
 
 STATE = np.dtype(
     [
-        ("number", "u8"),  # of the search, counted from 1
+        ("number", "u8"),  # of the search, counted from 1: it marks the table's entries
         ("count", "i8"),  # positions held
-        ("waiting", "i8"),  # of which wait to be expanded
+        ("waiting", "i8"),  # of these, positions that wait to be expanded
         ("expansions", "i8"),  # positions that may still be expanded
         ("most", "i8"),  # positions to hold at most
     ]
@@ -55,11 +56,11 @@ STATE = np.dtype(
 
 
 class Search(NamedTuple):
-    """Buffers of a search, and what it has found: one row a position, the first the root's."""
+    """Buffers of a search and its results: one row for each position; row 0 is the root."""
 
     positions: NDArray[Any]  # GAME (size,)
-    values: NDArray[np.float32]  # (size,) what the caller thinks of it; WON if it is won
-    worths: NDArray[np.float32]  # (size,) by which it is ordered: value less a price of moves
+    values: NDArray[np.float32]  # (size,) the caller's value of it; WON if it is won
+    worths: NDArray[np.float32]  # (size,) what orders the queue: value less a price of moves
     depths: NDArray[np.int64]  # (size,) moves that lead there
     parents: NDArray[np.int64]  # (size,) the position that it was reached from, -1 for the root
     moves: NDArray[np.int64]  # (size,) by this move
@@ -72,10 +73,10 @@ class Search(NamedTuple):
 
 
 def new_search(rules: Rules, size: int) -> Search:
-    """Buffers for searches that hold so many positions at most.
+    """Buffers for searches that hold at most ``size`` positions.
 
     Raises:
-        ValueError: for more than the table has room for.
+        ValueError: for a size that the table has no room for.
     """
     if not 1 <= size <= _SLOTS // 2:
         raise ValueError(f"a search may hold 1 to {_SLOTS // 2:,} positions, not {size:,}")
@@ -97,14 +98,18 @@ def new_search(rules: Rules, size: int) -> Search:
 
 @jit
 def position_key(g, rule):
-    """A hash of the position, the same in whichever order its piles stand."""
+    """A hash of the position, the same in any order of its piles."""
     key, _ = position_keys(g, rule)
     return key
 
 
 @jit
 def _met(key, row, search):
-    """The row in which this search holds a position; if it holds none, this is its row now."""
+    """The row in which this search holds a position; a position that is new gets ``row``.
+
+    Entries of earlier searches carry another number and count as empty, so the table is never
+    cleared.
+    """
     table, number = search.table, search.state[0].number
     i = key & _SLOT
     while table[i, 1] == number:
@@ -119,7 +124,7 @@ def _met(key, row, search):
 
 @jit
 def _note(rule, parent, move, row, until, search):
-    """Fill in the row of a position that has been met for the first time."""
+    """Fill in the row of a position that is new."""
     g = search.positions[row]
     search.depths[row] = search.depths[parent] + 1 if parent >= 0 else 0
     search.parents[row] = parent
@@ -127,7 +132,7 @@ def _note(rule, parent, move, row, until, search):
     search.expanded[row] = False
     goes_on = legal(g, rule, True, search.masks[row])
     search.values[row] = WON if is_won(g, rule) else np.float32(0)
-    may_deal = until == UNTIL_HIDDEN and goes_on and search.masks[row, 0] & _ONE != 0
+    may_deal = until == UNTIL_HIDDEN and goes_on and search.masks[row, 0] & _ONE != 0  # move 0
     search.turns[row] = 0 if may_deal else NOT_YET
 
 
@@ -153,7 +158,7 @@ def begin(g, rule, until, most, expansions, search):
 
 @inlined
 def wait(row, search):
-    """Let a position, whose worth is known, wait to be expanded."""
+    """Put a position, whose worth is known, into the queue."""
     state = search.state[0]
     push(search.heap, state.waiting, search.worths, row)
     state.waiting += 1
@@ -161,14 +166,14 @@ def wait(row, search):
 
 @inlined
 def goes_on(search):
-    """Whether there is a position to expand, and the limits allow it."""
+    """Whether there is a position to expand and the limits allow it."""
     state = search.state[0]
     return state.expansions > 0 and state.waiting > 0 and state.count < state.most
 
 
 @inlined
 def expand_best(rule, free, until, search):
-    """Add the successors of the waiting position of most worth.
+    """Take the position of most worth out of the queue, and add its successors.
 
     Returns:
         The first row of the new positions, and the row after the last.
@@ -184,10 +189,10 @@ def expand_best(rule, free, until, search):
 
 @jit
 def _shorten(g, rule, parent, move, row, search):
-    """Reach a position that has been met by a shorter way, at the end of which it is ``g``.
+    """Record a shorter way to a position that has been met; ``g`` is the position at its end.
 
-    Its piles may stand in another order there. The moves that go on from one that has been expanded
-    are for its own order.
+    The piles of ``g`` may stand in another order. The moves of its successors are for the order of
+    the row, so once it has been expanded only a way that leads to the same order will do.
     """
     if search.expanded[row]:
         for pile in range(rule.piles):
@@ -205,13 +210,13 @@ def _shorten(g, rule, parent, move, row, search):
 
 @jit
 def is_progress(rule, move):
-    """Whether a move deals, or brings a card from the waste or to a foundation."""
+    """Whether a move deals, or takes a card from the waste or to a foundation."""
     return rule.source[move] in (WASTE, STOCK) or rule.target[move] == FOUNDATION
 
 
 @jit
 def _expand(row, rule, free, until, search):
-    """Add the successors of a position that have not been met.
+    """Add the successors of a position that are new.
 
     Args:
         row: of the position.
@@ -231,11 +236,12 @@ def _expand(row, rule, free, until, search):
             continue
         if count == state.most:
             break
+        # Played in the next free row; a position that is not new is overwritten there.
         search.positions[count] = search.positions[row]
         reached = search.positions[count]
         play(reached, rule, move)
         turned = until == UNTIL_HIDDEN and reached.dealt != dealt
-        if turned:
+        if turned:  # by a refill: play it without, so that the hidden card stays hidden
             search.positions[count] = search.positions[row]
             play(reached, free, move)
         met = _met(position_key(reached, rule), count, search)
@@ -256,7 +262,7 @@ def write_path(row, parents, moves, path):
 
     Args:
         row: of the position.
-        parents: those of the search, and its ``moves``.
+        parents: of the search, as are ``moves``.
         path: integers, with room for `DEEPEST` + 1.
     """
     length = 0

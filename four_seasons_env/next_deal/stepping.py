@@ -28,7 +28,7 @@ from four_seasons_env.episodes.stepping import (
     end_step,
     first_refused,
     no_step,
-    start_as_told,
+    start_asked,
     start_episode,
 )
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
@@ -53,8 +53,8 @@ LONGEST = 2 * (DEEPEST + 2)
 """Moves of one action at most: to a position, the next deal, and an ending."""
 
 
-class Settings(NamedTuple):
-    """What does not change while games are played."""
+class CompiledSettings(NamedTuple):
+    """The settings of next-deal games as compiled functions take them."""
 
     rules: NDArray[np.void]  # RULE (1,)
     free: NDArray[np.void]  # RULE (1,), without refills, under which moves turn no cards
@@ -71,7 +71,7 @@ class Settings(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """The games and all that is written of them; a row a game."""
+    """The games and everything that is written about them; one row for each game."""
 
     games: NDArray[Any]  # GAME (n,)
     episodes: NDArray[Any]  # EPISODE (n,)
@@ -82,7 +82,7 @@ class Buffers(NamedTuple):
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
     rows: NDArray[np.int16]  # (n, candidates), each candidate's row in the enumeration
-    deals: NDArray[np.bool_]  # (n, candidates), whether the deal follows the way there
+    deals: NDArray[np.bool_]  # (n, candidates), whether a deal follows the moves that lead there
     parents: NDArray[np.int16]  # (n, held), of the enumeration's rows
     moves: NDArray[np.uint8]  # (n, held), likewise
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
@@ -90,7 +90,7 @@ class Buffers(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers that hold nothing between two calls; one for each thread."""
+    """Buffers whose content is not needed after a call; one for each thread."""
 
     search: Search
     features: Features
@@ -101,12 +101,12 @@ class Scratch(NamedTuple):
 
 
 def held(expansions: int) -> int:
-    """Positions that a search with so many expansions may hold."""
+    """Positions that a search with this many expansions may hold."""
     return int(HELD * expansions)
 
 
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
-    """Buffers for searches of so many expansions at most."""
+    """Buffers for searches with at most this many expansions."""
     return Scratch(
         new_search(rules, max(held(expansions), 2)),
         new_features(),
@@ -145,6 +145,7 @@ def _offer(g, i, buffers, settings, scratch):
         _observe(
             search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
         )
+    # The search is shared by all games of a thread, so each game keeps how its rows are reached.
     if found:
         for row in range(count):
             buffers.parents[i, row] = search.parents[row]
@@ -154,10 +155,10 @@ def _offer(g, i, buffers, settings, scratch):
 
 @jit
 def _advance(i, buffers, settings, scratch, opening):
-    """Write what can be decided next, once nothing is left to do before that.
+    """Write the next decision of a game. Play a game in which nothing is hidden to its end.
 
-    Where endings are searched and nothing is hidden, the game is played to its end, unless it is at
-    its opening: then staying there is the only action.
+    That happens only where endings are searched. A game that is at its opening is not played by
+    `reset`: its only candidate is the opening itself, and the first step plays it.
     """
     g = buffers.games[i]
     rule = settings.rules[0]
@@ -174,6 +175,8 @@ def _advance(i, buffers, settings, scratch, opening):
         else:
             found = _offer(g, i, buffers, settings, scratch)
     episode = buffers.episodes[i]
+    # Candidates come first, so only rows that the last decision used and this one does not are
+    # cleared: most decisions have far fewer candidates than there is room for.
     before = 0
     for k in range(buffers.masks.shape[1]):
         before += buffers.masks[i, k]
@@ -185,7 +188,7 @@ def _advance(i, buffers, settings, scratch, opening):
 
 @jit
 def _finish(g, i, buffers, settings, scratch):
-    """Play a game in which nothing is hidden to a win, or as far as a search for one got."""
+    """Play a game in which nothing is hidden to a win, or to the most cards up that were found."""
     rule = settings.rules[0]
     search = scratch.search
     expansions = settings.ending_expansions
@@ -197,7 +200,7 @@ def _finish(g, i, buffers, settings, scratch):
 
 @jit
 def _play(g, i, rule, move, buffers):
-    """Play a move, and note it."""
+    """Play a move, and add it to the moves of this action."""
     at = 0
     played = buffers.played[i]
     while played[at] >= 0:
@@ -208,7 +211,7 @@ def _play(g, i, rule, move, buffers):
 
 @jit
 def _take(i, action, buffers, settings, scratch):
-    """Play the way to a candidate, and the deal that follows it."""
+    """Play the moves that lead to a candidate, and the deal that follows them."""
     g = buffers.games[i]
     rule = settings.rules[0]
     row = np.int64(buffers.rows[i, action])
@@ -236,7 +239,7 @@ def _deal(i, buffers, settings, scratch):
 
 @jit
 def reset_all(bundle, chosen):
-    """Deal each chosen game anew, with the next deal of its stream."""
+    """Start each chosen game with the next deal of its stream."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(chosen)):
         if chosen[i]:
@@ -245,11 +248,11 @@ def reset_all(bundle, chosen):
 
 @jit
 def reset_to(bundle, chosen):
-    """Start each chosen game at the deal of its ``deal`` field; where that is -1, from its deck."""
+    """Start each chosen game with the deal in its ``deal`` field; if that is -1, with its deck."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(chosen)):
         if chosen[i]:
-            start_as_told(buffers.games[i], settings.rules[0])
+            start_asked(buffers.games[i], settings.rules[0])
             _begin(i, buffers, settings, scratch)
 
 
@@ -286,7 +289,8 @@ def step_all(bundle, actions, out):
         buffers.terminated[i] = episode.over
         buffers.done[i] = episode.over or truncated
         ended += buffers.done[i]
-    if out.ctypes.data != buffers.observations.ctypes.data:  # they are one where nothing is copied
+    # Where the caller asked for no copies, ``out`` is the buffer itself.
+    if out.ctypes.data != buffers.observations.ctypes.data:
         slots, out_slots = buffers.observations.reshape(-1), out.reshape(-1)
         for j in range(len(slots)):
             out_slots[j] = slots[j]
@@ -295,7 +299,7 @@ def step_all(bundle, actions, out):
 
 @jit
 def deal_ended(bundle, out, final_episodes, final_masks, final_observations, filled):
-    """Keep what belongs to ended episodes; see `episodes.stepping.deal_ended`."""
+    """Copy the results of ended episodes; see `episodes.stepping.deal_ended`."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(filled)):
         if buffers.done[i]:
@@ -311,7 +315,7 @@ def deal_ended(bundle, out, final_episodes, final_masks, final_observations, fil
 
 @jit
 def consider_all(bundle, count):
-    """Write what can be decided in the first games, each at any position; see `_advance`."""
+    """Write the next decision of each of the first games, at any position; see `_advance`."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(count):
         buffers.played[i] = -1
@@ -320,7 +324,7 @@ def consider_all(bundle, count):
 
 @jit
 def derive_all(bundle):
-    """Write all that follows from the games: what belongs to steps and rewards stays."""
+    """Write everything that follows from the positions; steps, scores and rewards stay."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(buffers.games)):
         g = buffers.games[i]
@@ -333,7 +337,10 @@ def derive_all(bundle):
 
 @jit
 def keys_of(bundle, keys):
-    """Write the key of each candidate's position (`reach.position_key`); 0 where there is none.
+    """Write the key of each candidate's position (`reach.position_key`); 0 for no candidate.
+
+    The positions are not stored, so the moves that lead to each are played again. A move that turns
+    a hidden card is played without the refill: the candidate is the position before that card.
 
     Args:
         keys: uint64 (n, candidates).
@@ -360,10 +367,11 @@ def keys_of(bundle, keys):
 
 @jit
 def turns_of(bundle, before, after, moves, keys, ended):
-    """Find the games in which a move has ended a decision, and write the key of what it was for.
+    """Find the moves that have ended a decision, and write the key of the position decided for.
 
     Args:
-        before: GAME (n,), the positions in which the moves were played; ``after`` behind them.
+        before: GAME (n,), the positions before the moves; overwritten.
+        after: GAME (n,), the positions after the moves.
         moves: int64 (n,).
         keys: uint64 (n,), written where a decision ends.
         ended: bool (n,), set there.

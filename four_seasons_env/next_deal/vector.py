@@ -9,13 +9,17 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import Move
-from four_seasons_env.episodes.autoreset import COMPILED, check_autoreset_mode
-from four_seasons_env.episodes.batch import MAX_MOVES, check_positive
-from four_seasons_env.episodes.limit import shorter
+from four_seasons_env.episodes.autoreset import check_autoreset_mode
+from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.env import CANDIDATES, ENDING_EXPANSIONS, EXPANSIONS
+from four_seasons_env.next_deal.settings import (
+    CANDIDATES,
+    ENDING_EXPANSIONS,
+    EXPANSIONS,
+    NextDealSettings,
+)
 from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, get_rules
 from four_seasons_env.vector import GameVectorEnv
 
 
@@ -54,11 +58,9 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         max_episode_steps: int | None = None,
         reveal_deal: bool = True,
     ) -> None:
-        check_positive("num_envs", num_envs)
-        mode = check_autoreset_mode(autoreset_mode)
-        batch = NextDealBatch(
-            num_envs,
-            rules,
+        settings = NextDealSettings(
+            num_envs=num_envs,
+            rules=get_rules(rules),
             candidates=candidates,
             expansions=expansions,
             endings=endings,
@@ -67,11 +69,15 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             observation=observation,
             reward=reward,
             illegal=illegal,
-            max_moves=shorter(max_moves, max_episode_steps),
-            threads=num_threads,
-            autoreset=COMPILED[mode],
+            render_mode=render_mode,
+            max_moves=max_moves,
+            autoreset_mode=check_autoreset_mode(autoreset_mode),
+            copy=copy,
+            num_threads=num_threads,
+            max_episode_steps=max_episode_steps,
+            reveal_deal=reveal_deal,
         )
-        super().__init__(batch, render_mode, copy, mode, reveal_deal)
+        super().__init__(NextDealBatch(settings))
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""
@@ -81,7 +87,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
     def candidates_like(
         self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Which candidates a move-level player has decided for; see `NextDealBatch`."""
+        """The candidates that match a player's moves; see `NextDealBatch.candidates_like`."""
         return self._batch.candidates_like(before, after, moves)
 
     def _as_observations(

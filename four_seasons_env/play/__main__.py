@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _keeper(path: Path | None, player: str) -> Keep | None:
-    """What is done with a game that has ended: it is added to a file, if one is named."""
+    """A function that adds a game that has ended to a file, if one is named."""
     if path is None:
         return None
     return lambda session: append_record(path, session.record(player))

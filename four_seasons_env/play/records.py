@@ -1,4 +1,4 @@
-"""Games kept as JSON lines, whoever played them: one small format for people, agents and PySolFC.
+"""Games as JSON lines: one small format for games of people, agents and PySolFC.
 
 A line is an object:
 
@@ -9,13 +9,13 @@ field         value
 ``deal``      the deal's number, or ``deck``: the cards as text, first dealt first
 ``moves``     texts of the moves, such as ``["deal", "T3>T0"]``
 ``times``     seconds from the start to each move; may be left out
-``undone``    how many moves that had turned a card were taken back; left out if none was
-``player``    a name, the user's to give; may be empty
+``undone``    how many moves that had turned a card were taken back; left out if 0
+``player``    a name chosen by the user; may be empty
 ``result``    ``"won"``, ``"lost"`` (over, and not won) or ``"open"``
 ============  ================================================================================
 
-A record is replayed when it is read: what is not a game by its rules is refused. A file whose name
-ends in `.gz` is compressed.
+Reading a record replays it and rejects moves that are not legal. A file whose name ends in `.gz` is
+compressed.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from four_seasons_env.engine.replay import play_through
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules, nearest
 
-_FIELDS = ("rules", "deal", "deck", "moves", "times", "undone", "player", "result")
-_KINDS: dict[str, type | tuple[type, ...]] = {
+_KINDS = {
     "rules": str,
     "deal": int,
     "deck": str,
@@ -47,14 +46,14 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "player": str,
     "result": str,
 }
-
+"""The fields, and the type of each."""
 
 _LONGEST = 1 << 20
-"""Bytes of a line at most."""
+"""Bytes of a line, at most: of a file without line breaks no more than this is read."""
 
 
 class RecordError(ValueError):
-    """A record that is not one, or not of a game by its rules."""
+    """A record that is malformed, or whose moves are not legal."""
 
 
 class End(NamedTuple):
@@ -63,7 +62,7 @@ class End(NamedTuple):
     won: bool
     cards_up: int
     over: bool
-    """Whether it is won, or nothing is left but moves that only rename spaces."""
+    """Whether it is won, or only moves that rename spaces are left."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +92,17 @@ class Record:
 
     @functools.cached_property
     def end(self) -> End:
-        """How the game ended, by playing it once more.
+        """How the game ended, found by a replay.
 
         Raises:
-            ValueError: if it is not a game by its rules, with the reason.
+            ValueError: if a move is not legal, with the reason.
         """
         game = self.start()
         known = _numbers(game.rules)
         numbers = [known[move] for move in self.moves if move in known]
         played, goes_on = play_through(game.record, game.rules, numbers)
         if played < len(self.moves):
-            self.positions()  # says which move is not legal, and why
+            self.positions()  # raises the error that says which move is not legal, and why
         return End(game.is_won, game.cards_up, not goes_on)
 
     @property
@@ -115,14 +114,14 @@ class Record:
 
     def to_json(self) -> str:
         """The record as a line, without a line break."""
-        told: dict[str, Any] = {"rules": self.rules}
-        told |= {"deal": self.deal} if self.deck is None else {"deck": self.deck}
-        told["moves"] = list(self.moves)
+        fields: dict[str, Any] = {"rules": self.rules}
+        fields |= {"deal": self.deal} if self.deck is None else {"deck": self.deck}
+        fields["moves"] = list(self.moves)
         if self.times:
-            told["times"] = [round(each, 2) for each in self.times]
+            fields["times"] = [round(each, 2) for each in self.times]
         if self.undone:
-            told["undone"] = self.undone
-        return json.dumps(told | {"player": self.player, "result": self.result})
+            fields["undone"] = self.undone
+        return json.dumps(fields | {"player": self.player, "result": self.result})
 
 
 @functools.cache
@@ -135,58 +134,59 @@ def parse_record(line: str | bytes) -> Record:
     """The record of a line.
 
     Raises:
-        RecordError: naming what is wrong with it.
+        RecordError: with the reason why it is not a record.
     """
     try:
-        told = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         raise RecordError("a record is a JSON object, and this is not JSON") from None
-    if not isinstance(told, dict):
+    if not isinstance(fields, dict):
         raise RecordError(f"a record is a JSON object, not {line[:40]!r}")
-    for field, value in told.items():
-        if field not in _FIELDS:
-            raise RecordError(f"unknown field {field!r}: {nearest(field, _FIELDS)}")
+    for field, value in fields.items():
+        if field not in _KINDS:
+            raise RecordError(f"unknown field {field!r}: {nearest(field, _KINDS)}")
         if not isinstance(value, _KINDS[field]) or isinstance(value, bool):
-            raise RecordError(f"{field!r} is not what it should be: {str(value)[:40]!r}")
-    missing = {"rules", "moves", "result"} - told.keys()
+            raise RecordError(
+                f"{field!r} must be of type {_KINDS[field].__name__}, not {value!r:.40}"
+            )
+    missing = {"rules", "moves", "result"} - fields.keys()
     if missing:
         raise RecordError(f"fields are missing: {', '.join(sorted(missing))}")
-    if ("deal" in told) == ("deck" in told):
+    if ("deal" in fields) == ("deck" in fields):
         raise RecordError("give a deal or a deck, and not both")
-    moves, times = told["moves"], told.get("times", [])
-    if not all(isinstance(move, str) for move in moves):
+    said = fields.pop("result")
+    fields["moves"], fields["times"] = tuple(fields["moves"]), tuple(fields.get("times", ()))
+    record = Record(**fields)
+    if not all(isinstance(move, str) for move in record.moves):
         raise RecordError("moves are texts")
-    if times and (
-        len(times) != len(moves)
-        or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
-        or any(early > late for early, late in itertools.pairwise([0, *times]))
-    ):
-        raise RecordError("times are seconds from 0, one a move, and none is before the last")
-    if told.get("undone", 0) < 0:
+    _check_times(record)
+    if record.undone < 0:
         raise RecordError("'undone' counts moves that were taken back: it is 0 or more")
-    record = Record(
-        told["rules"],
-        tuple(moves),
-        told.get("deal"),
-        told.get("deck"),
-        tuple(times),
-        told.get("player", ""),
-        told.get("undone", 0),
-    )
     try:
         result = record.result
     except ValueError as error:
         raise RecordError(f"not a game by its rules: {error}") from None
-    if result != told["result"]:
-        raise RecordError(f"the moves end in {result!r}, the record says {told['result']!r}")
+    if result != said:
+        raise RecordError(f"the moves end in {result!r}, the record says {said!r}")
     return record
 
 
+def _check_times(record: Record) -> None:
+    """Check the times of a record that has any."""
+    times = record.times
+    if times and (
+        len(times) != len(record.moves)
+        or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
+        or any(early > late for early, late in itertools.pairwise([0, *times]))
+    ):
+        raise RecordError("times are seconds from 0, one for each move, in rising order")
+
+
 def read_records(path: Path) -> Iterator[Record]:
-    """The records of a JSON lines file; empty lines are passed over.
+    """The records of a JSON lines file; empty lines are ignored.
 
     Raises:
-        RecordError: naming the file, the line and what is wrong with it.
+        RecordError: naming the file, the line and the reason.
     """
     for number, line in read_lines(path):
         try:
@@ -199,7 +199,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a JSON lines file that are not empty, with their numbers from 1.
 
     Raises:
-        RecordError: if the file is damaged, or has a line that is too long for a record.
+        RecordError: if the file is damaged, or a line is too long for a record.
     """
     number = 0
     try:
@@ -215,13 +215,13 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def to_lines(records: Iterable[Record]) -> bytes:
-    """Records as the content of a compressed JSON lines file; the same records, the same bytes."""
+    """Records as the content of a compressed JSON lines file; equal records give equal bytes."""
     lines = "".join(record.to_json() + "\n" for record in records)
     return gzip.compress(lines.encode(), mtime=0)
 
 
 def append_record(path: Path, record: Record) -> None:
-    """Add a record to a JSON lines file, which need not be there yet."""
+    """Add a record to a JSON lines file, which is created if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(record.to_json() + "\n")

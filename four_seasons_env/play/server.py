@@ -1,26 +1,28 @@
-"""The server behind the page: a Starlette application that plays moves and draws positions.
+"""The server of the page: a Starlette application that plays moves and draws positions.
 
 ==================================  =============================================================
 request                             answer
 ==================================  =============================================================
 GET ``/``, ``/page/...``            the page
 GET ``/api/rules``                  the rule sets: name and origin
-GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether there
-                                    are chances of winning for it
+GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether the
+                                    chance of winning is known for it
 POST ``/api/sessions``              ``{rules, deal, moves}``: a new game
 GET ``/api/sessions/ID``            the game
 POST ``/api/sessions/ID/move``      ``{move}``: play it; likewise ``undo``, ``redo``, ``finish``
 GET ``/api/sessions/ID/hint``       ``?agent=``: its move, and the planner's value of each
-GET ``/api/sessions/ID/chance``     the chance of winning, as the planner judges it
+GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
 ==================================  =============================================================
 
-A game is answered with what `view.session_view` shows, an error with ``{error}`` and its status.
+A game is answered as `view.session_view` shows it, an error as ``{error}`` with its status. Only
+requests with a JSON body change a game. Browsers do not let pages of other origins send those.
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -29,6 +31,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -36,9 +39,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice, words
-from four_seasons_env.play.guard import Guard
-from four_seasons_env.play.session import MOST_MOVES, Keep, Session
-from four_seasons_env.play.store import Store, UnknownSession
+from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.play.view import session_view
 from four_seasons_env.rendering.places import ends
 from four_seasons_env.rules import RULES, get_rules
@@ -47,11 +48,15 @@ PAGE = Path(__file__).with_name("page")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 _thinking = Lock()
-"""Agents and the solver think for one request at a time."""
+"""Held while an agent thinks: agents write into buffers that all requests share."""
 
 
 class BadRequest(ValueError):
-    """A request that makes no sense."""
+    """A request that is malformed."""
+
+
+class UnknownSession(Exception):
+    """A game that this server does not have."""
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -77,22 +82,25 @@ def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> 
 def _new_session(body: dict[str, Any], keep: Keep | None) -> Session:
     deal, moves = body.get("deal", 0), _field(body, "moves", list, [])
     if isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
-        deal = int(deal)
+        deal = int(deal)  # the page sends text, because JavaScript's numbers end at 2^53
     if isinstance(deal, bool) or not isinstance(deal, int):
         raise BadRequest(f"a deal is a number, not {str(deal)[:40]!r}")
-    if len(moves) > MOST_MOVES or not all(isinstance(move, str) for move in moves):
-        raise BadRequest(f"'moves' are {MOST_MOVES:,} texts at most")
     return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
 
 
 class Application:
-    """The handlers of one server and the games that it keeps."""
+    """The handlers of one server and its games.
 
-    def __init__(self, store: Store, keep: Keep | None) -> None:
-        self._store, self._keep = store, keep
+    Handlers run in one thread, so games need no lock. Only agents and the solver run in others, on
+    copies of a game.
+    """
+
+    def __init__(self, keep: Keep | None) -> None:
+        self._sessions: dict[str, Session] = {}
+        self._keep = keep
 
     def routes(self) -> list[Route | Mount]:
-        """All that the server answers."""
+        """The routes of the server."""
         session = "/api/sessions/{name}"
         return [
             Route("/", self.page),
@@ -110,7 +118,7 @@ class Application:
             Mount("/page", StaticFiles(directory=PAGE)),
         ]
 
-    # --- the page and what it offers
+    # --- the page and its choices
 
     async def page(self, request: Request) -> Response:
         """The page itself."""
@@ -132,51 +140,56 @@ class Application:
 
     # --- games
 
+    def _session(self, request: Request) -> Session:
+        name = request.path_params["name"]
+        if name not in self._sessions:
+            raise UnknownSession(name)
+        return self._sessions[name]
+
     def _answer(self, request: Request, name: str, status: int = 200) -> Response:
         unseen = request.query_params.get("unseen") == "1"
-        return JSONResponse({"id": name} | session_view(self._store[name], unseen), status)
+        return JSONResponse({"id": name} | session_view(self._sessions[name], unseen), status)
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
         session = _new_session(await _body(request), self._keep)
-        with self._store.lock:
-            return self._answer(request, self._store.add(session), 201)
+        name = secrets.token_urlsafe(12)
+        self._sessions[name] = session
+        return self._answer(request, name, 201)
 
     async def show(self, request: Request) -> Response:
-        """A game as it stands."""
-        with self._store.lock:
-            return self._answer(request, request.path_params["name"])
+        """A game in its present position."""
+        self._session(request)
+        return self._answer(request, request.path_params["name"])
 
     async def change(self, request: Request) -> Response:
-        """Play a move, take one back, or the like."""
-        name, what = request.path_params["name"], request.url.path.rpartition("/")[2]
+        """Play a move, undo, redo or finish."""
+        what = request.url.path.rpartition("/")[2]
         body = await _body(request)
-        with self._store.lock:
-            session = self._store[name]
-            if what == "move":
-                session.play(_field(body, "move", str))
-            else:
-                getattr(session, what)()
-            return self._answer(request, name)
+        session = self._session(request)
+        if what == "move":
+            session.play(_field(body, "move", str))
+        else:
+            getattr(session, what)()
+        return self._answer(request, request.path_params["name"])
 
     # --- advice
 
     async def _ask(self, request: Request, ask: Callable[..., Any], *args: Any) -> Any:
-        with self._store.lock:
-            game = self._store[request.path_params["name"]].game.copy()
+        game = self._session(request).game.copy()
         return game, await _think(ask, *args, game)
 
     async def hint(self, request: Request) -> Response:
-        """What an agent would play, and what each move is worth."""
+        """An agent's move, and the value of each move."""
         agent = request.query_params.get("agent", "")
         game, move = await self._ask(request, advice.choose, agent)
         values = await _think(advice.values, game)
         source, target = ends(game, move)
-        told = {each.text: words.move_words(game, each) for each in game.legal_moves()}
+        names = {each.text: words.move_words(game, each) for each in game.legal_moves()}
         alternatives = [
-            {"move": text, "words": told[text], "value": round(value, 4)}
+            {"move": text, "words": names[text], "value": round(value, 4)}
             for text, value in values.items()
-            if text in told
+            if text in names
         ]
         return JSONResponse(
             {
@@ -201,7 +214,7 @@ class Application:
 
 
 async def _think(ask: Callable[..., Any], *args: Any) -> Any:
-    """Ask an adviser, beside the loop that answers others."""
+    """Ask an adviser in another thread, so that the server can answer other requests."""
 
     def one_at_a_time() -> Any:
         with _thinking:
@@ -215,25 +228,29 @@ def _refuse(request: Request, error: Exception) -> Response:
 
 
 def _unknown(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "this server keeps no such game, or no longer"}, 404)
+    return JSONResponse({"error": "this server has no such game"}, 404)
 
 
-def make_app(
-    hosts: Sequence[str] = LOOPBACK, store: Store | None = None, keep: Keep | None = None
-) -> Starlette:
+async def _check_again(request: Request, answer: RequestResponseEndpoint) -> Response:
+    """Let the browser ask for every file again: after an upgrade an old script would not work."""
+    response = await answer(request)
+    response.headers["cache-control"] = "no-cache"
+    return response
+
+
+def make_app(hosts: Sequence[str] = LOOPBACK, keep: Keep | None = None) -> Starlette:
     """The application.
 
     Args:
-        hosts: names under which it may be reached (the ``Host`` of requests); "*" for any.
-        store: of its games; None for an empty one.
+        hosts: names under which it may be reached (the ``Host`` of requests); "*" for any. This
+            protects a server on loopback from pages whose DNS name points at loopback.
         keep: called with each session whose game ends.
     """
-    handlers = Application(Store() if store is None else store, keep)
     return Starlette(
-        routes=handlers.routes(),
+        routes=Application(keep).routes(),
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
-            Middleware(Guard),
+            Middleware(BaseHTTPMiddleware, dispatch=_check_again),
         ],
         exception_handlers={ValueError: _refuse, UnknownSession: _unknown},
     )

@@ -10,26 +10,19 @@ from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
 
-MOST_MOVES = 2000
-
-
 Keep = Callable[["Session"], None]
-"""What is done with a session when its game ends."""
-
-
-class SessionFull(ValueError):
-    """A game that has gone on for longer than is kept."""
+"""A function that is called with a session when its game ends."""
 
 
 class Session:
-    """A game in the hands of a person; the engine alone judges its moves.
+    """A game that a person plays.
 
     Args:
         rules: a rule set's name or a `Rules`.
         deal: the deal's number.
-        moves: to play at once, as texts.
-        clock: tells seconds.
-        keep: called when the game ends, each time that it does.
+        moves: played at once, as texts.
+        clock: returns seconds.
+        keep: called each time the game ends.
 
     Raises:
         ValueError: for unknown rules, a bad deal number or moves that are not legal.
@@ -51,7 +44,9 @@ class Session:
         """Seconds from the start to each move."""
         self.undone = 0
         """Moves that had turned a card and were taken back."""
-        self._keep: Keep | None = None  # moves that are played again are not kept again
+        self._keep: Keep | None = (
+            None  # set after `moves`: a game played again is not recorded again
+        )
         self._undone: list[tuple[Move, float]] = []
         self._clock = clock
         self._started = clock()
@@ -66,13 +61,13 @@ class Session:
 
     @property
     def seconds(self) -> float:
-        """Since the start; of a game that is over, up to its last move."""
+        """Seconds since the start; for a game that is over, until its last move."""
         if self.game.is_over and self.times:
             return self.times[-1]
         return self._clock() - self._started
 
     def record(self, player: str = "") -> Record:
-        """The game so far, to be kept."""
+        """The record of the game so far."""
         return Record(
             self.game.rules.name,
             tuple(move.text for move in self.played),
@@ -88,14 +83,11 @@ class Session:
         Raises:
             IllegalMove: if the rules do not allow it, with the reason.
             ValueError: if the rule set has no such move.
-            SessionFull: after `MOST_MOVES` moves.
         """
         self._play(find_move(self.game.rules, str(move)), self._clock() - self._started)
         self._undone.clear()
 
     def _play(self, move: Move, seconds: float) -> None:
-        if len(self.played) >= MOST_MOVES:
-            raise SessionFull(f"a game may take {MOST_MOVES:,} moves: undo some, or start again")
         before = self.game.copy()
         self.game.play(move)
         self.before = before
@@ -131,9 +123,9 @@ class Session:
         self._play(*self._undone.pop())
 
     def finish(self) -> int:
-        """Play every card that goes to its foundation, and return how many did. No card is dealt.
+        """Play every card that goes to its foundation, and return how many did. Deal no card.
 
-        Where spaces are filled from the stock at once, only the cards that turn none are played.
+        Where spaces are filled from the stock at once, a card that would turn another stays.
         """
         count = 0
         while True:

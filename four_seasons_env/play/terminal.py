@@ -41,8 +41,8 @@ def play_on_terminal(
     Args:
         rules: the rule set.
         deal: the deal's number; None for any.
-        lines: what is typed; None to ask for it.
-        console: where the game is shown; None for the terminal.
+        lines: the user's input; None to ask for it.
+        console: where to print; None for the terminal.
         keep: called with each session whose game ends.
     """
     console = console or Console(highlight=False)
@@ -80,7 +80,7 @@ def _ask(console: Console) -> Iterable[str]:
 
 
 def _obey(session: Session, command: str, console: Console) -> bool:
-    """Do what was typed; whether the game is to be shown again."""
+    """Carry out a command; returns whether to show the game again."""
     changes: dict[str, Callable[[], object]] = {
         "u": session.undo,
         "r": session.redo,
@@ -106,10 +106,10 @@ def _obey(session: Session, command: str, console: Console) -> bool:
 
 
 def read_move(session: Session, command: str) -> str:
-    """The text of a move as people type it: "w f", "0 3", "d", "W>T2".
+    """The text of a move from what people type: "w f", "0 3", "d", "W>T2".
 
     Raises:
-        ValueError: for what is no move, with the nearest one.
+        ValueError: for an unknown move, with the nearest one.
     """
     texts = {move.text.lower(): move.text for move in all_moves(session.game.rules)}
     if command == "d":

@@ -1,4 +1,4 @@
-"""What the page gets to see of a session: never a card that has not been dealt."""
+"""The view of a session that the page gets; it never holds a card that has not been dealt."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def session_view(session: Session, unseen: bool = False) -> dict[str, Any]:
 
 
 def _place_words(session: Session, place: str) -> str:
-    """What a screen reader says of a place."""
+    """The description of a place for screen readers."""
     game = session.game
     name = words.place_words(game, place)
     if place == "stock":

@@ -60,7 +60,7 @@ def headline(position: Position) -> str:
     """A position in one line: its rules, deal, cards up and moves."""
     return (
         f"{position.rules.name}, "
-        + (f"deal {position.deal}" if position.deal >= 0 else "a deck of one's own")
+        + (f"deal {position.deal}" if position.deal >= 0 else "custom deck")
         + f": {position.cards_up} of {position.rules.cards} cards up, "
         + f"{position.moves_played} moves"
         + (", won" if position.is_won else ", over" if position.is_over else "")

@@ -1,14 +1,15 @@
-"""The perfect-information solver: what can be won by a player who sees every card?
+"""The solver: can a position be won with all cards known, and how likely is a win without that?
 
-- `search`: `solve`, which has the beams and the proof work side by side.
-- `beam`: the search for wins, on GAME records and with the engine's own moves; complete where it
-  left nothing out.
-- `proof`: the search for losses, in the easier game of `relaxation`.
-- `reasons`: `why_lost`, which tells the few moments that a loss comes from.
+- `search`: `solve`, which alternates between the searches for wins and those for losses.
+- `beam`, `relaxed_beam`, `nodes`, `exchange_search`: searches for wins. A search that left nothing
+  out and has not won proves a loss.
+- `proof`, `sat`, `exhaust`: proofs of loss, in the easier game of `relaxation` or the game itself.
+- `reasons`: `why_lost`, the few moments that decide a loss.
 - `shorten`: a pass that makes solutions shorter.
+- `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards.
 
-docs/solver.md explains why its answers are proofs. No other part of the package imports the
-solver, so only those who use it wait for its compilation (half a minute, once).
+docs/solver.md explains why the answers are proofs. The environments do not import the solver, so
+only its users wait for its compilation (half a minute, once).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Beam search in layers: all positions with equally many cards in the stock, the best first.
+"""Beam search in layers. A layer holds all positions with equally many cards in the stock.
 
-A layer starts with the best positions that earlier layers have dealt. They are played on, best
-first by `evaluate`, up to a limit; a move that deals a card leads to a later layer. Of the
-positions with the same cards in the tableau, only so many arrangements are kept. If nothing was
-ever left out the search was complete, and a game not won by it is lost.
+A layer starts with the best positions that earlier layers have dealt. It expands them, best first
+by `score_position`, up to a limit. A move that deals a card leads to a later layer. Of the
+positions with the same cards in the tableau, a beam keeps a limited number of arrangements. A beam
+that never left anything out is a complete search: if it has not won, the game is lost.
 """
 
 from __future__ import annotations
@@ -17,38 +17,35 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.moves import WASTE, Move, all_moves
+from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.evaluation import evaluate
+from four_seasons_env.solver.features import score_position
 from four_seasons_env.solver.hash_table import TALLY, retally, tally
-from four_seasons_env.solver.relaxation import ONE, cards_up, is_safe
+from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
+from four_seasons_env.solver.safe_moves import MOST_SAFE, play_safe_and_note
 
 STATE = np.dtype(
     [
         ("pool", "i8"),  # positions of this layer
-        ("heap", "i8"),  # those that wait to be played on
+        ("heap", "i8"),  # those that wait to be expanded
         ("later", "i8"),  # positions of later layers
-        ("lines", "i8"),  # moves on record
+        ("lines", "i8"),  # lines in use
         ("entered", "i8"),  # keys in the tables
         ("layer", "i8"),
-        ("played_on", "i8"),  # positions of this layer that have been
+        ("expanded", "i8"),  # positions of this layer that have been expanded
         ("positions", "i8"),  # positions made by a move, in all
         ("status", "i8"),
         ("left_out", "b1"),  # something was left out: not winning proves nothing
     ],
     align=True,
 )
-LINE = np.dtype([("parent", "i4"), ("move", "u1")])
-"""A move and the line that it goes on, -1 at the start."""
 SEARCHING, LAYER_DONE, NO_ROOM, WON, OVER = range(5)
 
-_LIMIT = 3  # positions of a layer that are played on, for each that it starts with
-_LAST_LIMIT = 30  # the same when one card is left at most: then or never
-_LATE = 3  # cards left, at most, when any arrangement may be the one that wins: all are kept
+_LIMIT = 3  # positions of a layer that are expanded, for each that it starts with
+_LAST_LIMIT = 30  # the same when one card is left at most: no later layer can make up for it
+_LATE = 3  # cards left, at most, from which on all arrangements are kept: any may be the one to win
 _ANY = 2**40
-WASTE_UP = 1  # the number of W>F; those of Ti>F follow
-_MOST_SAFE = 52
 _1, _3 = np.uint64(1), np.uint64(3)
 
 
@@ -58,33 +55,21 @@ def layer_of(g):
     return -64 * np.int64(g.redeals) - kernel.stock_size(g)
 
 
-@jit
-def safe_move(g, rule, frame):
-    """The number of a move to a foundation that cannot be regretted, or -1."""
-    for i in range(rule.piles + 1):
-        card = g.top[WASTE if i == 0 else i - 1]
-        if kernel.goes_up(g, rule, card):
-            bit = ONE << np.uint64(frame.place[card])
-            if is_safe(bit, cards_up(g.level), frame):
-                return WASTE_UP + i
-    return -1
-
-
 class Problem(NamedTuple):
     """What does not change during a search."""
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
-    weights: NDArray[np.float64]  # (features,) of `evaluate`
+    weights: NDArray[np.float64]  # (features,) of `score_position`
 
 
 class Limits(NamedTuple):
     """Where a slice of a search stops."""
 
     arrangements: int  # positions kept that have the same cards in the tableau
-    layer: int  # positions of the layer to be played on, in all
-    quota: int  # positions to be played on in this slice
-    last: int  # positions made, in all, at which the search breaks off
+    layer: int  # positions of the layer to expand, in all
+    quota: int  # positions to expand in this slice
+    last: int  # positions made, in all, at which the search stops
 
 
 class Positions(NamedTuple):
@@ -95,34 +80,23 @@ class Positions(NamedTuple):
     ends: NDArray[np.int64]  # (n,)
 
 
-class Arrays(NamedTuple):
+class BeamArrays(NamedTuple):
     """What a search writes; `STATE` says how much of it is in use."""
 
     state: NDArray[np.void]  # STATE (1,)
     pool: Positions  # of this layer
-    heap: NDArray[np.int64]  # (n,) those of the pool that wait to be played on
+    heap: NDArray[np.int64]  # (n,) those of the pool that wait to be expanded
     later: Positions  # of later layers
-    lines: NDArray[np.void]  # LINE (n,), the moves on record
+    lines: NDArray[np.void]  # LINE (n,)
     seen: NDArray[np.void]  # TALLY (a power of two,), of the first of `position_keys`
     same_cards: NDArray[np.void]  # TALLY (a power of two,), of the second
     words: NDArray[np.uint64]  # a row of mask words
 
 
 @jit
-def _record(state, lines, parent, move):
-    """Note a move and what it follows; the number of the line that it ends."""
-    lines[state.lines].parent = parent
-    lines[state.lines].move = move
-    state.lines += 1
-    return state.lines - 1
-
-
-@jit
 def expand(problem, limits, arrays):
-    """Play on from positions of a layer, the best first, and set the state's status.
-
-    The arrays are taken out of their bundles first: in a loop that costs time.
-    """
+    """Expand positions of a layer, the best first, and set the state's status."""
+    # Taken out of their tuples once: inside the loop that costs time.
     state, rule, frame = arrays.state[0], problem.rules[0], problem.frames[0]
     games, scores, ends = arrays.pool
     later_games, later_scores, later_ends = arrays.later
@@ -130,47 +104,44 @@ def expand(problem, limits, arrays):
     words, weights = arrays.words, problem.weights
     state.status = SEARCHING
     for _ in range(limits.quota):
-        if state.heap == 0 or state.played_on == limits.layer:
+        if state.heap == 0 or state.expanded == limits.layer:
             state.left_out |= state.heap > 0
             state.status = LAYER_DONE
             return
+        # Checked before a position is expanded, so that none is ever expanded in part.
         if (
             state.pool + rule.actions > len(games)
             or state.later + rule.actions > len(later_games)
-            or state.lines + rule.actions * _MOST_SAFE > len(lines)
+            or state.lines + rule.actions * MOST_SAFE > len(lines)
             or 2 * (state.entered + rule.actions) > len(seen)
         ):
             state.status = NO_ROOM
             return
         here = pop(heap, state.heap, scores)
         state.heap -= 1
-        state.played_on += 1
+        state.expanded += 1
         kernel.legal(games[here], rule, True, words)
         for w in range(len(words)):
-            flags = words[w]
+            flags = words[w]  # a byte for each move, 1 where it is legal
             while flags:
-                move = 8 * w + np.int64(lowest(flags) >> _3)
+                move = 8 * w + np.int64(lowest(flags) >> _3)  # bit number / 8: the byte
                 flags &= flags - _1
+                # Played in the next free row; a position that is not kept is overwritten there.
                 games[state.pool] = games[here]
                 g = games[state.pool]
                 kernel.play(g, rule, move)
                 state.positions += 1
-                before = state.lines
+                before = state.lines  # to forget the line of a position that is not kept
                 if state.positions > limits.last:
                     state.positions = limits.last
                     return
-                line = _record(state, lines, ends[here], move)
-                while frame.safe:
-                    move = safe_move(g, rule, frame)
-                    if move < 0:
-                        break
-                    kernel.play(g, rule, move)
-                    line = _record(state, lines, line, move)
+                line = note_move(state, lines, ends[here], move)
+                line = play_safe_and_note(g, rule, frame, state, lines, line)
                 if kernel.is_won(g, rule):
                     state.status = WON
                     return
                 arranged, unarranged = position_keys(g, rule)
-                if tally(seen, arranged, _1) > 1:
+                if tally(seen, arranged, _1) > 1:  # met before in this layer
                     state.lines = before
                     continue
                 state.entered += 1
@@ -178,8 +149,8 @@ def expand(problem, limits, arrays):
                     state.left_out = True
                     state.lines = before
                     continue
-                score, is_lost = evaluate(g, rule, frame, weights)
-                if is_lost:
+                score, is_lost = score_position(g, rule, frame, weights)
+                if is_lost:  # a proof, so nothing is left out
                     state.lines = before
                     continue
                 if layer_of(g) > state.layer:
@@ -206,7 +177,7 @@ def _enter_layer(problem, arrays):
         push(arrays.heap, i, arrays.pool.scores, i)
     state.heap = state.entered = state.pool
     state.layer = layer_of(games[0])
-    state.played_on = 0
+    state.expanded = 0
 
 
 class OutOfMemory(Exception):
@@ -221,7 +192,7 @@ class Beam:
         frames: its FRAME array.
         width: positions that a layer starts with.
         arrangements: positions kept that have the same cards in the tableau.
-        weights: of the features of `evaluate`.
+        weights: of the features of `score_position`.
         memory: bytes that its arrays may take.
     """
 
@@ -240,7 +211,7 @@ class Beam:
         self._problem = Problem(kernel.compile_rules(rules), frames, weights)
         room = 4 * len(self._all_moves) + 8 * min(width, 1000)
         entries = _power_of_two(4 * room)
-        self._arrays = Arrays(
+        self._arrays = BeamArrays(
             np.zeros(1, STATE),
             _new_positions(room),
             np.empty(room, np.int64),
@@ -275,16 +246,16 @@ class Beam:
         return not self._state["left_out"]
 
     def go_on(self, quota: int, positions: int) -> int:
-        """Continue the search: play on from ``quota`` positions and make ``positions``, at most.
+        """Continue the search: expand ``quota`` positions and make ``positions``, at most.
 
         Returns:
             WON, OVER at the end of a search that has not won, or SEARCHING.
 
         Raises:
-            OutOfMemory: if the memory does not suffice.
+            OutOfMemory: if the search needs more memory than it may have.
         """
         state = self._state
-        left = -int(state["layer"])  # cards in the stock; more than there are if it comes again
+        left = -int(state["layer"])  # cards in the stock; more where a redeal is left
         limits = Limits(
             self._arrangements if left > _LATE else _ANY,
             self._width * (_LIMIT if left > 1 else _LAST_LIMIT),
@@ -303,13 +274,13 @@ class Beam:
         return SEARCHING
 
     def _next_layer(self) -> None:
-        """Take the best positions of the next layer out of the later ones."""
+        """Start the next layer with its best positions among the later ones."""
         later, state = self._arrays.later, self._state
         size = int(state["later"])
         games = later.games[:size]
         stock = games["deck_size"].astype(np.int64) - games["dealt"]
         layers = -64 * games["redeals"].astype(np.int64) - stock
-        is_next = layers == layers.min()
+        is_next = layers == layers.min()  # a refill may deal more than one card: layers are skipped
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
         if len(chosen) > self._width:
             state["left_out"] = True
@@ -318,8 +289,8 @@ class Beam:
         state["pool"], state["later"] = len(chosen), len(others)
         while len(self._arrays.pool.games) < len(chosen):
             self._grow_pool()
-        _take(self._arrays.pool, later, chosen)
-        _take(later, later, others)
+        take(self._arrays.pool, later, chosen)
+        take(later, later, others)
         self._start_layer()
 
     def _make_room(self) -> None:
@@ -358,29 +329,17 @@ class Beam:
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
         lines = self._arrays.lines[: int(self._state["lines"])]
-        return [self._all_moves[number] for number in codes_to_last(lines)]
-
-
-def codes_to_last(lines: NDArray[np.void]) -> list[int]:
-    """The moves, by their numbers, that lead to the last of the lines, in the order of play.
-
-    Args:
-        lines: LINE (n,), those in use.
-    """
-    codes = []
-    end = len(lines) - 1
-    while end >= 0:
-        codes.append(int(lines[end]["move"]))
-        end = int(lines[end]["parent"])
-    return codes[::-1]
+        return [self._all_moves[number] for number in moves_to_last(lines)]
 
 
 def _new_positions(room: int) -> Positions:
     return Positions(np.empty(room, kernel.GAME), np.empty(room), np.empty(room, np.int64))
 
 
-def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> None:
-    """Copy the chosen positions to the front of others, or of the same ones."""
+def take(
+    into: tuple[NDArray[Any], ...], source: tuple[NDArray[Any], ...], chosen: NDArray[np.int64]
+) -> None:
+    """Copy the chosen rows of some arrays to the front of others, or of the same ones."""
     for mine, theirs in zip(into, source, strict=True):
         mine[: len(chosen)] = theirs[chosen]
 

@@ -1,15 +1,15 @@
-"""What a search by nodes does with the positions of a node (`nodes`), compiled.
+"""How a search by nodes expands the positions of a node (`nodes`), compiled.
 
 A node's positions fall into *components*: arrangements of the tableau that can be reached from one
-another by moves within it. A component is gone through once, from the first of its positions that
-is met, and all that follows from it waits at its own node, or in the next layer.
+another by moves within it. A component is expanded once, from the first of its positions that is
+met. Each position that follows from it waits at its own node, or in the next layer.
 
-Where spaces are the player's, a move that takes a card out of the tableau, or brings one in, is
-played only where the move before it, within the tableau, touched the same pile: else it leads to
-the same component as if it had come first.
+Where the player fills spaces, a move that takes a card out of the tableau, or brings one in, is
+played only if the move before it, within the tableau, touched the same pile. Otherwise the two
+moves could be swapped, and the result is in a component that is met without them.
 
-All this holds for the game with exchanges, too (`exchanges`); a position stands for all that
-exchanges make of it.
+All this holds for the game with exchanges, too (`exchanges`). There a position stands for all
+positions that exchanges make of it.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ from four_seasons_env.engine.hashing import class_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import LINE, WON, safe_move
+from four_seasons_env.solver.beam import WON
 from four_seasons_env.solver.exchanges import MOST_CODES, list_moves, move_of, play_code
 from four_seasons_env.solver.hash_table import find
-from four_seasons_env.solver.planning import DEAD, NODE, NONE, ORDERS, Nodes, node_of
+from four_seasons_env.solver.lines import LINE, note_move
+from four_seasons_env.solver.node_values import DEAD, NODE, NONE, ORDERS, Nodes, node_of
 from four_seasons_env.solver.relaxation import ONE, ZERO
+from four_seasons_env.solver.safe_moves import MOST_SAFE, safe_move
 
 BYTES = 2**29
-"""Memory that a search takes at the least; one that may take more has more room."""
+"""Memory that a search takes at least; one that may take more has more room."""
 _NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**19, 2**19, 2**24, 2**23
 _COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
-_MOST_SAFE = 52  # cards that go up after a move
 _UNWRITTEN = -2
 _PILES = np.uint64(2**WASTE - 1)  # bit set
 
 STATE = np.dtype(
     [
         ("waiting", "i8"),  # positions of this layer that have been met, in all
-        ("free", "i8"),  # the first place of one that has been played on since, or NONE
+        ("free", "i8"),  # the first place whose position has been expanded since, or NONE
         ("later", "i8"),  # positions of the next layer
-        ("lines", "i8"),  # moves on record
+        ("lines", "i8"),  # lines in use
         ("keys", "i8"),  # positions in the table
         ("positions", "i8"),  # positions made by a move, in all
-        ("last", "i8"),  # positions made, in all, at which it breaks off
+        ("last", "i8"),  # positions made, in all, at which it stops
         ("arrangements", "i8"),  # of a node that are kept, those reached within the tableau aside,
         ("crowd", "i8"),  # once so many positions wait
         ("status", "i8"),
@@ -76,7 +77,7 @@ class Component(NamedTuple):
     touched: NDArray[np.uint64]  # (n,) bit set of the piles of the moves that led to them
 
 
-class Arrays(NamedTuple):
+class NodeArrays(NamedTuple):
     """What a search writes."""
 
     state: NDArray[np.void]  # STATE (1,)
@@ -88,40 +89,32 @@ class Arrays(NamedTuple):
     chain: NDArray[np.int64]  # (nodes,) the next node of the same order
     lines: NDArray[np.void]  # LINE (n,)
     keys: NDArray[np.uint64]  # (a power of two,) of positions
-    places: NDArray[np.int32]  # (as many,) where each waits; NONE once it is played on
+    places: NDArray[np.int32]  # (as many,) where each waits; NONE once it is expanded
     words: NDArray[np.uint64]  # a row of mask words
     codes: NDArray[np.int64]  # (MOST_CODES,) of the moves from a position
-    safe: NDArray[np.uint8]  # (_MOST_SAFE,) moves
-
-
-@jit
-def _note(arrays, parent, move):
-    """Note a move and the line that it goes on; the number of the line that it ends."""
-    state = arrays.state[0]
-    arrays.lines[state.lines].parent = parent
-    arrays.lines[state.lines].move = move
-    state.lines += 1
-    return state.lines - 1
+    safe: NDArray[np.uint8]  # (MOST_SAFE,) moves
 
 
 @jit
 def _line_to(arrays, at):
-    """The line that leads to a position of the component; written once it is asked for."""
+    """The line that leads to a position of the component; noted when it is first needed."""
+    state, lines = arrays.state[0], arrays.lines
     parents, codes, ends = arrays.component.parents, arrays.component.codes, arrays.component.ends
     while ends[at] == _UNWRITTEN:
         above = at
         while ends[parents[above]] == _UNWRITTEN:
             above = parents[above]
-        ends[above] = _note(arrays, ends[parents[above]], codes[above])
+        ends[above] = note_move(state, lines, ends[parents[above]], codes[above])
     return ends[at]
 
 
 @jit
 def _line(arrays, at, code, safe):
     """The line of a move from a position of the component, and of so many safe ones after it."""
-    end = _note(arrays, _line_to(arrays, at), code)
+    state, lines = arrays.state[0], arrays.lines
+    end = note_move(state, lines, _line_to(arrays, at), code)
     for i in range(safe):
-        end = _note(arrays, end, arrays.safe[i])
+        end = note_move(state, lines, end, arrays.safe[i])
     return end
 
 
@@ -166,7 +159,7 @@ def _has_room(arrays, size):
     return (
         size + MOST_CODES < len(arrays.component.games)
         and state.later + MOST_CODES < len(arrays.later.games)
-        and state.lines + size + (_MOST_SAFE + 1) * MOST_CODES < len(arrays.lines)
+        and state.lines + size + (MOST_SAFE + 1) * MOST_CODES < len(arrays.lines)
         and 2 * (state.keys + MOST_CODES) < len(arrays.keys)
         and state.positions + MOST_CODES < state.last
     )
@@ -181,7 +174,7 @@ def _piles_of(move, rule):
 
 @jit
 def _play_component(start, arrays, nodes, rules, frames, puzzle):
-    """Play on from a position, and from all that can be reached from it within the tableau."""
+    """Expand a position, and all positions that can be reached from it within the tableau."""
     state, waiting, later = arrays.state[0], arrays.waiting, arrays.later
     games, rule, frame = arrays.component.games, rules[0], frames[0]
     home = waiting.nodes[start]
@@ -267,7 +260,7 @@ def _play_component(start, arrays, nodes, rules, frames, puzzle):
 
 @jit
 def play_on(numbers, arrays, nodes, rules, frames, puzzle):
-    """Play on from all positions that wait at some nodes; those that may deal come first."""
+    """Expand all positions that wait at some nodes; those that may deal come first."""
     state, waiting = arrays.state[0], arrays.waiting
     for number in numbers:
         for may_deal in (True, False):
@@ -313,7 +306,7 @@ def take_order(order, arrays, numbers):
     return count
 
 
-def new_arrays(record: Any, rules: Rules, memory: int) -> tuple[Arrays, Nodes]:
+def new_arrays(record: Any, rules: Rules, memory: int) -> tuple[NodeArrays, Nodes]:
     """What a search writes, whose next layer starts with a GAME record.
 
     Args:
@@ -322,7 +315,7 @@ def new_arrays(record: Any, rules: Rules, memory: int) -> tuple[Arrays, Nodes]:
     more = max(1, memory // BYTES)
     doublings = more.bit_length() - 1
     nodes, keys = more * _NODES, _KEYS << doublings
-    arrays = Arrays(
+    arrays = NodeArrays(
         np.zeros(1, STATE), _new_positions(more * _WAITING), _new_positions(more * _LATER),
         Component(
             np.empty(_COMPONENT, kernel.GAME), np.empty(_COMPONENT, np.int64),
@@ -332,7 +325,7 @@ def new_arrays(record: Any, rules: Rules, memory: int) -> tuple[Arrays, Nodes]:
         np.empty(nodes, np.int64), np.empty(ORDERS, np.int64), np.empty(nodes, np.int64),
         np.empty(more * _LINES, LINE), np.empty(keys, np.uint64), np.empty(keys, np.int32),
         kernel.new_masks(1, rules)[0][0], np.empty(MOST_CODES, np.int64),
-        np.empty(_MOST_SAFE, np.uint8),
+        np.empty(MOST_SAFE, np.uint8),
     )  # fmt: skip
     arrays.later.games[0], arrays.later.ends[0] = record, NONE
     table = np.empty(4 * _NODES << doublings, np.int32)

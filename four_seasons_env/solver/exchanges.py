@@ -19,8 +19,8 @@ from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import WASTE_UP
 from four_seasons_env.solver.relaxation import ONE, ZERO
+from four_seasons_env.solver.safe_moves import WASTE_UP
 
 EXCHANGE = 200
 """Code of the first move that plays a card up after an exchange: plus 4 * pile + suit. Codes below

@@ -1,9 +1,9 @@
-"""The game itself searched to its end, depth first: for small games, and for late positions.
+"""Complete depth-first search of the game itself, for small games and late positions.
 
-Every position that can be reached is met once (recognized by `hashing.position_keys`); safe cards
-go up at once, and dead positions are not played on. If none is won, the game is lost. Games of 52
-cards have far too many positions at their start, but near their end, or with fewer cards, this
-decides what beams cannot: they leave positions out.
+The search meets every position that can be reached once (recognized by `hashing.position_keys`).
+Safe cards go up at once, and lost positions are not expanded. If no position is won, the game is
+lost. Games of 52 cards have far too many positions at their start. Near their end, or with fewer
+cards, this search decides games that beams cannot decide because they leave positions out.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import safe_move
-from four_seasons_env.solver.evaluation import WEIGHTS, evaluate
+from four_seasons_env.solver.features import WEIGHTS, score_position
 from four_seasons_env.solver.hash_table import is_new, rehash
+from four_seasons_env.solver.safe_moves import play_safe
 
 EXHAUST = np.dtype([("waiting", "i8"), ("seen", "i8"), ("positions", "i8"), ("status", "i8")])
-"""Numbers of positions that wait, that are in the table, and that were played on from; status."""
+"""How many positions wait, are in the table, and have been expanded; and the status."""
 SEARCHING, WINNABLE, LOST, FULL = range(4)
 _1, _3 = np.uint64(1), np.uint64(3)
 
@@ -37,7 +37,7 @@ def search(states, rules, frames, weights, stack, table, words, quota):
         stack: GAME: positions that wait; the last comes next.
         table: uint64 (a power of two): keys of the positions seen, 0 where there is none.
         words: a row of mask words.
-        quota: positions to play on from, at most.
+        quota: positions to expand, at most.
     """
     state, rule, frame = states[0], rules[0], frames[0]
     for _ in range(quota):
@@ -65,15 +65,11 @@ def search(states, rules, frames, weights, stack, table, words, quota):
                 stack[state.waiting] = stack[spare]
                 g = stack[state.waiting]
                 kernel.play(g, rule, move)
-                while frame.safe:
-                    move = safe_move(g, rule, frame)
-                    if move < 0:
-                        break
-                    kernel.play(g, rule, move)
+                play_safe(g, rule, frame)
                 key, _ = position_keys(g, rule)
                 if is_new(table, max(key, _1)):
                     state.seen += 1
-                    _, is_lost = evaluate(g, rule, frame, weights)
+                    _, is_lost = score_position(g, rule, frame, weights)
                     if not is_lost:
                         state.waiting += 1
 
@@ -100,7 +96,7 @@ class Exhaustive:
 
     @property
     def positions(self) -> int:
-        """Positions played on from so far."""
+        """Positions expanded so far."""
         return int(self.states["positions"][0])
 
     @property
@@ -109,7 +105,7 @@ class Exhaustive:
         return int(self.states["status"][0])
 
     def go_on(self, quota: int) -> None:
-        """Continue the search, from ``quota`` positions at most."""
+        """Continue the search; expand ``quota`` positions at most."""
         search(
             self.states, self._rules, self._frames, WEIGHTS, self._stack, self._table, self._words,
             quota,

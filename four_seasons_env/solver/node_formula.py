@@ -1,13 +1,13 @@
 """The formula of the relaxed game for many nodes at once, asked about one after the other.
 
-A *node* is a position without the arrangement of its tableau (`planning`). The formula is that of
-`sat`, with variables for what nodes differ in: which cards are dealt, which of these lie in the
-waste, and which cards are up. A question is a list of assumptions about these, so what Glucose has
-learned from one node serves the next. The events of a card that has left the waste do not take
-place: its ``real`` is false, and nothing is asked of the tableau then.
+A *node* is a position without the arrangement of its tableau (`node_values`). The formula is that
+of `sat`, with variables for what nodes differ in: which cards are dealt, which of these lie in the
+waste, and which cards are up. A question is a list of assumptions about these variables, so what
+Glucose has learned from one node serves the next. A card that has left the waste has no event: its
+``real`` is false, and the tableau is not checked for it.
 
-If a node cannot win, the answer names the assumptions that suffice (a `Nogood`): any node for which
-they hold cannot win either.
+If a node cannot win, the answer names the assumptions that suffice (a `Nogood`). No node for which
+they hold can win either.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONFLICTS = 3_000  # of one question; without an answer a node is taken to be a
 
 
 class Nogood(NamedTuple):
-    """What cannot be won: all of this holds for a node. Bit sets, as in `planning.NODE`."""
+    """A node for which all of this holds cannot be won. Bit sets, as in `node_values.NODE`."""
 
     in_waste: int  # positions in the deck
     not_in_waste: int
@@ -92,7 +92,7 @@ class NodeFormula(EventClauses):
         return self.real
 
     def _order(self) -> None:
-        """Who leaves the waste before whom; what has left it already comes before all others."""
+        """Which card leaves the waste before which; cards that have left it come first."""
         count = len(self.positions)
         clauses = self.clauses
         stays = clauses.new(count, count)  # [i, j], i < j: i is in the waste when j is dealt
@@ -122,7 +122,7 @@ class NodeFormula(EventClauses):
         clauses.add(-self.real[:, None], -self.direct[:, None], -before, up[passing])
 
     def _name_facts(self) -> dict[int, tuple[str, int]]:
-        """What the variables of nodes say, and of which position or card."""
+        """What each variable of a node says, and of which position or card."""
         facts: dict[int, tuple[str, int]] = {}
         for i in range(self._asked):
             facts[int(self._in_waste[i])] = "in_waste", int(self.positions[i])
@@ -155,7 +155,7 @@ class NodeFormula(EventClauses):
             dealt: cards dealt.
 
         Returns:
-            The events of a line that wins; a Nogood; None if it has taken too long to find out.
+            The events of a line that wins; a Nogood; None if the question has taken too long.
         """
         self._solver.conf_budget(_CONFLICTS)
         answer = self._solver.solve_limited(self._assumptions(waste, up, dealt))
@@ -199,5 +199,5 @@ class NodeFormula(EventClauses):
         return Nogood(in_waste, not_in_waste, up, least, most)
 
     def close(self) -> None:
-        """Give back what the solver holds."""
+        """Free the memory of the SAT solver."""
         self._solver.delete()

@@ -1,23 +1,25 @@
-"""Search node by node: each with all arrangements of its tableau, and only those that may yet win.
+"""Search node by node: each with all arrangements of its tableau, and only nodes that may yet win.
 
-A *node* is a position without the arrangement of its tableau (`planning`). Nodes with equally many
-cards dealt make a layer. Within it they are played on in the order of their cards up and in the
-tableau, so a node is met complete, with all arrangements in which it can be reached, and is played
-on from once. Nodes from which not even the relaxed game can be won are dropped (`oracle`).
+A *node* is a position without the arrangement of its tableau (`node_values`). Nodes with equally
+many cards dealt make a layer. Within a layer they are expanded in the order of their cards up and
+in the tableau. So a node is complete when its turn comes, with all arrangements in which it can be
+reached, and is expanded once. Nodes from which the relaxed game cannot be won are dropped
+(`oracle`).
 
-Where spaces are the player's, a card is dealt only right after another card was dealt or left the
-waste: any other move may as well be made after it. And as moves within the tableau may be, too, one
-arrangement of all that can be reached from it by such moves is enough for the next layer.
+Where the player fills spaces, a card is dealt only right after another card was dealt or left the
+waste: any other move can be made after the deal just as well. The same holds for moves within the
+tableau. So of the arrangements that can be reached from one another by such moves, the next layer
+needs only one.
 
-With a `width` only so many nodes are taken to the next layer: those on the most lines that win the
-relaxed game (`planning.plan`), then those with the best scores. A search that has left nothing out
-and has not won proves the loss.
+With a `width`, only that many nodes go on to the next layer: those on the most lines that win the
+relaxed game (`node_values.set_values`), then those with the best scores. A search that has left
+nothing out and has not won proves the loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import OVER, SEARCHING, WON, codes_to_last
+from four_seasons_env.solver.beam import OVER, SEARCHING, WON
 from four_seasons_env.solver.components import (
     BYTES,
     Positions,
@@ -34,49 +36,49 @@ from four_seasons_env.solver.components import (
     play_on,
     take_order,
 )
+from four_seasons_env.solver.lines import moves_to_last
+from four_seasons_env.solver.node_values import DEAD, NONE, ORDERS, Puzzle, set_values
 from four_seasons_env.solver.oracle import Oracle
-from four_seasons_env.solver.planning import DEAD, NONE, ORDERS, Puzzle, plan
 
-_EVERY = 3  # layers between plans
-_PLAN_WIDTH = 3_000
-_PLAN_FROM = 50  # nodes of a layer: fewer are not worth a plan
+_EVERY = 3  # layers between two valuations of nodes
+_VALUE_WIDTH = 3_000
+_VALUE_FROM = 50  # nodes of a layer: fewer are not worth a valuation
 _ARRANGEMENTS = 50  # of a node, once a layer of a search of some width is crowded:
 _CROWD = 1_000  # with so many positions for each node of the width; later with any
-_STEP = 20  # nodes that are played on between two looks at the clock
+_STEP = 20  # nodes that are expanded between two looks at the clock
+
+
+class Root(NamedTuple):
+    """The position that a search by nodes starts from, and what it looks up."""
+
+    record: Any  # a GAME record
+    rules: Rules
+    frames: NDArray[np.void]  # FRAME (1,), of the record
+    puzzle: Puzzle  # of the record; its weights and discounts make the order of nodes
+    oracle: Oracle  # of the game that the record is a position of
 
 
 class NodeSearch:
-    """One such search, to be gone on with step by step.
+    """One such search, which runs step by step.
 
     Args:
-        record: a GAME record.
-        frames: its FRAME array.
-        oracle: of the game that the record is a position of.
-        puzzle: of the position; its weights and discounts make the order of nodes.
-        width: nodes that a layer starts with at most. None: all.
-        memory: bytes that its arrays may take, more or less; `components.BYTES` at least.
+        root: where it starts.
+        width: nodes that a layer starts with, at most. None: all.
+        memory: bytes that its arrays may take, about; `components.BYTES` at least.
     """
 
-    def __init__(
-        self,
-        record: Any,
-        rules: Rules,
-        frames: NDArray[np.void],
-        puzzle: Puzzle,
-        oracle: Oracle,
-        width: int | None,
-        memory: int = BYTES,
-    ) -> None:
+    def __init__(self, root: Root, width: int | None, memory: int = BYTES) -> None:
+        rules, puzzle = root.rules, root.puzzle
         self._all_moves = all_moves(rules)
-        self._puzzle, self._oracle, self._width = puzzle, oracle, width
-        self._arrays, self._nodes = new_arrays(record, rules, memory)
-        self._frozen = kernel.compile_rules(rules), frames, puzzle  # what the search looks up
+        self._puzzle, self._oracle, self._width = puzzle, root.oracle, width
+        self._arrays, self._nodes = new_arrays(root.record, rules, memory)
+        self._frozen = kernel.compile_rules(rules), root.frames, puzzle  # what the search looks up
         self._arrays.state["arrangements"] = _ARRANGEMENTS
         self._arrays.state["crowd"] = 2**40 if width is None else _CROWD * width
         self._numbers = np.empty(len(self._nodes.all), np.int64)
         self._wastes = np.empty(0, np.uint64)
         self._chosen = np.zeros(1, np.int64)  # of the later positions, those to start with
-        self._is_planned = False  # the nodes have values
+        self._has_values = False  # the nodes have values
         self._steps = self._search()
 
     @property
@@ -99,7 +101,7 @@ class NodeSearch:
         return next(self._steps, int(self._arrays.state["status"][0]))
 
     def _search(self) -> Iterator[int]:
-        """Yield SEARCHING every now and then; the state says how it ended."""
+        """Yield SEARCHING between steps; the state says how the search ended."""
         state = self._arrays.state[0]
         state["status"] = SEARCHING
         layer = 0
@@ -124,7 +126,7 @@ class NodeSearch:
     def _start_layer(self, layer: int) -> None:
         arrays, nodes, state = self._arrays, self._nodes, self._arrays.state[0]
         is_due = layer % _EVERY == 0
-        if is_due or not self._is_planned or self._width is None:
+        if is_due or not self._has_values or self._width is None:
             nodes.used[0] = 0
             nodes.table.fill(NONE)
         state["waiting"] = state["later"] = 0
@@ -140,13 +142,16 @@ class NodeSearch:
         enter(positions, arrays, nodes, *self._frozen)
         self._wastes = nodes.all["waste"][np.unique(arrays.waiting.nodes[: state["waiting"]])]
         if is_due:
-            self._is_planned = len(self._wastes) >= _PLAN_FROM
-            if self._is_planned:
-                plan(nodes, self._puzzle, self._frozen[1][0], _PLAN_WIDTH)
+            self._has_values = len(self._wastes) >= _VALUE_FROM
+            if self._has_values:
+                set_values(nodes, self._puzzle, self._frozen[1][0], _VALUE_WIDTH)
                 self._oracle.learn_wins(nodes.all[: nodes.used[0]])
 
     def _is_alive(self, number: int) -> bool:
-        """Whether a node may yet win; it is marked if not. The dear way is for proofs."""
+        """Whether a node may yet win; one that cannot is marked.
+
+        The expensive checks are made only while the search may still become a proof.
+        """
         node = self._nodes.all[number]
         wastes = self._wastes if self.is_complete else None
         if node["value"] == 0 and not self._oracle.is_alive(node, wastes):
@@ -172,7 +177,7 @@ class NodeSearch:
 
     def codes(self) -> list[int]:
         """The codes of the moves that win, once it is won (`exchanges`)."""
-        return codes_to_last(self._arrays.lines[: int(self._arrays.state["lines"][0])])
+        return moves_to_last(self._arrays.lines[: int(self._arrays.state["lines"][0])])
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won without exchanges."""

@@ -1,8 +1,8 @@
 """Can the relaxed game be won from a node? Answers are remembered, so most cost next to nothing.
 
-The dearer a way to answer, the later it is tried: the table of nodes known; the nogoods, of which
-each rules out many nodes; a short depth-first search that ends at any node known to win; the
-formula (`node_formula`). Each line that wins makes all nodes on it known.
+Cheap ways to answer are tried first: the table of known nodes; the nogoods, each of which rules out
+many nodes; a short depth-first search that ends at any node known to win; the formula
+(`node_formula`). Each line that wins makes all nodes on it known.
 """
 
 from __future__ import annotations
@@ -12,25 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set, highest
+from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import sat
 from four_seasons_env.solver.hash_table import find
 from four_seasons_env.solver.node_formula import Event, NodeFormula, Nogood
-from four_seasons_env.solver.planning import Puzzle, assess
+from four_seasons_env.solver.node_values import Puzzle, score_node
 from four_seasons_env.solver.relaxation import (
-    ONE,
+    MOST_RELAXED_MOVES,
+    RELAXED,
     ZERO,
-    next_cards,
-    piles_needed,
     play_safe_cards,
     relaxed_key,
+    relaxed_moves,
 )
 
 UNKNOWN, ALIVE, DEAD = range(3)
-_STEPS = 300  # nodes that the short search plays on from
-_MOST_CHILDREN = 7
+_STEPS = 300  # nodes that the short search expands
 _SEEN = 2**13  # room for the nodes that it meets
 
 STEP = np.dtype(
@@ -101,7 +100,7 @@ def _enter(steps, count, child, table, seen, puzzle, frame):
     if seen[at] == key:
         return UNKNOWN, count
     seen[at] = key
-    score, worst = assess(
+    score, worst = score_node(
         waste, tableau, bit_set(puzzle.deck, dealt, puzzle.size), up, puzzle, frame
     )
     if worst > puzzle.piles:
@@ -118,7 +117,7 @@ def probe(start, steps, stack, seen, table, puzzle, frame):
 
     Args:
         start: waste, tableau, up, dealt.
-        steps: STEP, with room for `_STEPS` times `_MOST_CHILDREN`.
+        steps: STEP, with room for `_STEPS` times `MOST_RELAXED_MOVES`.
         stack: int64, likewise.
         seen: uint64, for the keys met.
         table: keys and states of the nodes known, with room for all steps.
@@ -134,6 +133,7 @@ def probe(start, steps, stack, seen, table, puzzle, frame):
         return state, new
     waiting = count
     stack[0] = 0
+    after = np.empty(MOST_RELAXED_MOVES, RELAXED)
     for _ in range(_STEPS):
         if waiting == 0:
             for i in range(count):
@@ -141,32 +141,14 @@ def probe(start, steps, stack, seen, table, puzzle, frame):
             return DEAD, new
         waiting -= 1
         here = stack[waiting]
-        waste, tableau, up = steps[here].waste, steps[here].tableau, steps[here].up
-        dealt, first, won = steps[here].dealt, count, False
-        if dealt < puzzle.size:
-            turned = waste | (ONE << np.uint64(dealt)), tableau, up, dealt + 1, here
-            state, count = _enter(steps, count, turned, table, seen, puzzle, frame)
+        step = steps[here]
+        node = step.waste, step.tableau, step.up, step.dealt
+        first, won = count, False
+        for i in range(relaxed_moves(node, puzzle.deck, puzzle.size, puzzle.piles, frame, after)):
+            each = after[i]
+            child = each.waste, each.tableau, each.up, each.dealt, here
+            state, count = _enter(steps, count, child, table, seen, puzzle, frame)
             won |= state == ALIVE
-        ready = next_cards(up) & frame.cards
-        moving = ready & tableau
-        while moving:
-            card = moving & (~moving + ONE)
-            moving ^= card
-            if piles_needed(tableau, tableau ^ card, frame) <= puzzle.piles:
-                after = waste, tableau ^ card, up | card, dealt, here
-                state, count = _enter(steps, count, after, table, seen, puzzle, frame)
-                won |= state == ALIVE
-        if waste:
-            rest = waste ^ (ONE << highest(waste))
-            card = ONE << puzzle.deck[highest(waste)]
-            if piles_needed(tableau | card, tableau, frame) <= puzzle.piles:
-                after = rest, tableau | card, up, dealt, here
-                state, count = _enter(steps, count, after, table, seen, puzzle, frame)
-                won |= state == ALIVE
-            if ready & card:
-                after = rest, tableau, up | card, dealt, here
-                state, count = _enter(steps, count, after, table, seen, puzzle, frame)
-                won |= state == ALIVE
         if won:
             while here >= 0:
                 new += learn(table[0], table[1], steps[here].key, ALIVE)
@@ -208,7 +190,7 @@ class Oracle:
         self._known = 0
         self._nogoods = np.zeros((64, len(Nogood._fields)), np.uint64)
         self._count = 0
-        room = _STEPS * _MOST_CHILDREN + 1
+        room = _STEPS * MOST_RELAXED_MOVES + 1
         self._steps, self._stack = np.zeros(room, STEP), np.zeros(room, np.int64)
         self._seen = np.zeros(_SEEN, np.uint64)
         self._formula: NodeFormula | None = None
@@ -240,7 +222,7 @@ class Oracle:
         return state
 
     def learn_wins(self, nodes: NDArray[np.void]) -> None:
-        """Note which NODE records have lines that win (`planning.plan`)."""
+        """Note which NODE records have lines that win (`node_values.set_values`)."""
         self._make_room(len(nodes))
         self._known += _learn_wins(nodes, *self.table)
 

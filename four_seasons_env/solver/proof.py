@@ -1,8 +1,8 @@
-"""The relaxed game searched to its end, depth first: `search` proves that a deal is lost.
+"""Complete depth-first search of the relaxed game: `search` proves that a deal is lost.
 
 A relaxed position is the set of the waste's cards (they lie in the order of the deck), how many
-cards are dealt, and the levels: T is the rest. That fits into one word, so the table of positions
-seen is exact. Two cuts:
+cards are dealt, and the levels; T is the rest. That fits into one word, so the table of positions
+seen is exact. Two rules make the search smaller:
 
 - Safe cards go up at once, wherever they lie (`is_safe`).
 - A position is dead if its waste cannot be played off even with the whole stock at hand in any
@@ -26,24 +26,18 @@ from four_seasons_env.solver.frame import cards_at
 from four_seasons_env.solver.hash_table import is_new, rehash
 from four_seasons_env.solver.relaxation import (
     KEY_POSITIONS,
+    MOST_RELAXED_MOVES,
     ONE,
+    RELAXED,
     SUIT,
     cards_up,
     never_up,
-    next_cards,
     piles_needed,
     play_safe_cards,
     relaxed_key,
+    relaxed_moves,
 )
 
-RELAXED = np.dtype(
-    [
-        ("waste", "u8"),  # bit set of positions in the deck
-        ("tableau", "u8"),  # bit set of cards
-        ("up", "u8"),  # bit set of cards
-        ("dealt", "i8"),
-    ]
-)
 PROOF = np.dtype(
     [
         ("deck", "u1", (52,)),  # cards in dealing order, as bit numbers
@@ -52,7 +46,7 @@ PROOF = np.dtype(
         ("piles", "i8"),
         ("waiting", "i8"),  # positions on the stack
         ("seen", "i8"),  # positions in the table
-        ("positions", "i8"),  # positions played on from
+        ("positions", "i8"),  # positions expanded
         ("status", "i8"),
     ]
 )
@@ -60,7 +54,7 @@ PROOF = np.dtype(
 
 
 class Relaxed(NamedTuple):
-    """A relaxed position, as the compiled functions pass it on: see RELAXED."""
+    """A relaxed position, as compiled functions pass it on: see `relaxation.RELAXED`."""
 
     waste: np.uint64  # bit set of positions in the deck
     tableau: np.uint64  # bit set of cards, likewise below
@@ -70,14 +64,13 @@ class Relaxed(NamedTuple):
 
 
 SEARCHING, RELAXED_WIN, LOST, FULL = range(4)
-_MOST_CHILDREN = 7
 STACK = 2048  # positions: at most six wait at each of the 150 moves of a game
 _3 = np.uint64(3)
 
 
 @jit
 def waste_is_stuck(here, proof, frame):
-    """Whether a `Relaxed` position is dead; see above."""
+    """Whether a `Relaxed` position is dead: see the module."""
     left = frame.cards & ~here.up
     reached = here.up | here.tableau | here.stock
     never = never_up(left, reached)
@@ -132,43 +125,32 @@ def search(proofs, frames, stack, table, quota):
         proofs: PROOF (1,).
         stack: RELAXED, with room for `STACK` positions that wait; the last comes next.
         table: uint64 (a power of two): keys of the positions seen, 0 where there is none.
-        quota: positions to play on from, at most.
+        quota: positions to expand, at most.
     """
     proof, frame = proofs[0], frames[0]
-    work = stack, table, proof, frame
+    after = np.empty(MOST_RELAXED_MOVES, RELAXED)
     room = len(table) // 2
     for _ in range(quota):
         if proof.waiting == 0:
             proof.status = LOST
             return
-        if proof.seen + _MOST_CHILDREN > room:
+        if proof.seen + MOST_RELAXED_MOVES > room:
             proof.status = FULL
             return
         proof.waiting -= 1
         proof.positions += 1
-        here = stack[proof.waiting]
-        waste, tableau, up, dealt = here.waste, here.tableau, here.up, here.dealt
+        entry = stack[proof.waiting]
+        here = entry.waste, entry.tableau, entry.up, entry.dealt
+        dealt = entry.dealt
         stock = bit_set(proof.deck, dealt, proof.size)
         won = False
-        if dealt < proof.size:
-            rest = stock ^ (ONE << np.uint64(proof.deck[dealt]))
-            turned = waste | (ONE << np.uint64(dealt))
-            won |= _enter(Relaxed(turned, tableau, rest, up, dealt + 1), *work)
-        ready = next_cards(up) & frame.cards
-        moving = ready & tableau
-        while moving:
-            card = moving & (~moving + ONE)
-            moving ^= card
-            after = tableau ^ card
-            if piles_needed(tableau, after, frame) <= proof.piles:
-                won |= _enter(Relaxed(waste, after, stock, up | card, dealt), *work)
-        if waste:
-            rest = waste ^ (ONE << highest(waste))
-            card = ONE << np.uint64(proof.deck[highest(waste)])
-            if piles_needed(tableau | card, tableau, frame) <= proof.piles:
-                won |= _enter(Relaxed(rest, tableau | card, stock, up, dealt), *work)
-            if ready & card:
-                won |= _enter(Relaxed(rest, tableau, stock, up | card, dealt), *work)
+        for i in range(relaxed_moves(here, proof.deck, proof.size, proof.piles, frame, after)):
+            each = after[i]
+            left = stock
+            if each.dealt > dealt:
+                left ^= ONE << np.uint64(proof.deck[dealt])
+            position = Relaxed(each.waste, each.tableau, left, each.up, each.dealt)
+            won |= _enter(position, stack, table, proof, frame)
         if won:
             proof.status = RELAXED_WIN
             return
@@ -212,7 +194,7 @@ class Proof:
 
     @property
     def positions(self) -> int:
-        """Positions played on from so far."""
+        """Positions expanded so far."""
         return int(self._proofs["positions"][0])
 
     @property
@@ -221,7 +203,7 @@ class Proof:
         return int(self._proofs["status"][0]) if self._is_possible else RELAXED_WIN
 
     def go_on(self, quota: int) -> None:
-        """Continue the search, from ``quota`` positions at most."""
+        """Continue the search; expand ``quota`` positions at most."""
         search(self._proofs, self._frames, self._stack, self._table, quota)
         if self.status == FULL and 3 * self._table.nbytes <= self._memory:
             self.grow_table()

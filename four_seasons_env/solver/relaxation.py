@@ -1,12 +1,12 @@
-"""The relaxation: a game without piles, easier than any of the family, to prove deals lost.
+"""The relaxed game: a game without piles, easier than any of the family, to prove deals lost.
 
-All piles of the tableau are packed runs, as cards come one at a time and only by packing. Forget
-how the tableau's cards are arranged and keep the set T of them. A set can be arranged in packed
-runs only if enough of its cards have a host: with n cards of one place in the foundation's order
-and h of the next, at least n - h of the n begin a run. The sum of these excesses over all places is
-the least number of piles that T needs (`piles_needed`). A card x that has just been moved, or is
-about to move, lies uncovered: it is nobody's host, so the same sum, without x among the hosts, must
-not exceed the number of piles either.
+All piles of the tableau are packed runs, because cards come one at a time and only by packing.
+Forget how the tableau's cards are arranged and keep the set T of them. A set can be arranged in
+packed runs only if enough of its cards have a host: with n cards of one place in the foundation's
+order and h of the next, at least n - h of the n begin a run. The sum of these excesses over all
+places is the least number of piles that T needs (`piles_needed`). A card x that has just been
+moved, or is about to move, lies uncovered and hosts no card. So the same sum, without x among the
+hosts, must not exceed the number of piles either.
 
 The relaxed game has the moves
 
@@ -31,6 +31,17 @@ ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
 KEY_POSITIONS = 47
 """Positions of the deck that a key has room for, from the first that matters (`relaxed_key`)."""
+RELAXED = np.dtype(
+    [
+        ("waste", "u8"),  # bit set of positions in the deck
+        ("tableau", "u8"),  # bit set of cards
+        ("up", "u8"),  # bit set of cards
+        ("dealt", "i8"),
+    ]
+)
+"""A position of the relaxed game."""
+MOST_RELAXED_MOVES = 7
+"""Moves of the relaxed game from one position, at most: a deal, four T>F, W>T and W>F."""
 _2, _3, _7, _14, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 14, 15, 56))
 _IN_TWOS = np.uint64(0x5555555555555)
 _IN_FOURS = np.uint64(0x3333333333333)
@@ -104,11 +115,11 @@ def next_cards(up):
 def is_safe(bit, up, frame):
     """Whether a card that is next on its foundation can go up at once without regret.
 
-    A card x of place p is of use in the tableau only as a host for cards of place p - 1. If the
-    foundations have all reached place p - 2, any such card can go up itself instead of on x, and
-    what would have been put on it is up already. The base cards (p = 0) may host the last place,
-    if King goes on Ace there; and so for p = 1 the cards of place 0 must be up, as such a host is
-    of use itself. Where no card of place p - 1 goes on x, x is of no use at all.
+    A card x of place p is useful in the tableau only as a host for cards of place p - 1. If all
+    foundations have reached place p - 2, any such card can go up itself instead of on x, and the
+    cards that it would have hosted are up already. The base cards (p = 0) may host the last place,
+    if King goes on Ace there. So for p = 1 the cards of place 0 must be up, because they are useful
+    hosts themselves. Where no card of place p - 1 goes on x, x is useless in the tableau.
     """
     p = np.int64(highest(bit)) >> 2
     if p == 0:
@@ -150,6 +161,47 @@ def play_safe_cards(waste, tableau, up, deck, frame):
             up |= card
             again = True
     return waste, tableau, up
+
+
+@jit
+def relaxed_moves(here, deck, size, piles, frame, after):
+    """Write the positions that one move of the relaxed game leads to; returns how many there are.
+
+    Args:
+        here: waste, tableau, cards up and number of cards dealt, as in `RELAXED`.
+        deck: cards in dealing order, as bit numbers; ``size`` of them.
+        piles: of the tableau.
+        after: RELAXED (MOST_RELAXED_MOVES,), written. If a card can be dealt, that comes first.
+    """
+    waste, tableau, up, dealt = here
+    count = 0
+    if dealt < size:
+        turned = waste | (ONE << np.uint64(dealt))
+        count = _write(after, count, turned, tableau, up, dealt + 1)
+    ready = next_cards(up) & frame.cards
+    moving = ready & tableau
+    while moving:
+        card = moving & (~moving + ONE)
+        moving ^= card
+        if piles_needed(tableau, tableau ^ card, frame) <= piles:
+            count = _write(after, count, waste, tableau ^ card, up | card, dealt)
+    if waste:
+        rest = waste ^ (ONE << highest(waste))
+        card = ONE << np.uint64(deck[highest(waste)])
+        if piles_needed(tableau | card, tableau, frame) <= piles:
+            count = _write(after, count, rest, tableau | card, up, dealt)
+        if ready & card:
+            count = _write(after, count, rest, tableau, up | card, dealt)
+    return count
+
+
+@jit
+def _write(after, count, waste, tableau, up, dealt):
+    """Write one position; returns how many there are now."""
+    position = after[count]
+    position.waste, position.tableau = waste, tableau
+    position.up, position.dealt = up, dealt
+    return count + 1
 
 
 @jit

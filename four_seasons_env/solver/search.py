@@ -1,4 +1,4 @@
-"""`solve`: beam after beam, and beside them searches for a proof of loss."""
+"""`solve`: one beam search after another, alternating with searches for a proof of loss."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import beam as beams
-from four_seasons_env.solver import components, exhaust, nodes, planned, sat
+from four_seasons_env.solver import components, exhaust, nodes, relaxed_beam, sat
 from four_seasons_env.solver import proof as proofs
-from four_seasons_env.solver.evaluation import WEIGHTS
 from four_seasons_env.solver.exchange_search import ExchangeSearch
+from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.node_values import make_puzzle
 from four_seasons_env.solver.oracle import Oracle
-from four_seasons_env.solver.planning import make_puzzle
 
 DEFAULT_SECONDS = 60.0
 _SLICE = 5_000  # positions played on from in one call: 0.02 s with five piles, 0.2 s with twelve
@@ -37,12 +37,12 @@ _BYTES = 20_000  # that a beam may take for each position of its width, while ar
 _CONFLICTS = 1_000  # of the formula in one call: some tenths of a second
 _MOST_CONFLICTS = 30_000  # of the formula; deals that it proves lost take 6,000 at most
 _FORMULA_MEMORY = 2**26  # bytes that a formula takes
-_QUICK = 7  # beams before the formula and the first beam that plans: half a second's work
-_PLANNED_EVERY = 4  # beams for each beam that plans or search by nodes
-_PLANNED_FIRST = 2  # beams that plan, before they become rare:
-_PLANNED_RARELY = 4  # searches by nodes for each
-_PLANNED_WIDTHS = (15_000, 40_000, 5_000)
-_PLANNED_DISCOUNTS = 3  # of these, for beams that plan; searches by nodes use all
+_QUICK = 7  # beams before the formula and the first relaxed beam: half a second's work
+_RELAXED_EVERY = 4  # beams for each relaxed beam or search by nodes
+_RELAXED_FIRST = 2  # relaxed beams, before they become rare:
+_RELAXED_RARELY = 4  # searches by nodes for each
+_RELAXED_WIDTHS = (15_000, 40_000, 5_000)
+_RELAXED_DISCOUNTS = 3  # of these, for relaxed beams; searches by nodes use all
 _DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
 _LONG = 1_000_000  # positions that must be left for such beams, and for searches by nodes
 _NODES_AT_ONCE = 2  # searches by nodes of some width
@@ -60,7 +60,7 @@ _UNKNOWN: tuple[str, list[Move], str] = ("unknown", [], "")
 
 @dataclass(frozen=True)
 class Solution:
-    """What `solve` has found out."""
+    """The answer of `solve`."""
 
     status: str
     """`won` (the moves win), `lost` (nobody can win from here) or `unknown` (out of budget)."""
@@ -71,10 +71,10 @@ class Solution:
     seconds: float
     """Time taken."""
     certificate: str = ""
-    """What the answer rests on: `moves` that win; a `beam` that left nothing out; the `relaxed
-    game` searched to its end; its `formula`, which nothing satisfies; its `nodes` searched to their
-    end, in the game itself or in the easier one with `exchanges`; the `whole game` searched to its
-    end. Empty for an unknown answer."""
+    """The evidence: `moves` that win; a `beam` that left nothing out; a complete search of the
+    `relaxed game`; its `formula`, which cannot be satisfied; a complete search of its `nodes`, in
+    the game itself or in the easier one with `exchanges`; a complete search of the `whole game`.
+    Empty for an unknown answer."""
 
 
 class _OutOfBudget(Exception):
@@ -92,7 +92,7 @@ class _Solver:
         self._max_positions = max_positions
         self._deadline = time.perf_counter() + seconds
         self._rng = np.random.default_rng(seed)
-        self._planned_rng = np.random.default_rng((seed, 1))
+        self._relaxed_rng = np.random.default_rng((seed, 1))
         self._nodes_rng = np.random.default_rng((seed, 2))
         self._oracle: Oracle | None = None
         self._exchanges: ExchangeSearch | None = None
@@ -108,7 +108,7 @@ class _Solver:
         return int(min(left, 2**62))
 
     def run_one(self, width: int) -> tuple[str, list[Move], str]:
-        """As `run`, with one beam of this width and nothing beside it."""
+        """As `run`, with one beam of this width and no other search."""
         record, rules = self._game.record[0], self._game.rules
         beam = beams.Beam(record, rules, self._frames, width, _ARRANGEMENTS, WEIGHTS, self._memory)
         if self._run_beam(beam) == beams.WON:
@@ -116,10 +116,10 @@ class _Solver:
         return ("lost", [], "beam") if beam.is_complete else _UNKNOWN
 
     def run(self) -> tuple[str, list[Move], str]:
-        """The status, the moves and what they rest on.
+        """The status, the moves and the evidence.
 
         Raises:
-            _OutOfBudget: where there is no answer in time.
+            _OutOfBudget: if there is no answer in time.
         """
         game = self._game
         record = game.record[0]
@@ -129,9 +129,10 @@ class _Solver:
         is_relaxed_win = False  # then the relaxed game proves nothing
         while True:
             before = self.positions
-            plan = self._plan(number)
-            beam = beams.Beam(record, game.rules, self._frames, *plan, 5 * self._memory // 8)
-            ended = self._run_beam(beam, is_wide=plan[0] > _FIRST[-1][0])
+            width, arrangements, weights = self._beam_settings(number)
+            parts = record, game.rules, self._frames, width, arrangements, weights
+            beam = beams.Beam(*parts, 5 * self._memory // 8)
+            ended = self._run_beam(beam, is_wide=width > _FIRST[-1][0])
             if ended == beams.WON:
                 return "won", beam.moves(), "moves"
             made = self.positions - before
@@ -145,10 +146,10 @@ class _Solver:
                 if found == sat.LOST:
                     return "lost", [], "formula"
                 is_relaxed_win = found == sat.SATISFIABLE
-            if number >= _QUICK and (number - _QUICK) % _PLANNED_EVERY == 0:
-                turn = (number - _QUICK) // _PLANNED_EVERY
-                if turn < _PLANNED_FIRST or turn % _PLANNED_RARELY == 0:
-                    moves = self._run_planned(turn)
+            if number >= _QUICK and (number - _QUICK) % _RELAXED_EVERY == 0:
+                turn = (number - _QUICK) // _RELAXED_EVERY
+                if turn < _RELAXED_FIRST or turn % _RELAXED_RARELY == 0:
+                    moves = self._run_relaxed_beam(turn)
                     if moves:
                         return "won", moves, "moves"
                 for _ in range(_NODES_AT_ONCE if turn else 0):
@@ -162,18 +163,18 @@ class _Solver:
             if number > _EXHAUST_FROM and self._proves(whole, exhaust, made // _EXHAUST_SHARE):
                 return "lost", [], "whole game"
 
-    def _run_planned(self, number: int) -> list[Move]:
-        """The moves that win, if a beam that plans finds them."""
-        if self._memory < planned.MEMORY or self._left() < _LONG:
+    def _run_relaxed_beam(self, number: int) -> list[Move]:
+        """The moves that win, if a relaxed beam finds them."""
+        if self._memory < relaxed_beam.MEMORY or self._left() < _LONG:
             return []
         spread = _SPREADS[number % len(_SPREADS)] if number else 0.0
-        beam = planned.PlannedBeam(
+        beam = relaxed_beam.RelaxedBeam(
             self._game.record[0],
             self._game.rules,
             self._frames,
-            _PLANNED_WIDTHS[number % len(_PLANNED_WIDTHS)],
-            WEIGHTS * (1 + spread * self._planned_rng.standard_normal(len(WEIGHTS))),
-            _DISCOUNTS[int(self._planned_rng.integers(_PLANNED_DISCOUNTS))],
+            _RELAXED_WIDTHS[number % len(_RELAXED_WIDTHS)],
+            WEIGHTS * (1 + spread * self._relaxed_rng.standard_normal(len(WEIGHTS))),
+            _DISCOUNTS[int(self._relaxed_rng.integers(_RELAXED_DISCOUNTS))],
         )
         status = beams.SEARCHING if beam.is_possible else beams.OVER
         while status == beams.SEARCHING:
@@ -185,23 +186,20 @@ class _Solver:
     def _search_nodes(self, number: int) -> tuple[str, list[Move], str]:
         """What a search by nodes finds, as `run`.
 
-        They differ as the beams do: which nodes are chosen is much a matter of luck.
+        Their weights differ as those of the beams do: which nodes are chosen depends much on luck.
 
         Args:
             number: of the search, from 1 on.
         """
-        record, rules = self._game.record[0], self._game.rules
         again, turn = divmod(number - 1, len(_NODES))
         spread = _SPREADS[turn % len(_SPREADS)] if number > len(_DISCOUNTS) else 0.0
         weights = WEIGHTS * (1 + spread * self._nodes_rng.standard_normal(len(WEIGHTS)))
         discounts = _DISCOUNTS[(turn + again) % len(_DISCOUNTS)]
-        puzzle = make_puzzle(record, rules, self._frames, weights, discounts)
-        if puzzle is None or self._is_too_small():
+        root = self._root(weights, discounts)
+        if root is None or self._is_too_small():
             return _UNKNOWN
-        self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
-        parts = record, rules, self._frames, puzzle, self._oracle
         width, with_exchanges = _NODES[turn]
-        search = (ExchangeSearch if with_exchanges else nodes.NodeSearch)(*parts, width)
+        search = (ExchangeSearch if with_exchanges else nodes.NodeSearch)(root, width)
         status = beams.SEARCHING
         while status == beams.SEARCHING:
             before = search.positions
@@ -212,6 +210,19 @@ class _Solver:
         kind = "exchanges" if with_exchanges else "nodes"
         return ("lost", [], kind) if search.is_complete else _UNKNOWN
 
+    def _root(
+        self,
+        weights: NDArray[np.float64] = WEIGHTS,
+        discounts: tuple[float, ...] = _DISCOUNTS[0],
+    ) -> nodes.Root | None:
+        """What searches by nodes start from; None where there are none (`make_puzzle`)."""
+        record, rules, frames = self._game.record[0], self._game.rules, self._frames
+        puzzle = make_puzzle(record, rules, frames, weights, discounts)
+        if puzzle is None:
+            return None
+        self._oracle = self._oracle or Oracle(puzzle, rules, frames)
+        return nodes.Root(record, rules, frames, puzzle, self._oracle)
+
     def _is_too_small(self) -> bool:
         """Whether what is left is too little for a search by nodes."""
         return self._memory < components.BYTES or self._left() < _LONG
@@ -219,19 +230,16 @@ class _Solver:
     def _search_exchanges(self) -> tuple[str, list[Move], str]:
         """What a spell of the search with exchanges that leaves nothing out finds, as `run`.
 
-        A spell is twice as long as the one before it. It begins anew, but soon knows what
-        that one has learned, and nothing else has to wait for long.
+        A spell is twice as long as the one before it. It starts again, but knows the oracle's
+        answers, and the other searches do not wait for long.
         """
-        record, rules = self._game.record[0], self._game.rules
         if self._is_too_small():
             return _UNKNOWN
         if self._exchanges is None:
-            puzzle = make_puzzle(record, rules, self._frames)
-            if puzzle is None:
+            root = self._root()
+            if root is None:
                 return _UNKNOWN
-            self._oracle = self._oracle or Oracle(puzzle, rules, self._frames)
-            parts = record, rules, self._frames, puzzle, self._oracle
-            self._exchanges = ExchangeSearch(*parts, None)
+            self._exchanges = ExchangeSearch(root, None)
         search = self._exchanges
         for _ in range(self._spell):
             before = search.positions
@@ -249,19 +257,20 @@ class _Solver:
         return _UNKNOWN
 
     def _formula(self) -> int:
-        """What the formula of the relaxed game says; it looks at no positions."""
+        """What the formula of the relaxed game says; it makes no positions."""
         formula = sat.FormulaProof(self._game.record[0], self._game.rules, self._frames)
         while formula.status == sat.SEARCHING and formula.conflicts < _MOST_CONFLICTS:
             self._left()
             formula.go_on(_CONFLICTS)
         return formula.status
 
-    def _plan(self, number: int) -> tuple[int, int, NDArray[np.float64]]:
+    def _beam_settings(self, number: int) -> tuple[int, int, NDArray[np.float64]]:
         """Width, arrangements and weights of a beam.
 
-        The time until a deal is won is heavy-tailed, and weights that fail on one deal win another:
-        what three beams have not won falls sooner to new ones with other weights than to ever wider
-        ones. So most are narrow, one in 4 is 4 times as wide, one in 16 is 16 times as wide ...
+        The time until a deal is won is heavy-tailed, and weights that fail on one deal win another.
+        A deal that three beams have not won is won sooner by new beams with other weights than by
+        ever wider ones. So most are narrow, one in 4 is 4 times as wide, one in 16 is 16 times as
+        wide, and so on.
         """
         if number < len(_FIRST):
             return *_FIRST[number], WEIGHTS
@@ -319,11 +328,12 @@ def _warm_up() -> None:
     whole.grow()
     small = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)  # soon decided
     frames = make_frame(small.record[0], small.rules)
-    planned.PlannedBeam(small.record[0], small.rules, frames, 1).go_on(1)
+    relaxed_beam.RelaxedBeam(small.record[0], small.rules, frames, 1).go_on(1)
     puzzle = make_puzzle(small.record[0], small.rules, frames)
     assert puzzle is not None  # no card comes back
     oracle = Oracle(puzzle, small.rules, frames)
-    search = nodes.NodeSearch(small.record[0], small.rules, frames, puzzle, oracle, 1)
+    root = nodes.Root(small.record[0], small.rules, frames, puzzle, oracle)
+    search = nodes.NodeSearch(root, 1)
     while search.go_on(1_000) == beams.SEARCHING:
         pass
 
@@ -339,22 +349,22 @@ def solve(
     """Find out whether a position can be won by a player who sees every card.
 
     An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
-    rests on a search that has left nothing out (docs/solver.md). The same seed, positions and
-    memory give the same answer, unless time runs out first.
+    rests on a search that left nothing out (docs/solver.md). The same seed, positions and memory
+    give the same answer, unless time runs out first.
 
     Args:
-        game: a position of any rule set; it stays as it is.
-        max_positions: positions to look at, at most. None: no limit.
-        seconds: time to take, at most, by some hundredths; loading the compiled code does not
-            count. None: no limit, but 60 if `max_positions` is None too.
-        seed: of the variety of the searches.
-        memory: bytes that the searches may take, at most; some MiB are needed to begin with.
-        width: run one beam of this width and nothing else: milliseconds, for a first opinion.
+        game: a position of any rule set; it is not changed.
+        max_positions: positions to make, at most. None: no limit.
+        seconds: time limit, exceeded by some hundredths of a second at most; loading the compiled
+            code does not count. None: no limit, or 60 if `max_positions` is None too.
+        seed: of the random choices of the searches.
+        memory: bytes that the searches may take, at most; they start with some MiB.
+        width: run one beam of this width and no other search, which takes milliseconds.
             None: continue until there is an answer or a limit is reached.
 
     Raises:
-        ValueError: for a limit that is not positive, or a seed below 0.
-        TypeError: for what is no `Game`, or a limit that is no number.
+        ValueError: for a limit that is not positive, or a negative seed.
+        TypeError: if `game` is not a `Game`, or a limit is not a number.
     """
     if not isinstance(game, Game):
         raise TypeError(f"solve takes a Game, such as Game('four-seasons', deal=17), not {game!r}")

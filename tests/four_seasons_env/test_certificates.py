@@ -1,4 +1,4 @@
-"""The formula of the relaxed game, its certificates, and the beams that plan by relaxed wins."""
+"""The formula of the relaxed game, its certificates, and the relaxed beams."""
 
 import random
 from pathlib import Path
@@ -13,7 +13,7 @@ from four_seasons_env.solver import sat, solve
 from four_seasons_env.solver.beam import SEARCHING, WON
 from four_seasons_env.solver.certificates import Certificate, certify, is_proof
 from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.planned import PlannedBeam
+from four_seasons_env.solver.relaxed_beam import RelaxedBeam
 from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small, winning_moves
 from tests.reference.formula_differential import calls_lost, compare, satisfies
 
@@ -147,10 +147,10 @@ def test_without_python_sat_nothing_is_certified(monkeypatch: pytest.MonkeyPatch
     assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"
 
 
-def run_planned(game: Game, width: int) -> PlannedBeam | None:
+def run_relaxed(game: Game, width: int) -> RelaxedBeam | None:
     """A beam that has won, or None."""
     record = game.record[0]
-    beam = PlannedBeam(record, game.rules, make_frame(record, game.rules), width)
+    beam = RelaxedBeam(record, game.rules, make_frame(record, game.rules), width)
     assert beam.is_possible
     status = SEARCHING
     while status == SEARCHING:
@@ -160,11 +160,11 @@ def run_planned(game: Game, width: int) -> PlannedBeam | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ["four-seasons", "simplicity"])
-def test_beams_that_plan_win(row: str) -> None:
+def test_relaxed_beams_win(row: str) -> None:
     wins = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
         game = Game(row, deal)
-        beam = run_planned(game, 2_000)
+        beam = run_relaxed(game, 2_000)
         if beam:
             for move in beam.moves():
                 game.play(move)
@@ -173,12 +173,12 @@ def test_beams_that_plan_win(row: str) -> None:
     assert wins
 
 
-def test_beams_that_plan_win_from_late_positions() -> None:
+def test_relaxed_beams_win_from_late_positions() -> None:
     game = Game("four-seasons", TRAIN_FROM)
     moves = solve(game, max_positions=300_000).moves
     for move in moves[: 2 * len(moves) // 3]:
         game.play(move)
-    beam = run_planned(game, 500)
+    beam = run_relaxed(game, 500)
     assert beam
     for move in beam.moves():
         game.play(move)
@@ -194,6 +194,6 @@ def test_small_lost_games_are_not_won_by_plans() -> None:
             if not game.is_over:
                 game.play(biased_choice(game.legal_moves(), random.Random(deal)))
         if solve(game, seconds=60).status == "lost":
-            assert run_planned(game, 500) is None
+            assert run_relaxed(game, 500) is None
             lost += 1
     assert lost

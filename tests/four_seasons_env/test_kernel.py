@@ -1,6 +1,7 @@
 """The engine against the slow model: whole games, compared after each move; and its invariants."""
 
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -451,3 +452,15 @@ def test_foundations_go_round_the_corner_and_stop_when_full():
     game.play("deal")
     game.play("W>F")
     assert game.foundations["S"] == ["3S"]
+
+
+def test_the_table_of_the_record_is_true() -> None:
+    """The offsets and sizes in the kernel's docstring are those of GAME."""
+    rows = re.findall(r"^ +(\d+) +(\d+)  (\w+|\(padding\)|)", kernel.__doc__ or "", re.MULTILINE)
+    fields = {name: (int(offset), int(size)) for offset, size, name in rows if name}
+    assert fields == {
+        name: (offset, dtype.itemsize)
+        for name, (dtype, offset, *_) in (kernel.GAME.fields or {}).items()
+    }
+    assert sum(int(size) for _, size, _ in rows) == kernel.GAME.itemsize
+    assert f"{kernel.GAME.itemsize} bytes" in (kernel.__doc__ or "")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeAwareObservation, TimeLimit
 
-from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.registration import NEXT_DEAL
 
 IDS = ["FourSeasons-v0", NEXT_DEAL]

@@ -17,8 +17,9 @@ from four_seasons_env import (
     IllegalMove,
 )
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
-from four_seasons_env.next_deal.batch import OBSERVATIONS, NextDealBatch
+from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, row_length
+from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealSettings
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS, mostly_slow
 from tests.reference.golden import FEATURES, all_features
@@ -140,10 +141,11 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
 @pytest.mark.parametrize("rules", mostly_slow(ROWS))
 def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
-        return NextDealBatch(
-            30, rules, **SMALL, endings="policy", order="advice", observation=observation,
-            reward="win", illegal="raise", max_moves=500,
+        settings = NextDealSettings(
+            num_envs=30, rules=RULES[rules], **SMALL, endings="policy", order="advice",
+            observation=observation, reward="win", illegal="raise", max_moves=500,
         )  # fmt: skip
+        return NextDealBatch(settings)
 
     here, there = tables(), tables()
     rng = np.random.default_rng(3)

@@ -13,8 +13,9 @@ from four_seasons_env.solver import sat, search, solve
 from four_seasons_env.solver.beam import OVER, WON
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.node_formula import NodeFormula, Nogood
+from four_seasons_env.solver.node_values import NODE, NONE, Nodes, make_puzzle, node_of
+from four_seasons_env.solver.nodes import Root
 from four_seasons_env.solver.oracle import Oracle
-from four_seasons_env.solver.planning import NODE, NONE, Nodes, make_puzzle, node_of
 from tests.helpers import ROWS, mostly_slow, numbered_deck, small
 from tests.reference.nodes_differential import compare, search_nodes
 
@@ -53,9 +54,8 @@ def test_no_two_searches_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     class Made:
         is_complete, positions = False, 0
 
-        def __init__(self, *arguments: object) -> None:
-            puzzle, width = arguments[3], arguments[5]
-            made.add((width, *puzzle.weights, *puzzle.discounts))
+        def __init__(self, root: Root, width: int) -> None:
+            made.add((width, *root.puzzle.weights, *root.puzzle.discounts))
 
         def go_on(self, positions: int) -> int:
             return OVER

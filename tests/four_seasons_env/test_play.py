@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.play.session import MOST_MOVES, Session, SessionFull
-from four_seasons_env.play.store import Store, UnknownSession
+from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words
 from four_seasons_env.rules import RULES, get_rules
 from tests.helpers import biased_choice, mostly_slow, restocked, stock_codes
@@ -98,34 +97,6 @@ def test_all_that_goes_up_is_played_and_no_card_is_dealt():
                 assert not any(str(m).endswith(">F") for m in session.game.legal_moves())
 
 
-def test_a_game_has_an_end():
-    session = Session("pysolfc/simplicity", 1)
-    lone = next(m for m in session.game.legal_moves() if str(m).endswith(">F")).text
-    session.play(lone)  # a space, between which and another a card can go for ever
-    space = lone.partition(">")[0]
-    there = next(
-        m.text for m in session.game.legal_moves() if re.fullmatch(rf"T\d+>{space}", m.text)
-    )
-    back = f"{space}>{there.partition('>')[0]}"
-    with pytest.raises(SessionFull, match="2,000 moves"):
-        for _ in range(MOST_MOVES):
-            session.play(there)
-            session.play(back)
-    assert len(session.played) == MOST_MOVES
-
-
-def test_the_store_keeps_so_many_games():
-    store = Store(most=3)
-    names = [store.add(Session("four-seasons", deal)) for deal in range(3)]
-    assert store[names[0]].game.deal == 0  # so that the second has rested longest
-    names.append(store.add(Session("four-seasons", 3)))
-    assert len(store) == 3
-    assert [store[names[i]].game.deal for i in (0, 2, 3)] == [0, 2, 3]
-    with pytest.raises(UnknownSession):
-        store[names[1]]
-    assert len(set(names)) == 4
-
-
 # --- the server -----------------------------------------------------------------------------------
 
 
@@ -208,8 +179,7 @@ def test_the_unseen_cards_are_listed_in_no_order(client):
         ({"deal": True}, "a deal is a number"),
         ({"deal": 1.5}, "a deal is a number"),
         ({"moves": "deal"}, "'moves' must be a list"),
-        ({"moves": [["deal"]]}, "texts at most"),
-        ({"moves": ["deal"] * (MOST_MOVES + 1)}, "texts at most"),
+        ({"moves": [["deal"]]}, "unknown move \"['deal']\""),
         ({"moves": ["T0>F"]}, "is not legal"),
         ({"moves": ["../../etc"]}, "unknown move"),
     ],
@@ -240,26 +210,6 @@ def test_a_refused_move_tells_why(client):
     )
 
 
-def test_large_bodies_are_refused(client):
-    def endless():
-        for _ in range(100):
-            yield b" " * 1024
-
-    headers = {"content-type": "application/json"}
-    for content in (b" " * 70_000, endless()):
-        answer = client.post("/api/sessions", content=content, headers=headers)
-        assert answer.status_code == 413
-        assert "65,536 bytes" in answer.json()["error"]
-
-
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9999", ""])
-def test_requests_of_other_pages_are_refused(client, origin):
-    answer = client.post("/api/sessions", json={}, headers={"origin": origin})
-    assert answer.status_code == 403
-    own = client.post("/api/sessions", json={}, headers={"origin": "http://127.0.0.1:8752"})
-    assert own.status_code == 201
-
-
 def test_other_names_of_the_host_are_refused(client):
     assert client.get("/api/rules", headers={"host": "evil.example"}).status_code == 400
     assert client.get("/api/rules", headers={"host": "localhost:8752"}).status_code == 200
@@ -287,28 +237,13 @@ def test_a_game_that_is_not_kept_is_unknown(client):
         assert client.get(f"/api/sessions/nobody{path}").status_code == 404
     answer = client.post("/api/sessions/nobody/undo", json={})
     assert answer.status_code == 404
-    assert "keeps no such game" in answer.json()["error"]
+    assert "has no such game" in answer.json()["error"]
 
 
-def test_thousands_of_games_leave_memory_bounded():
-    pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2")
-    from starlette.testclient import TestClient
-
-    from four_seasons_env.play.server import make_app
-
-    store = Store(most=20)
-    client = TestClient(make_app(store=store), base_url="http://localhost")
-    first = new_game(client)["id"]
-    for deal in range(60):
-        new_game(client, deal=deal)
-    assert len(store) == 20
-    assert client.get(f"/api/sessions/{first}").status_code == 404
-
-
-def test_the_page_says_what_it_may_load(client):
+def test_the_page_and_its_files_are_served_and_asked_for_again(client):
     answer = client.get("/")
     assert answer.status_code == 200
-    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-cache"
     for name in re.findall(r'"(/page/[^"]+)"', answer.text):
         assert client.get(name).status_code == 200
 

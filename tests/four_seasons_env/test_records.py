@@ -61,8 +61,8 @@ def test_a_deck_of_ones_own_is_kept():
     ("changes", "error"),
     [
         ({"rules": "czarena"}, "did you mean 'czarina'"),
-        ({"rules": 3}, "'rules' is not what it should be"),
-        ({"deal": True}, "'deal' is not what it should be"),
+        ({"rules": 3}, "'rules' must be of type str"),
+        ({"deal": True}, "'deal' must be of type int"),
         ({"deal": -1}, "a deal is a number from 0"),
         ({"deck": DECK}, "a deal or a deck, and not both"),
         ({"moves": ["deal", "T0>F"]}, "T0>F is not legal"),
@@ -76,7 +76,7 @@ def test_a_deck_of_ones_own_is_kept():
         ({"times": [-1, 2]}, "times are seconds"),
         ({"times": [0, float("nan")]}, "times are seconds"),
         ({"undone": -1}, "'undone' counts moves"),
-        ({"undone": 1.5}, "'undone' is not what it should be"),
+        ({"undone": 1.5}, "'undone' must be of type int"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
     ],
 )

@@ -30,7 +30,7 @@ def lines(game: Game) -> list[str]:
 
 def test_the_cross_between_its_four_corners():
     assert lines(Game(deck=OPENING)) == [
-        "four-seasons, a deck of one's own: 1 of 52 cards up, 0 moves",
+        "four-seasons, custom deck: 1 of 52 cards up, 0 moves",
         "",
         "   [2C]   2S   [ S]",
         "    8H    4S    JD",
@@ -46,7 +46,7 @@ def test_a_game_under_way():
     for move in ("T0>F", "deal", "deal", "T4>T0", "W>T3", "W>T3"):
         game.play(move)
     assert lines(game) == [
-        "custom, a deck of one's own: 2 of 52 cards up, 6 moves",
+        "custom, custom deck: 2 of 52 cards up, 6 moves",
         "",
         "   [2C]   6H   [2S]",
         "    8H    4S    9C",

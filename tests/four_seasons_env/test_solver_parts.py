@@ -15,7 +15,7 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import beam, exhaust, proof
-from four_seasons_env.solver.evaluation import FEATURES, WEIGHTS, evaluate
+from four_seasons_env.solver.features import FEATURES, WEIGHTS, score_position
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.hash_table import TALLY, is_new, rehash, retally, tally
 from four_seasons_env.solver.relaxation import next_cards
@@ -223,7 +223,7 @@ def late_positions(rules: Rules, count: int) -> Iterator[Game]:
 @jit
 def scores(games, rules, frames, weights, out):
     for i in range(len(weights)):
-        out[i], is_lost = evaluate(games[0], rules[0], frames[0], weights[i])
+        out[i], is_lost = score_position(games[0], rules[0], frames[0], weights[i])
     return is_lost
 
 

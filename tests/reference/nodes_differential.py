@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import numpy as np
 import tyro
-from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import Move
@@ -21,9 +19,9 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import SEARCHING, WON
 from four_seasons_env.solver.exchange_search import ExchangeSearch
 from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.nodes import NodeSearch
+from four_seasons_env.solver.node_values import make_puzzle
+from four_seasons_env.solver.nodes import NodeSearch, Root
 from four_seasons_env.solver.oracle import Oracle
-from four_seasons_env.solver.planning import Puzzle, make_puzzle
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
 from tests.reference.comparison_table import print_comparison
@@ -34,9 +32,7 @@ KINDS = ("won", "lost", "open", "with exchanges", "apart")
 
 def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
     """A search by nodes that has ended, and how."""
-    record, frames, puzzle = game.record[0], *_parts(game)
-    oracle = Oracle(puzzle, game.rules, frames)
-    search = NodeSearch(record, game.rules, frames, puzzle, oracle, width)
+    search = NodeSearch(_root(game), width)
     status = SEARCHING
     while status == SEARCHING:
         status = search.go_on(10**9)
@@ -51,9 +47,7 @@ def search_exchanges(
     Args:
         spell: steps of the first spell; each later one is twice as long.
     """
-    frames, puzzle = _parts(game)
-    oracle = Oracle(puzzle, game.rules, frames)
-    search = ExchangeSearch(game.record[0], game.rules, frames, puzzle, oracle, width)
+    search = ExchangeSearch(_root(game), width)
     status, steps = SEARCHING, 0
     while status == SEARCHING:
         status = search.go_on(10**9)
@@ -64,11 +58,12 @@ def search_exchanges(
     return status, search
 
 
-def _parts(game: Game) -> tuple[NDArray[np.void], Puzzle]:
-    frames = make_frame(game.record[0], game.rules)
-    puzzle = make_puzzle(game.record[0], game.rules, frames)
+def _root(game: Game) -> Root:
+    record, rules = game.record[0], game.rules
+    frames = make_frame(record, rules)
+    puzzle = make_puzzle(record, rules, frames)
     assert puzzle is not None
-    return frames, puzzle
+    return Root(record, rules, frames, puzzle, Oracle(puzzle, rules, frames))
 
 
 def _check(winnable: bool, game: Game, moves: Iterable[Move] | None, where: object) -> None:

@@ -13,8 +13,9 @@ from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.plans import UNPLANNED, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
-from four_seasons_env.episodes.batch import MAX_MOVES
+from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch
+from four_seasons_env.next_deal.settings import NextDealSettings
 from four_seasons_env.rules import Rules, nearest
 
 _AT_A_TIME = 128
@@ -74,9 +75,9 @@ class NextDealAgent:
         if self._solves:
             decisions["endings"] = "search"
         try:
-            self._batch = NextDealBatch(
-                _AT_A_TIME,
-                rules,
+            settings = NextDealSettings(
+                num_envs=_AT_A_TIME,
+                rules=rules,
                 observation=card.observation,
                 reward="win",
                 illegal="raise",
@@ -85,6 +86,7 @@ class NextDealAgent:
             )
         except TypeError as error:
             raise PolicyFileError(f"the policy's card lacks how it decides: {error}") from None
+        self._batch = NextDealBatch(settings)
         self._searches = decisions["endings"] == "search"
         self._network = _network(card, weights, self._batch.observations.shape[2])
         self._rule = compile_rules(rules)[0]

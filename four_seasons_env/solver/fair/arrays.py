@@ -11,9 +11,10 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.proof import PROOF, RELAXED, STACK
+from four_seasons_env.solver.proof import PROOF, STACK
+from four_seasons_env.solver.relaxation import RELAXED
 
 STATE = np.dtype(
     [
@@ -41,16 +42,16 @@ _RELAXED = 2**16  # slots
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-class Arrays(NamedTuple):
+class FairArrays(NamedTuple):
     """What a search reads and writes; rows from ``state.top`` on are free."""
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
-    weights: NDArray[np.float64]  # (features,) of `evaluate`
+    weights: NDArray[np.float64]  # (features,) of `score_position`
     state: NDArray[np.void]  # STATE (1,)
     positions: NDArray[np.void]  # GAME (rows,)
     turns: NDArray[np.int64]  # (rows,) the move that turns a card there; -1: none
-    scores: NDArray[np.float64]  # (rows,) of `evaluate`
+    scores: NDArray[np.float64]  # (rows,) of `score_position`
     keys: NDArray[np.uint64]  # (rows,)
     lows: NDArray[np.int64]  # (rows,) bounds of the value, in orders of the hidden cards
     highs: NDArray[np.int64]  # (rows,)
@@ -59,9 +60,7 @@ class Arrays(NamedTuple):
     order: NDArray[np.int64]  # (rows,) decisions that wait: a heap for each position
     parents: NDArray[np.int64]  # (rows,) the row that an enumeration reached this one from
     moves: NDArray[np.int64]  # (rows,) by this move
-    origins: NDArray[
-        np.int64
-    ]  # (rows,) where an enumeration held a decision, counted from its first row
+    origins: NDArray[np.int64]  # (rows,) row of a decision in its enumeration, from 0
     met: NDArray[np.void]  # MET (a power of two,)
     values: NDArray[np.void]  # VALUE (a power of two,)
     visits: NDArray[np.void]  # VISIT (a power of two,)
@@ -73,7 +72,7 @@ class Arrays(NamedTuple):
     relaxed: NDArray[np.uint64]  # (a power of two,) keys of that search
 
 
-def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**14) -> Arrays:
+def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**14) -> FairArrays:
     """Arrays of a search in the game of a GAME record.
 
     Args:
@@ -82,7 +81,7 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
     """
     whole = [np.zeros(rows, np.int64) for _ in range(8)]
     turns, lows, highs, waiting, order, parents, moves, origins = whole
-    return Arrays(
+    return FairArrays(
         kernel.compile_rules(rules),
         make_frame(record, rules),
         WEIGHTS,
@@ -140,7 +139,7 @@ def _move_visits(visits, larger):
     return count
 
 
-def grow(arrays: Arrays) -> Arrays:
+def grow(arrays: FairArrays) -> FairArrays:
     """Arrays of twice the size where a search has found no room, with what they held."""
     state = arrays.state[0]
     if state["status"] == ROWS_FULL:

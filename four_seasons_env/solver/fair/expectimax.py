@@ -15,11 +15,12 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.priority import pop, push
-from four_seasons_env.solver.evaluation import evaluate
 from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL, slot_of
 from four_seasons_env.solver.fair.information import DEAL, meet_decisions
 from four_seasons_env.solver.fair.keys import shared_key
-from four_seasons_env.solver.fair.open_cards import ORDERS, can_win, play_safe, winnable_orders
+from four_seasons_env.solver.fair.open_cards import ORDERS, can_win, winnable_orders
+from four_seasons_env.solver.features import score_position
+from four_seasons_env.solver.safe_moves import play_safe
 
 _ZERO = np.uint64(0)
 
@@ -80,7 +81,7 @@ def _turn(row, number, into, hidden, arrays):
     orders = ORDERS[hidden - 1]
     low, high = _bounds(key, orders, arrays)
     if low < high:
-        _, is_lost = evaluate(g, rule, frame, arrays.weights)
+        _, is_lost = score_position(g, rule, frame, arrays.weights)
         if is_lost:
             high = low
     return low, high
@@ -95,7 +96,7 @@ def value_of(row, hidden, alpha, beta, arrays):
         hidden: cards that are not known, 2 or more.
         alpha: a value that is not above it need not be known better.
         beta: one that is not below it neither.
-        arrays: `Arrays`; rows from ``state.top`` on are written.
+        arrays: `FairArrays`; rows from ``state.top`` on are written.
 
     Returns:
         Low and high, in orders of the hidden cards.

@@ -1,10 +1,11 @@
 """What a player can do before the next hidden card is turned: the decisions of `fair_value`.
 
-A decision is a position and the move that turns a card there: a deal, or a move that has a space
-refilled from the stock. Most decisions are dominated: moves between the piles and from them to the
-foundations can be made after a deal just as well, as they do not depend on the waste. So a deal
-counts only where the waste has just changed, or where no deal was legal before. What can be reached
-by moves within the tableau, which can all be taken back, is one group: of each group, one deal.
+A decision is a position and the move that turns a card there: a deal, or a move after which a space
+is refilled from the stock. Most decisions are dominated: moves between the piles, and from them to
+the foundations, do not depend on the waste and can be made after a deal just as well. So a deal
+counts only where the waste has just changed, or where no deal was legal before. Positions that can
+be reached from one another by moves within the tableau form a group, and one deal counts for each
+group.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
-from four_seasons_env.solver.beam import safe_move
-from four_seasons_env.solver.evaluation import evaluate
 from four_seasons_env.solver.fair.arrays import OUT_OF_POSITIONS, ROWS_FULL, SEARCHING
+from four_seasons_env.solver.features import score_position
+from four_seasons_env.solver.safe_moves import safe_move
 
 DEAL = 0
 """The number of the move."""
@@ -71,9 +72,9 @@ def _met(key, row, arrays):
 def meet_decisions(limit, arrays):
     """Find decisions that are open to the player at the position in row ``state.top``.
 
-    Positions are played on from best first, by `evaluate`. The decisions are left in the rows from
+    Positions are expanded best first, by `score_position`. The decisions are left in the rows from
     there on, with `turns`, `scores` and `origins`, in the order in which they were met. Until the
-    next search `parents` and `moves` tell how they are reached.
+    next search, `parents` and `moves` say how each is reached.
 
     Args:
         limit: positions to hold at most, by and large; a larger limit only adds decisions.
@@ -147,7 +148,7 @@ def meet_decisions(limit, arrays):
                     count += 1
                     continue
                 turns[count] = -1
-                scores[count], is_lost = evaluate(g, rule, frame, arrays.weights)
+                scores[count], is_lost = score_position(g, rule, frame, arrays.weights)
                 flags[count] = _COVERED if is_lost else 0 if is_fresh else flag & _COVERED
                 is_up = rule.target[move] == FOUNDATION or rule.source[move] >= FOUNDATION
                 if flag & _HOME and not (is_fresh or is_up):
@@ -162,6 +163,6 @@ def meet_decisions(limit, arrays):
             positions[found] = positions[row]
             turns[found] = turns[row]
             arrays.origins[found] = row - first
-            scores[found], _ = evaluate(positions[found], rule, frame, arrays.weights)
+            scores[found], _ = score_position(positions[found], rule, frame, arrays.weights)
             found += 1
     return found - first, count - first, size == 0

@@ -16,8 +16,6 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver import proof as proofs
-from four_seasons_env.solver.beam import safe_move
-from four_seasons_env.solver.evaluation import evaluate
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     ROWS_FULL,
@@ -26,7 +24,9 @@ from four_seasons_env.solver.fair.arrays import (
     slot_of,
 )
 from four_seasons_env.solver.fair.keys import shared_key
+from four_seasons_env.solver.features import score_position
 from four_seasons_env.solver.relaxation import KEY_POSITIONS, cards_up
+from four_seasons_env.solver.safe_moves import play_safe
 
 MOST_HIDDEN = 20
 """Cards: the orders of more do not fit into 64 bits."""
@@ -52,18 +52,8 @@ def _is_new(key, arrays):
 
 
 @jit
-def play_safe(g, rule, frame):
-    """Play up all cards that are safe."""
-    while frame.safe:
-        move = safe_move(g, rule, frame)
-        if move < 0:
-            return
-        kernel.play(g, rule, move)
-
-
-@jit
 def _search_win(most, arrays):
-    """`can_win` by playing on, the best by `evaluate` first, and -1 after ``most`` positions.
+    """`can_win` by playing on, the best by `score_position` first, and -1 after ``most`` positions.
 
     Every position met is marked as lost: if none of them wins they are, for good; otherwise the
     marks are taken back.
@@ -116,7 +106,7 @@ def _search_win(most, arrays):
                     break
                 key = shared_key(g, rule, frame, True, own, names)
                 if _is_new(key, arrays):
-                    score, is_lost = evaluate(g, rule, frame, arrays.weights)
+                    score, is_lost = score_position(g, rule, frame, arrays.weights)
                     if not is_lost:
                         scores[count] = score
                         keys[count] = key

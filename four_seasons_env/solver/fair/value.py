@@ -16,12 +16,11 @@ from four_seasons_env.engine.kernel import compile_rules, play
 from four_seasons_env.engine.moves import Move, all_moves, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from four_seasons_env.solver.beam import safe_move
 from four_seasons_env.solver.fair import expectimax
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     SEARCHING,
-    Arrays,
+    FairArrays,
     grow,
     new_arrays,
 )
@@ -32,6 +31,7 @@ from four_seasons_env.solver.fair.open_cards import (
     can_win,
     winnable_orders,
 )
+from four_seasons_env.solver.safe_moves import safe_move
 
 DEFAULT_SECONDS = 60.0
 _SLICE = 2**15  # positions made in one call, at least
@@ -89,21 +89,21 @@ class Known:
     """
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[Rules, int], Arrays] = {}
+        self._arrays: dict[tuple[Rules, int], FairArrays] = {}
 
-    def arrays_for(self, game: Game) -> Arrays:
+    def arrays_for(self, game: Game) -> FairArrays:
         """The arrays of former searches in games like this one, or new ones."""
         fresh = new_arrays(game.record[0], game.rules)
         found = self._arrays.get(self._kind(game, fresh), fresh)
         found.state[0]["positions"] = 0
         return found._replace(frames=fresh.frames)
 
-    def keep(self, game: Game, arrays: Arrays) -> None:
+    def keep(self, game: Game, arrays: FairArrays) -> None:
         """Keep the arrays of a search."""
         self._arrays[self._kind(game, arrays)] = arrays
 
     @staticmethod
-    def _kind(game: Game, arrays: Arrays) -> tuple[Rules, int]:
+    def _kind(game: Game, arrays: FairArrays) -> tuple[Rules, int]:
         """Games of one kind have the same moves, but for the names of suits and ranks."""
         return game.rules, int(arrays.frames[0]["packs"])
 
@@ -128,7 +128,7 @@ class _Search:
         self._deadline = time.perf_counter() + seconds
 
     @property
-    def arrays(self) -> Arrays:
+    def arrays(self) -> FairArrays:
         """What it has found out."""
         return self._arrays
 
@@ -263,7 +263,7 @@ class _Tree:
         held: positions that were held.
     """
 
-    def __init__(self, arrays: Arrays, found: int, held: int) -> None:
+    def __init__(self, arrays: FairArrays, found: int, held: int) -> None:
         self.origins = arrays.origins[:found].tolist()
         """Where the enumeration held each decision."""
         self._turns = arrays.turns[:found].copy()
@@ -281,7 +281,7 @@ class _Tree:
         return moves[::-1]
 
 
-def _meet(record: Any, limit: int, arrays: Arrays) -> tuple[int, int, bool]:
+def _meet(record: Any, limit: int, arrays: FairArrays) -> tuple[int, int, bool]:
     """`meet_decisions` from a position."""
     arrays.positions[0] = record
     found: tuple[int, int, bool] = meet_decisions(limit, arrays)

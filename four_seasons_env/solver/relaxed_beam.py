@@ -1,9 +1,10 @@
-"""Beams that keep replanning: at every few cards, the nodes with the most relaxed wins are kept.
+"""Beam search that keeps the nodes from which the relaxed game is won in most ways.
 
-The beam goes layer by layer like `beam`. What it keeps is decided by `planning`: the nodes of the
-highest values, each with many arrangements of its tableau; nodes without value only fill up what
-room is left, by their scores. Within a layer positions are played on in the order of their cards up
-and in the tableau, so each node is complete before what follows from it.
+The beam goes layer by layer, as in `beam`, and values the nodes of a layer anew every few cards
+(`node_values`). It keeps the nodes of the highest values, each with many arrangements of its
+tableau. Nodes without a value fill the room that is left, by their scores. Within a layer,
+positions are expanded in the order of their cards up and in the tableau, so each node is complete
+before the nodes that follow from it.
 """
 
 from __future__ import annotations
@@ -19,17 +20,11 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import (
-    LINE,
-    OVER,
-    SEARCHING,
-    WON,
-    codes_to_last,
-    safe_move,
-)
-from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.beam import OVER, SEARCHING, WON, take
+from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.hash_table import is_new
-from four_seasons_env.solver.planning import (
+from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
+from four_seasons_env.solver.node_values import (
     DEAD,
     NODE,
     NONE,
@@ -37,25 +32,25 @@ from four_seasons_env.solver.planning import (
     Nodes,
     make_puzzle,
     node_of,
-    plan,
+    set_values,
 )
 from four_seasons_env.solver.relaxation import ONE
+from four_seasons_env.solver.safe_moves import MOST_SAFE, play_safe_and_note
 
 MEMORY = 2**29
 """Bytes that a beam takes."""
 _NODES, _POSITIONS, _LINES, _KEYS = 2**19, 2**18, 2**23, 2**20
-_EVERY = 3  # layers between plans
-_PLAN_WIDTH = 3_000
-_PLAN_FROM = 20  # nodes of a layer: of fewer, all that follows is kept for some layers
-_ARRANGEMENTS, _BARE_ARRANGEMENTS = 200, 32  # of a node with value, and of one without
-_MOST_SAFE = 52
+_EVERY = 3  # layers between two valuations of nodes
+_VALUE_WIDTH = 3_000
+_VALUE_FROM = 20  # nodes of a layer: of fewer, all that follows is kept for some layers
+_ARRANGEMENTS, _BARE_ARRANGEMENTS = 200, 32  # of a node with a value, and of one without
 _3 = np.uint64(3)
 
 STATE = np.dtype(
     [
         ("pool", "i8"),  # positions of this layer
         ("later", "i8"),  # positions of the next layer
-        ("lines", "i8"),  # moves on record
+        ("lines", "i8"),  # lines in use
         ("positions", "i8"),  # positions made by a move, in all
         ("status", "i8"),
     ]
@@ -70,7 +65,7 @@ class Positions(NamedTuple):
     nodes: NDArray[np.int64]  # (n,)
 
 
-class Arrays(NamedTuple):
+class RelaxedBeamArrays(NamedTuple):
     """What a beam writes."""
 
     state: NDArray[np.void]  # STATE (1,)
@@ -83,25 +78,18 @@ class Arrays(NamedTuple):
 
 
 @jit
-def _note(state, lines, parent, move):
-    lines[state.lines].parent = parent
-    lines[state.lines].move = move
-    state.lines += 1
-
-
-@jit
-def _advance(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
-    """Play on from all positions of a layer; what deals a card belongs to the next.
+def _expand_layer(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
+    """Expand all positions of a layer; a move that deals a card leads to the next layer.
 
     Args:
-        arrangements: of a node with value that are kept.
-        bare: the same for one without value.
-        last: positions made, in all, at which it breaks off.
+        arrangements: of a node with a value that are kept.
+        bare: the same for one without.
+        last: positions made, in all, at which it stops.
     """
     state, pool, later = arrays.state[0], arrays.pool, arrays.later
     rule, frame = rules[0], frames[0]
     dealt = pool.games[0].dealt
-    heads = np.full(ORDERS, NONE, np.int64)
+    heads = np.full(ORDERS, NONE, np.int64)  # the first waiting position of each order
     for i in range(state.pool):
         order = nodes.all[pool.nodes[i]].order
         arrays.links[i] = heads[order]
@@ -119,7 +107,7 @@ def _advance(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
                     if (
                         state.pool == len(pool.games)
                         or state.later == len(later.games)
-                        or state.lines + _MOST_SAFE + 1 > len(arrays.lines)
+                        or state.lines + MOST_SAFE + 1 > len(arrays.lines)
                         or 2 * (state.pool + state.later) > len(arrays.seen)
                         or state.positions >= last
                     ):
@@ -128,14 +116,9 @@ def _advance(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
                     pool.games[state.pool] = pool.games[here]
                     kernel.play(g, rule, move)
                     state.positions += 1
-                    before = state.lines
-                    _note(state, arrays.lines, pool.ends[here], move)
-                    while frame.safe:
-                        move = safe_move(g, rule, frame)
-                        if move < 0:
-                            break
-                        kernel.play(g, rule, move)
-                        _note(state, arrays.lines, state.lines - 1, move)
+                    before = state.lines  # to forget the line of a position that is not kept
+                    line = note_move(state, arrays.lines, pool.ends[here], move)
+                    line = play_safe_and_note(g, rule, frame, state, arrays.lines, line)
                     if kernel.is_won(g, rule):
                         state.status = WON
                         return
@@ -152,11 +135,11 @@ def _advance(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
                     node.kept += 1
                     if g.dealt > dealt:
                         later.games[state.later] = g
-                        later.ends[state.later] = state.lines - 1
+                        later.ends[state.later] = line
                         later.nodes[state.later] = number
                         state.later += 1
                     else:
-                        pool.ends[state.pool] = state.lines - 1
+                        pool.ends[state.pool] = line
                         pool.nodes[state.pool] = number
                         arrays.links[state.pool] = heads[node.order]
                         heads[node.order] = state.pool
@@ -165,20 +148,20 @@ def _advance(arrays, nodes, rules, frames, puzzle, arrangements, bare, last):
 
 @jit
 def _enter(arrays, nodes, rules, frames, puzzle):
-    """Enter the nodes of the positions of a layer, and note them."""
+    """Enter the nodes of the positions of a layer, and write which position has which."""
     for i in range(arrays.state[0].pool):
         game = arrays.pool.games[i]
         arrays.pool.nodes[i] = node_of(game, nodes, rules[0], puzzle, frames[0])
 
 
-class PlannedBeam:
-    """One such beam, to be gone on with layer by layer.
+class RelaxedBeam:
+    """One such beam, which runs layer by layer.
 
     Args:
         record: a GAME record from which no card can come back (FRAME field ``one_way``).
         frames: its FRAME array.
         width: positions that a layer starts with.
-        weights: of the features of `evaluate`.
+        weights: of the features of `score_position`.
         discounts: of lines, for each node on them, by the piles left over; the last for more.
     """
 
@@ -195,11 +178,11 @@ class PlannedBeam:
         self._all_moves = all_moves(rules)
         puzzle = make_puzzle(record, rules, frames, weights, discounts)
         self.is_possible = puzzle is not None
-        """Whether a plan can be made; else it is not to be gone on with."""
+        """Whether nodes can be valued; if not, `go_on` must not be called."""
         if puzzle is None:
             return
         self._puzzle = puzzle
-        self._arrays = Arrays(
+        self._arrays = RelaxedBeamArrays(
             np.zeros(1, STATE), _positions(), np.empty(_POSITIONS, np.int64), _positions(),
             np.empty(_LINES, LINE), np.empty(_KEYS, np.uint64), kernel.new_masks(1, rules)[0][0],
         )  # fmt: skip
@@ -210,7 +193,7 @@ class PlannedBeam:
         self._arrays.pool.ends[0] = NONE
         self._arrays.state["pool"] = 1
         self._layers = 0
-        self._is_planned = False  # the nodes have values
+        self._has_values = False  # the nodes have values
 
     @property
     def positions(self) -> int:
@@ -218,22 +201,22 @@ class PlannedBeam:
         return int(self._arrays.state["positions"][0])
 
     def go_on(self, positions: int) -> int:
-        """Play on from one layer, and make so many positions at most: WON, OVER or SEARCHING."""
+        """Expand one layer, and make so many positions at most: WON, OVER or SEARCHING."""
         arrays, nodes = self._arrays, self._nodes
         if self._layers % _EVERY == 0:
             nodes.used[0] = 0
             nodes.table.fill(NONE)
             _enter(arrays, nodes, self._rules, self._frames, self._puzzle)
-            self._is_planned = bool(nodes.used[0] >= _PLAN_FROM)
-            if self._is_planned:
-                plan(nodes, self._puzzle, self._frames[0], _PLAN_WIDTH)
+            self._has_values = bool(nodes.used[0] >= _VALUE_FROM)
+            if self._has_values:
+                set_values(nodes, self._puzzle, self._frames[0], _VALUE_WIDTH)
         self._layers += 1
         arrays.seen.fill(0)
         state = arrays.state[0]
         state["status"], state["later"] = SEARCHING, 0
-        _advance(
+        _expand_layer(
             arrays, nodes, self._rules, self._frames, self._puzzle,
-            _ARRANGEMENTS, _BARE_ARRANGEMENTS if self._is_planned else _ARRANGEMENTS,
+            _ARRANGEMENTS, _BARE_ARRANGEMENTS if self._has_values else _ARRANGEMENTS,
             self.positions + positions,
         )  # fmt: skip
         if state["status"] == WON:
@@ -244,9 +227,8 @@ class PlannedBeam:
         return SEARCHING
 
     def _next_layer(self) -> None:
-        """Take the best nodes of the next layer, with all their positions."""
-        arrays, state = self._arrays, self._arrays.state[0]
-        pool, later = arrays.pool, arrays.later
+        """Start the next layer with its best nodes and all their positions."""
+        state, later = self._arrays.state[0], self._arrays.later
         numbers, inverse, counts = np.unique(
             later.nodes[: state["later"]], return_inverse=True, return_counts=True
         )
@@ -256,14 +238,13 @@ class PlannedBeam:
         is_kept = np.zeros(len(numbers), bool)
         is_kept[best[:kept]] = True
         chosen = np.flatnonzero(is_kept[inverse])
-        for mine, theirs in zip(pool, later, strict=True):
-            mine[: len(chosen)] = theirs[chosen]
+        take(self._arrays.pool, later, chosen)
         state["pool"] = len(chosen)
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
         lines = self._arrays.lines[: int(self._arrays.state["lines"][0])]
-        return [self._all_moves[number] for number in codes_to_last(lines)]
+        return [self._all_moves[number] for number in moves_to_last(lines)]
 
 
 def _positions() -> Positions:

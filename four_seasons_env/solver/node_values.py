@@ -1,10 +1,11 @@
-"""What a node is worth: the lines of the relaxed game that win from it.
+"""The value of a node: how many lines of the relaxed game win from it.
 
 A *node* is a position without the arrangement of its tableau: the waste, the levels, the cards
-dealt. A hard deal is decided by the choice of nodes, which no score of features sees. `plan`
-searches the relaxed game (`relaxation`) from some nodes, layer by layer to its end, and goes back:
-the value of a node is the number of lines that win from it, less for those on which the piles are
-full. A plan keeps only so many nodes a layer, so a value of 0 proves nothing.
+dealt. The choice of nodes decides a hard deal, and no score of features shows which to choose.
+`set_values` searches the relaxed game (`relaxation`) from some nodes, layer by layer to its end,
+and counts backwards: the value of a node is the number of lines that win from it. Lines on which
+the piles are full count less. The search keeps a limited number of nodes in each layer, so a value
+of 0 proves nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.evaluation import WEIGHTS
+from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.frame import cards_at
 from four_seasons_env.solver.relaxation import (
     FOUR,
     KEY_POSITIONS,
+    MOST_RELAXED_MOVES,
     ONE,
+    RELAXED,
     SUIT,
     ZERO,
     cards_up,
@@ -34,6 +37,7 @@ from four_seasons_env.solver.relaxation import (
     piles_needed,
     play_safe_cards,
     relaxed_key,
+    relaxed_moves,
 )
 
 NODE = np.dtype(
@@ -42,11 +46,11 @@ NODE = np.dtype(
         ("waste", "u8"),  # bit set of positions in the deck
         ("tableau", "u8"),  # bit set of cards
         ("up", "u8"),  # bit set of cards
-        ("score", "f8"),  # large for a promising one, as in `evaluate`
+        ("score", "f8"),  # large for a promising one, as in `score_position`
         ("value", "f8"),  # lines that win, with discounts; DEAD if none can
         ("dealt", "i4"),
         ("order", "i4"),  # cards in the tableau + 2 * cards up: any move but a deal adds to it
-        ("link", "i4"),  # the next node of the same order, while a layer is played on
+        ("link", "i4"),  # the next node of the same order, while a layer is expanded
         ("kept", "i4"),  # arrangements of it that a beam has kept
         ("children", "i4", (7,)),
     ],
@@ -67,7 +71,7 @@ class Puzzle(NamedTuple):
     size: int  # cards in the deck
     first: int  # position of the first that is in waste or stock at the start
     piles: int
-    weights: NDArray[np.float64]  # (features,) of `evaluate`; those of arrangements are not used
+    weights: NDArray[np.float64]  # (features,) of `features`; those of arrangements are not used
     discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
     classes: NDArray[np.uint8]  # [card] -> its class, of cards that may change places (`exchanges`)
 
@@ -83,7 +87,7 @@ def make_puzzle(
 
     Args:
         frames: its FRAME array.
-        weights: of the features of `evaluate`.
+        weights: of the features of `score_position`.
         discounts: of lines, for each node on them, by the piles left over; the last for more.
     """
     deck = record["deck"][: record["deck_size"]]
@@ -117,10 +121,10 @@ def _slot(nodes, key):
 
 
 @jit
-def assess(waste, tableau, stock, up, puzzle, frame):
+def score_node(waste, tableau, stock, up, puzzle, frame):
     """The score of a node, and the piles that it needs at the worst moment of its waste.
 
-    A card that is up hosts nothing; else both are as in `evaluate`.
+    A card that is up hosts nothing; else both are as in `score_position`.
     """
     left = frame.cards & ~up
     ready = next_cards(up)
@@ -191,7 +195,7 @@ def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     node.order = np.int64(popcount(tableau)) + 2 * np.int64(popcount(up))
     node.kept = 0
     node.children[:] = NONE
-    score, worst = assess(waste, tableau, stock, up, puzzle, frame)
+    score, worst = score_node(waste, tableau, stock, up, puzzle, frame)
     node.score = score
     node.value = DEAD if worst > puzzle.piles else 0.0
     return count
@@ -240,45 +244,35 @@ def _link(heads, nodes, number):
 
 
 @jit
-def _play_on(nodes, here, heads, puzzle, frame):
-    """Enter what follows from a node; the number of a new one in the next layer, or NONE."""
-    waste, tableau = nodes.all[here].waste, nodes.all[here].tableau
-    up, dealt = nodes.all[here].up, nodes.all[here].dealt
+def _expand(nodes, here, heads, after, puzzle, frame):
+    """Enter what follows from a node; the number of a new one in the next layer, or NONE.
+
+    Args:
+        heads: [order] -> the first node of this layer that waits, as a list by `NODE.link`.
+        after: RELAXED (MOST_RELAXED_MOVES,), scratch.
+    """
+    node = nodes.all[here]
+    start = node.waste, node.tableau, node.up, np.int64(node.dealt)
     later = NONE
-    if dealt < puzzle.size:
-        turned = waste | (ONE << np.uint64(dealt))
-        later = _follow(nodes, here, turned, tableau, up, dealt + 1, puzzle, frame)
-    ready = next_cards(up) & frame.cards
-    moving = ready & tableau
-    while moving:
-        card = moving & (~moving + ONE)
-        moving ^= card
-        if piles_needed(tableau, tableau ^ card, frame) <= puzzle.piles:
-            child = _follow(nodes, here, waste, tableau ^ card, up | card, dealt, puzzle, frame)
-            if child != NONE:
-                _link(heads, nodes, child)
-    if waste:
-        rest = waste ^ (ONE << highest(waste))
-        card = ONE << puzzle.deck[highest(waste)]
-        if piles_needed(tableau | card, tableau, frame) <= puzzle.piles:
-            child = _follow(nodes, here, rest, tableau | card, up, dealt, puzzle, frame)
-            if child != NONE:
-                _link(heads, nodes, child)
-        if ready & card:
-            child = _follow(nodes, here, rest, tableau, up | card, dealt, puzzle, frame)
-            if child != NONE:
-                _link(heads, nodes, child)
+    for i in range(relaxed_moves(start, puzzle.deck, puzzle.size, puzzle.piles, frame, after)):
+        each = after[i]
+        child = _follow(nodes, here, each.waste, each.tableau, each.up, each.dealt, puzzle, frame)
+        if each.dealt > node.dealt:
+            later = child
+        elif child != NONE:
+            _link(heads, nodes, child)
     return later
 
 
 @jit
-def plan(nodes, puzzle, frame, width):
+def set_values(nodes, puzzle, frame, width):
     """Set the values of the nodes that there are, all of one layer, and of those that follow.
 
     Args:
-        nodes: Nodes, with none but those to plan from.
-        width: nodes of a layer that are played on at most.
+        nodes: Nodes, with none but those to value.
+        width: nodes of a layer to expand, at most.
     """
+    after = np.empty(MOST_RELAXED_MOVES, RELAXED)
     room = len(nodes.all)
     layer, visited = np.arange(room), np.empty(room, np.int64)
     later = np.empty(room, np.int64)
@@ -294,10 +288,11 @@ def plan(nodes, puzzle, frame, width):
                 heads[order] = nodes.all[here].link
                 visited[number] = here
                 number += 1
-                child = _play_on(nodes, here, heads, puzzle, frame)
+                child = _expand(nodes, here, heads, after, puzzle, frame)
                 if child != NONE:
                     later[coming] = child
                     coming += 1
+        # The best nodes make the next layer. Ties at the limit are left out, whichever came first.
         scores = np.empty(coming, np.float64)
         for i in range(coming):
             scores[i] = -nodes.all[later[i]].score
@@ -307,7 +302,7 @@ def plan(nodes, puzzle, frame, width):
             if scores[i] < most:
                 layer[size] = later[i]
                 size += 1
-    for i in range(number - 1, -1, -1):
+    for i in range(number - 1, -1, -1):  # children come after their parents
         node = nodes.all[visited[i]]
         lines = 0.0
         for child in node.children:

@@ -1,7 +1,7 @@
-"""The evaluation that orders the beam: a weighted sum of features, larger for a better position.
+"""The features that order a beam. A position's score is their weighted sum: larger is better.
 
-All difficulty lies in the order of the waste: it is played off from the top, and what cannot go up
-must be parked in the tableau. So most features look at it, card by card from the top.
+The difficulty lies in the order of the waste: it is played off from the top, and a card that cannot
+go up must be parked in the tableau. So most features look at the waste, card by card from the top.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _3 = np.uint64(3)
 
 
 @jit
-def evaluate(g, rule, frame, weights):
+def score_position(g, rule, frame, weights):
     """A position's score, and whether it is seen to be lost (see `proof.waste_is_stuck`)."""
     up = cards_up(g.level)
     left = frame.cards & ~up
@@ -53,6 +53,7 @@ def evaluate(g, rule, frame, weights):
     for i in range(g.dealt, g.deck_size):
         stock |= ONE << np.uint64(frame.place[g.deck[i]])
 
+    # The tableau: what lies where, and what covers the cards that go up next.
     piles = tops = covered = 0
     tableau = ZERO
     for pile in range(rule.piles):
@@ -71,6 +72,8 @@ def evaluate(g, rule, frame, weights):
             card = g.below[card]
     needed = piles_needed(tableau, tableau, frame)
 
+    # The waste from the top down, as it must be played off. The whole stock counts as available, so
+    # a card that still cannot go up must be parked. So `worst` is a bound that can prove a loss.
     reached = up | tableau | stock
     never = never_up(left, reached)
     above = ZERO
@@ -91,7 +94,7 @@ def evaluate(g, rule, frame, weights):
             above_next += size
         lying |= bit
         own = never & suit
-        if own & (~own + ONE) == bit:
+        if own & (~own + ONE) == bit:  # the lowest barred card of its suit
             reached |= bit
             never = never_up(left, reached)
         else:

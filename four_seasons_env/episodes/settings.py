@@ -1,0 +1,74 @@
+"""`EnvSettings`: the arguments of the environments, checked once.
+
+All four constructors, of single and vector environments whose actions are moves or positions, make
+one of these. The batches and the environments read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gymnasium.vector import AutoresetMode
+from numpy.typing import DTypeLike
+
+from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.observations import OBSERVATIONS, check_dtype
+from four_seasons_env.rewards import RewardFunction, check_reward
+from four_seasons_env.rules import Rules
+
+MASKS = ("legal", "distinct")
+ILLEGAL = ("stay", "raise")
+
+MAX_MOVES = 500
+"""Default length of an episode: the longest of some 300 known solutions took 320 moves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvSettings:
+    """The arguments that all environments share.
+
+    Raises:
+        ValueError: for an argument that is unknown or out of range, with the nearest valid one.
+    """
+
+    rules: Rules
+    reward: str | RewardFunction
+    illegal: str
+    max_moves: int
+    render_mode: str | None = None
+    reveal_deal: bool = True
+    num_envs: int = 1
+    """This field and those below are for vector environments."""
+    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
+    copy: bool = True
+    num_threads: int = 1
+    max_episode_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("num_envs", "max_moves", "num_threads"):
+            check_positive(name, getattr(self, name))
+        if self.max_episode_steps is not None:
+            check_positive("max_episode_steps", self.max_episode_steps)
+        check_choice("illegal", self.illegal, ILLEGAL)
+        check_reward(self.reward)
+        check_choice("reveal_deal", self.reveal_deal, (True, False))
+
+    @property
+    def limit(self) -> int:
+        """Moves until an episode is truncated: the smaller of the two limits."""
+        return int(min(self.max_moves, self.max_episode_steps or self.max_moves))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveSettings(EnvSettings):
+    """The arguments of the environments whose actions are moves."""
+
+    observation: str
+    mask: str
+    dtype: DTypeLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("mask", self.mask, MASKS)
+        check_choice("observation", self.observation, OBSERVATIONS)
+        check_dtype(self.dtype)

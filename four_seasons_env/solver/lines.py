@@ -1,0 +1,42 @@
+"""Lines: which moves lead to a position. Each move is noted once, with the line that it extends."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.jit import jit
+
+LINE = np.dtype([("parent", "i4"), ("move", "u1")])
+"""A move, and the line that it extends; -1 for the first move."""
+
+
+@jit
+def note_move(state, lines, parent, move):
+    """Note a move and the line that it extends.
+
+    Args:
+        state: a record whose field ``lines`` counts the lines in use.
+        lines: LINE (n,).
+
+    Returns:
+        The number of the new line.
+    """
+    lines[state.lines].parent = parent
+    lines[state.lines].move = move
+    state.lines += 1
+    return state.lines - 1
+
+
+def moves_to_last(lines: NDArray[np.void]) -> list[int]:
+    """The moves, by number, of the last line, in the order of play.
+
+    Args:
+        lines: LINE (n,), those in use.
+    """
+    moves = []
+    end = len(lines) - 1
+    while end >= 0:
+        moves.append(int(lines[end]["move"]))
+        end = int(lines[end]["parent"])
+    return moves[::-1]
