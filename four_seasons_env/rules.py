@@ -1,6 +1,6 @@
-"""The rule sets of the family: what a rule set says (`Rules`), and the table of them (`RULES`).
+"""The rule sets of the family: the fields of a rule set (`Rules`), and their table (`RULES`).
 
-A rule set is data. What its fields mean for a game is decided in one place, `kernel.py`.
+A rule set is data. Only `engine/kernel.py` decides what its fields mean for a game.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ class Rules:
     """One rule set, in the terms of patience.
 
     Raises:
-        ValueError: for a value outside a field's choices, or fields that cannot go together.
+        ValueError: for a value outside a field's choices, or fields that contradict each other.
     """
 
     name: str = "custom"
     ranks: int = 13
-    """Ranks a suit, 4-13; fewer than 13 make a small game of the same kind."""
+    """Ranks of each suit, 4-13; fewer than 13 make a small game of the same kind."""
     piles: int = 5
     """Tableau piles, 1-12."""
     base_from: str = "sixth"
-    """Where the foundation bases come from: `sixth` (the tableau is dealt first, the next card is
-    the base), `first` (the base card first), `one_per_suit` (going through the deck from its
-    last-dealt end, the first card met of each suit), `aces` (foundations start empty)."""
+    """Where the bases of the foundations come from: `sixth` (the tableau is dealt first, the next
+    card is the base), `first` (the base card is dealt first), `one_per_suit` (the first card of
+    each suit from the last-dealt end of the deck), `aces` (foundations start empty)."""
     opening: str = "fixed"
-    """`fixed`: one card to each pile. `as_dealt`: cards come one at a time, those that fit a
+    """`fixed`: one card to each pile. `as_dealt`: cards are dealt one at a time; those that fit a
     foundation go up, the others to the next pile, until every pile has a card. `empty`: the piles
     begin as spaces."""
     build: str = "any_suit"
@@ -64,26 +64,26 @@ class Rules:
     """King on Ace in the tableau: `always`; `unless_ace_base`; `linear` (yes, but nothing goes on a
     card of the base rank); `never`."""
     runs: bool = False
-    """A packed sequence, or the part of it that fits, moves as one onto another card."""
+    """A packed sequence, or the part of it that fits, moves as a unit onto another card."""
     spaces: str = "optional"
     """How an empty pile is filled: `optional` (by the player, at any time), `before_dealing` (no
     deal while there are a space and a waste card), `auto_stock` (at once from the stock),
     `auto_waste` (at once from the waste, which in turn gets a card from the stock when emptied)."""
     reserve: bool = False
-    """The centre pile (number piles // 2) is a reserve of one card: nothing is put on it, its card
-    goes to a foundation or to a space, and it is filled again from the stock alone, at once. The
-    other spaces take the reserve's card or the waste's only, not one of another pile."""
+    """The centre pile (number piles // 2) is a reserve of one card. No card is put on it. Its card
+    goes to a foundation or to a space, and the next card of the stock replaces it at once. The
+    other spaces take only the reserve's card or the waste's, not the card of another pile."""
     redeals: int = 0
     """How often the waste may be turned over to be the stock again, 0-2."""
     limited_redeal: bool = False
     """After the redeal two cards are available: one is turned to the waste, the next lies face up
-    on the stock. Another is turned when one of them has been played, of itself, and not before."""
+    on the stock. When one of them has been played, another is turned automatically."""
     first_waste: int = 0
     """Cards dealt to the waste at the start, 0 or 1."""
     worrying_back: bool = False
     """A foundation's top card may go back to the tableau."""
     about: str = dataclasses.field(default="", compare=False, repr=False)
-    """Where the rule set comes from, and what is uncertain about it."""
+    """The source of the rule set, and what is uncertain about it."""
 
     def __post_init__(self) -> None:
         for field, choices in _CHOICES.items():
@@ -110,8 +110,8 @@ class Rules:
             self._check_limited_redeal()
         if self.base_from == "one_per_suit" and self.build != "none":
             raise ValueError(
-                "base_from='one_per_suit' gives each suit a base rank of its own, so packing rules "
-                "that speak of the base rank have no meaning: use build='none'"
+                "base_from='one_per_suit' gives each suit another base rank, so packing rules that "
+                "depend on the base rank have no meaning: use build='none'"
             )
         if self.runs and self.build == "none":
             raise ValueError("runs=True needs packed sequences, and build='none' packs nothing")
@@ -125,7 +125,7 @@ class Rules:
             )
 
     def _check_empty_opening(self) -> None:
-        """Whether the piles can begin as spaces."""
+        """Check that the piles can begin as spaces."""
         if self.base_from == "sixth":
             raise ValueError(
                 "opening='empty' deals no card to the piles, so none comes after them to be the "
@@ -143,7 +143,7 @@ class Rules:
             )
 
     def _check_reserve(self) -> None:
-        """Whether the centre pile can be a reserve."""
+        """Check that the centre pile can be a reserve."""
         if self.piles < 2:
             raise ValueError("reserve=True needs a pile beside the reserve: use piles=2 or more")
         if self.spaces == "auto_waste":
@@ -153,16 +153,16 @@ class Rules:
             )
 
     def _check_limited_redeal(self) -> None:
-        """Whether the redeal can be limited to two cards at a time."""
+        """Check that the redeal can be limited to two cards at a time."""
         if self.redeals != 1:
             raise ValueError(
-                "limited_redeal=True says how the one redeal is played, which ends with two cards "
-                f"that cannot be: use redeals=1, not {self.redeals}"
+                "limited_redeal=True says how the only redeal is played: use redeals=1, not "
+                f"{self.redeals}"
             )
         if self.spaces == "before_dealing":
             raise ValueError(
-                "limited_redeal=True turns the next card of itself, spaces='before_dealing' wants "
-                "a space filled first: use spaces='optional'"
+                "limited_redeal=True turns the next card automatically, spaces='before_dealing' "
+                "wants a space filled first: use spaces='optional'"
             )
 
     @property
@@ -172,7 +172,7 @@ class Rules:
 
     @property
     def without_refills(self) -> Rules:
-        """The same rules, but no pile is filled of itself: only a deal turns a card."""
+        """The same rules without automatic refills: only a deal turns a card."""
         return self.replace(spaces="optional", reserve=False)
 
     @property
@@ -182,19 +182,19 @@ class Rules:
 
     @functools.cached_property
     def digest(self) -> bytes:
-        """Eight bytes that tell rule sets apart: of the fields that change the game.
+        """Eight bytes that identify the rules, made from the fields that change the game.
 
-        Fields at their default are left out, so that a new one does not change those before it.
+        Fields at their default are left out, so that a new field does not change older digests.
         """
-        told = [
+        changed = [
             f"{field.name}={getattr(self, field.name)}"
             for field in dataclasses.fields(self)
             if field.name not in ("name", "about") and getattr(self, field.name) != field.default
         ]
-        return hashlib.sha256(";".join(sorted(told)).encode()).digest()[:8]
+        return hashlib.sha256(";".join(sorted(changed)).encode()).digest()[:8]
 
     def replace(self, **changes: Any) -> Rules:
-        """A variant of one's own; its name tells what was changed unless a name is given.
+        """A variant of these rules; its name lists the changes unless a name is given.
 
         >>> RULES["four-seasons"].replace(piles=2, ranks=6).name
         'four-seasons(piles=2,ranks=6)'
@@ -210,7 +210,7 @@ class Rules:
 
 
 class UnknownRules(KeyError, ValueError):
-    """A name that is no rule set's; the message has the nearest."""
+    """An unknown name of a rule set; the message names the nearest known one."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -380,7 +380,7 @@ FORMER: dict[str, Rules] = {
         "`pysolfc/florentine` without the first card of the waste.",
     )
 }
-"""Rule sets of former versions, for the environment ids that still mean them."""
+"""Rule sets of earlier versions, for the environment ids that still mean them."""
 
 
 def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
@@ -405,15 +405,15 @@ _SMALL_TABLE = (
 )
 
 SMALL: dict[str, Rules] = {rules.name: rules for rules in _SMALL_TABLE}
-"""Small games, by name: those whose optimum `four_seasons_env.small_games` tells. In those that end
-in `cells` nothing packs."""
+"""Small games by name, whose optimum is known (`four_seasons_env.small_games`). In games whose name
+ends in `cells`, nothing packs."""
 
 ALIASES: dict[str, str] = {
     "corner-card": "four-seasons",
     "vanishing-cross": "four-seasons",
     "cross-currents": "four-seasons",
 }
-"""Other names under which a rule set is known."""
+"""Other names of rule sets."""
 
 
 def get_rules(rules: str | Rules) -> Rules:
@@ -421,7 +421,7 @@ def get_rules(rules: str | Rules) -> Rules:
 
     Raises:
         UnknownRules: for an unknown name, with the nearest known one.
-        TypeError: for what is neither.
+        TypeError: for anything else.
     """
     if isinstance(rules, Rules):
         return rules
@@ -438,5 +438,5 @@ def get_rules(rules: str | Rules) -> Rules:
 
 
 def file_name(rules: str) -> str:
-    """A rule set's name as files and folders are called after it: ``pysolfc_czarina``."""
+    """A rule set's name in the form of file names: ``pysolfc_czarina``."""
     return rules.replace("/", "_")

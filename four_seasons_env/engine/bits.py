@@ -1,4 +1,4 @@
-"""Bit sets in uint64 words: count and find bits, as the processor does it, and build sets."""
+"""Bit sets in uint64 words: count and find bits with processor instructions, and build sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from four_seasons_env.engine.jit import inlined
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Numba's decorator; compiled callers leave the typing context out."""
+    """Numba's decorator, with types; compiled callers omit the typing context."""
     made: Callable[..., Any] = _intrinsic(function)
     return made
 

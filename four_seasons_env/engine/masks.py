@@ -1,7 +1,7 @@
 """Rows of mask words in compiled code: count the legal moves, pick one, draw one at random.
 
-`kernel.legal` writes a mask as words of eight moves, a byte each, 1 where a move is legal. Taken a
-word at a time, nothing here branches on the moves.
+`kernel.legal` writes a mask as words of eight moves, a byte each, 1 where a move is legal. The
+functions read a word at a time and do not branch on single moves.
 """
 
 from __future__ import annotations

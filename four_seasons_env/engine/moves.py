@@ -1,6 +1,6 @@
 """The action space: move numbers <-> (source, target) <-> text such as "W>T2".
 
-The numbering depends on the rule set's number of piles P alone, and goes
+The numbering depends on the rule set's number of piles P:
 
 ==========  ==================  ======================================================
 text        how many            meaning
@@ -16,8 +16,8 @@ text        how many            meaning
 ``S>Tj``    P if limited        the card face up on the stock to pile j
 ==========  ==================  ======================================================
 
-The last four are there only in rule sets that have them (``limited``: a limited redeal): 32 moves
-for five piles.
+The last four exist only in rule sets that need them (``limited``: a limited redeal). Without them
+there are 32 moves for five piles.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Move:
 
     @property
     def turns(self) -> bool:
-        """Whether it deals a card, or turns the waste over: it plays none."""
+        """Whether it deals a card or turns the waste over, and plays no card."""
         return self.target == STOCK or (self.source == STOCK and self.target == WASTE)
 
 
@@ -77,7 +77,7 @@ def _places(rules: Rules) -> list[tuple[int, int, str]]:
 
 @functools.cache
 def all_moves(rules: Rules) -> tuple[Move, ...]:
-    """The action space of a rule set: the move of number ``n`` stands at index ``n``."""
+    """The action space of a rule set; move number ``n`` is at index ``n``."""
     return tuple(Move(n, *place) for n, place in enumerate(_places(rules)))
 
 
@@ -87,7 +87,7 @@ def _by_text(rules: Rules) -> dict[str, Move]:
 
 
 def _plain(text: str) -> str:
-    """A move's text, however it is spaced and whatever its case."""
+    """A move's text without spaces, in upper case."""
     return "".join(letters(text).upper().split())
 
 
@@ -102,7 +102,7 @@ def find_move(rules: Rules, move: Move | str | int) -> Move:
     """
     moves = all_moves(rules)
     if isinstance(move, Move):
-        move = move.text  # its number may be another's in this action space
+        move = move.text  # its number may mean another move in this action space
     if isinstance(move, str):
         found = _by_text(rules).get(_plain(move))
         if found is None:

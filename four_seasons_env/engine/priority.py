@@ -1,6 +1,6 @@
 """Priority queues in plain arrays, for the compiled searches: a heap, and a short sorted list.
 
-Both hold items that are indices into an array of worths; the item of the greatest worth is first.
+Both hold indices into an array of worths; the item of the greatest worth comes first.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def pop(heap, size, worths):
 
 @jit
 def keep_best(chosen, found, most, worths, item):
-    """Insert an item into a list of the best, after those that are worth as much.
+    """Insert an item into a list of the best, after items of equal worth.
 
     Args:
-        chosen: integers with room for ``most``, the best first; ``found`` of them are there.
+        chosen: integers with room for ``most``, the best first; ``found`` of them are in use.
 
     Returns:
-        How many are there now. A full list drops its last item.
+        How many are in use now. A full list drops its last item.
     """
     if found == most and (most == 0 or worths[item] <= worths[chosen[most - 1]]):
         return found

@@ -1,12 +1,12 @@
 """Sparse features of a position: row numbers of three tables, for networks that sum rows.
 
-Only public information: where each dealt card lies, and which cards are unseen. All suits are read
-by one table and all piles by another, so that what is learned of one holds for all; a third is for
-the game as a whole. Ranks are relative to the base. A card's *wait* is how many cards must go up
-before it on its foundation.
+They hold only public information: where each dealt card lies, and which cards are unseen. All suits
+share one table and all piles share another, so that what is learned about one holds for all; a
+third table is for the game as a whole. Ranks are relative to the base. A card's *wait* is the
+number of cards that must go up before it on its foundation.
 
-As an observation (`write_row`) these are `row_length` slots of int16; a slot holds a row's number
-in its table, counted from 1, or 0 for none:
+As an observation (`write_row`) the features are `row_length` slots of int16. A slot holds the
+number of a row in its table, counted from 1, or 0 for none:
 
 =====================  ==================================================================
 slots                  meaning
@@ -25,7 +25,7 @@ GAME_SLOTS (74)        rows of the game's table: the waste's top card; spaces, c
                        from each card to the next, by depth (51)
 =====================  ==================================================================
 
-Each slot has a meaning of its own, so that the candidates of a decision differ in few of them.
+Each slot always has the same meaning, so that the candidates of a decision differ in few slots.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ GAME_SLOTS = _NOT_STEPS + 51
 
 
 def row_length(piles: int) -> int:
-    """Slots of the observation of a position with so many piles."""
+    """Slots of the observation of a position with this many piles."""
     return 4 * SUIT_SLOTS + PILE_FEATURES * piles + GAME_SLOTS
 
 
@@ -123,7 +123,7 @@ def new_features() -> Features:
 
 @inlined
 def _depth(above):
-    """Cards above another in the waste, coarser the more they are: 0 to 9."""
+    """A class, 0 to 9, of the number of cards above another in the waste; coarser as it grows."""
     if above < 5:
         return above
     if above < 7:

@@ -1,10 +1,10 @@
-"""Losses that are certified: the proof written down, and checked by another program.
+"""Certified losses: the proof is written down, and checked by another program.
 
-`certify` has Glucose write its proof that the formula of the relaxed game (`sat`) cannot be
-satisfied: a list of clauses, each of which follows from those before it by unit propagation (RUP:
-assume that all its literals are false, and a clause becomes empty); the last clause is empty. The
-checker here shares no code with Glucose: two watched literals a clause, nothing is ever deleted.
-Other checkers, drat-trim for one, take the same files.
+`certify` makes Glucose write its proof that the formula of the relaxed game (`sat`) cannot be
+satisfied. The proof is a list of clauses, each of which follows from those before it by unit
+propagation (RUP: if all its literals are false, some clause becomes empty); the last clause is
+empty. The checker here shares no code with Glucose. It watches two literals of each clause and
+deletes none. Other checkers, such as drat-trim, read the same files.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Certificate:
     proof: list[str]
     """Lines in the DRUP format, which is part of DRAT."""
     conflicts: int
-    """That Glucose met."""
+    """Conflicts that Glucose met."""
     is_valid: bool
-    """Whether the checker takes the proof."""
+    """Whether the checker accepts the proof."""
 
     @property
     def lemmas(self) -> int:
@@ -53,7 +53,7 @@ class Certificate:
 
 
 def certify(game: Game) -> Certificate | None:
-    """The proof that a position is lost, checked; None where the formula gives none.
+    """The checked proof that a position is lost; None if the formula gives none.
 
     Raises:
         RuntimeError: if python-sat is not installed.
@@ -74,7 +74,7 @@ def certify(game: Game) -> Certificate | None:
 def is_proof(clauses: sat.Clauses, proof: Iterable[str]) -> bool:
     """Whether a proof in the DRUP format shows that no assignment satisfies the clauses.
 
-    Lines that delete clauses are passed over: with more clauses no less follows.
+    Lines that delete clauses are ignored: more clauses never imply less.
     """
     given = [row for block in clauses.blocks for row in block]
     lemmas = [line.split()[:-1] for line in proof if not line.startswith("d")]
@@ -86,7 +86,7 @@ def is_proof(clauses: sat.Clauses, proof: Iterable[str]) -> bool:
 
 
 NONE = -1
-"""Of a conflict, and at the end of a list of watches."""
+"""Marks a conflict, and the end of a list of watches."""
 
 
 @jit
@@ -146,7 +146,7 @@ def _follows(literals, starts, given, variables):
     """Whether each clause after the given ones follows by unit propagation, the last being empty.
 
     Args:
-        literals: int32: those of all clauses, in a row; they change places within their clause.
+        literals: int32: those of all clauses in a row; their order within a clause changes.
         starts: int64: where each clause starts, and where the last ends.
         given: clauses that need no proof.
     """
@@ -174,7 +174,7 @@ def _follows(literals, starts, given, variables):
                 values[trail[at] ^ 1] = -1
         open_literals = 0
         holds = False
-        for at in range(start, end):  # what is not false comes first, to be watched
+        for at in range(start, end):  # literals that are not false come first: they can be watched
             value = values[literals[at]]
             holds |= value == 1
             if value != -1:

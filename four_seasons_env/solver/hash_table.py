@@ -1,4 +1,4 @@
-"""Hash tables of the compiled searches: open addressing in plain arrays, 0 where no key is."""
+"""Hash tables of the compiled searches: open addressing in plain arrays, 0 for an empty slot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 @jit
 def find(keys, key):
-    """Where in a table with room a key that is not 0 is, or is to be."""
+    """The slot of a key (not 0) in a table that is not full, or the slot where it belongs."""
     last = np.uint64(len(keys) - 1)
     at = mix(key) & last
     while keys[at] != _ZERO and keys[at] != key:
@@ -23,7 +23,10 @@ def find(keys, key):
 
 @jit
 def is_new(table, key):
-    """Enter a key that is not 0; False if it was there. The table: a power of two, with room."""
+    """Enter a key (not 0) into a table that is not full; False if it was there.
+
+    The size of the table is a power of two.
+    """
     at = find(table, key)
     if table[at] == key:
         return False
@@ -41,7 +44,7 @@ def rehash(table, larger):
 
 @jit
 def tally(table, key, by):
-    """Add to the count of a key that is not 0, and return it; a TALLY table, with room."""
+    """Add to the count of a key (not 0) in a TALLY table that is not full, and return the count."""
     last = np.uint64(len(table) - 1)
     at = key & last
     while table[at].key != _ZERO and table[at].key != key:

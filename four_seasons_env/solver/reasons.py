@@ -1,9 +1,9 @@
-"""Why a deal is lost: the few moments for which the piles do not suffice, however it is played.
+"""Why a deal is lost: the few moments at which the piles do not suffice, however it is played.
 
-The formula of the relaxed game (`sat`) asks of every card that leaves the waste that the tableau
-fits into the piles just then, and of every card that it goes up after the one before it in its
-suit. Of most losses a small part of this is enough. What is told here is such a part from which
-nothing can be left out; there may be others.
+The formula of the relaxed game (`sat`) demands that the tableau fits into the piles whenever a card
+leaves the waste, and that every card goes up after the one before it in its suit. For most losses a
+few of these demands cannot be met together. `why_lost` finds such a set of which none can be left
+out; there may be other sets.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from four_seasons_env.solver.frame import make_frame
 
 
 class Reason(NamedTuple):
-    """Why a deal is lost: cards as texts, those of waste and stock in the order of the deck."""
+    """Why a deal is lost: cards as texts, those of waste and stock first, as in the deck."""
 
     moments: tuple[str, ...]
     """When these cards leave the waste, the tableau cannot fit into the piles every time."""
     waiting: tuple[str, ...]
-    """Cards of which it matters that they go up after the one before them in their suit."""
+    """Cards that must go up after the one before them in their suit."""
 
 
 def why_lost(game: Game) -> Reason | None:
-    """The reason for which a position is lost, if the formula of the relaxed game knows one.
+    """The reason why a position is lost, if the formula of the relaxed game shows one.
 
-    Takes a second or less for an opening that is lost; where nothing is known the formula may take
-    minutes to say so.
+    This takes a second or less for a lost opening. If the formula shows no reason, it may take
+    minutes.
 
     Args:
-        game: a position of any rule set; it stays as it is.
+        game: a position of any rule set; it is not changed.
 
     Returns:
-        None where the formula knows none: the position may be lost all the same. That is so of
-        every position that can be won, and of every one from which cards can come back (redeals
-        that are left, worrying back).
+        None if the formula shows no reason; the position may be lost all the same. Positions that
+        can be won have no reason, and the formula does not cover positions from which cards can
+        come back (redeals that are left, worrying back).
 
     Raises:
         ModuleNotFoundError: without python-sat, the extra `solver`.
@@ -66,7 +66,7 @@ def why_lost(game: Game) -> Reason | None:
 
 
 def _few(solver: Any, assumed: Sequence[int], beside: Sequence[int]) -> list[int]:
-    """Those assumptions that cannot be left out: beside others, nothing satisfies the formula."""
+    """Some of the assumptions that, with others, contradict the formula; none can be left out."""
     few = _core(solver, assumed, beside)
     for literal in list(few):
         if literal in few:
@@ -77,7 +77,7 @@ def _few(solver: Any, assumed: Sequence[int], beside: Sequence[int]) -> list[int
 
 
 def _core(solver: Any, assumed: Sequence[int], beside: Sequence[int]) -> list[int]:
-    """Those of the assumptions that the solver needed."""
+    """The assumptions that the solver needed for its answer."""
     solver.solve(assumptions=[*beside, *assumed])
     needed = set(solver.get_core())
     return [literal for literal in assumed if literal in needed]

@@ -1,19 +1,20 @@
-"""The relaxed game as a formula: where no assignment satisfies it, a deal is lost.
+"""The relaxed game as a formula: if no assignment satisfies it, a deal is lost.
 
-The relaxed game (`relaxation`) is decided by the order of its events: card after card leaves the
-waste, and card after card goes up. No time axis is needed, only who comes before whom:
+The relaxed game (`relaxation`) is decided by the order of its events: one card after another leaves
+the waste or goes up. The formula needs no times, only which event comes before which:
 
 - ``before[i, k]``: card i leaves the waste before card k does. The waste is a stack: for i below k
   this says that i has left by the time k is dealt.
 - ``up[x, i]``: card x is up just before i leaves the waste.
 - ``direct[i]``: i goes from the waste straight to its foundation.
 
-At each event the tableau is what has left the waste and is not up. The card that moves is nobody's
-host then, and the sum of excesses of `relaxation.piles_needed` must not exceed the piles. Every
-clause holds in every relaxed win, so a formula that cannot be satisfied is a proof of loss. It says
-nothing where cards can come back: redeals that are left, worrying back (FRAME field ``one_way``).
+At each event the tableau holds the cards that have left the waste and are not up. The card that
+moves hosts no card then, and the sum of excesses of `relaxation.piles_needed` must not exceed the
+piles. Every clause holds in every relaxed win, so a formula that cannot be satisfied proves a loss.
+It does not cover games in which cards can come back: redeals that are left, worrying back (FRAME
+field ``one_way``).
 
-Clauses are satisfied, or not, by Glucose, as python-sat has it: the extra ``solver``.
+Glucose, from python-sat (the extra ``solver``), searches for an assignment.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def is_available() -> bool:
 
 
 class Clauses:
-    """Clauses in the making: blocks of shape (count, length), literals as in DIMACS."""
+    """Clauses under construction: blocks of shape (count, length), literals as in DIMACS."""
 
     def __init__(self) -> None:
         self.variables = TRUE
@@ -57,13 +58,13 @@ class Clauses:
         return numbers.reshape(shape)
 
     def add(self, *literals: Literals | int) -> None:
-        """Add a clause for each element of these arrays, broadcast; those that hold anyway not."""
+        """Add a clause for each element of these arrays, broadcast; skip clauses that are true."""
         block = np.stack(np.broadcast_arrays(*literals), axis=-1).reshape(-1, len(literals))
         self.blocks.append(block[(block != TRUE).all(axis=1)].astype(np.int32))
 
 
 class EventClauses:
-    """What holds whenever a card leaves the waste: the part that formulas have in common.
+    """The conditions whenever a card leaves the waste: the common part of the formulas.
 
     Args:
         passing: cards (4 * place + suit) that may leave the waste, in the order of the deck.
@@ -154,7 +155,7 @@ class EventClauses:
         return excess
 
     def _sum(self, total: Literals, excess: Literals) -> Literals:
-        """A sum with one more summand; it must not exceed the piles."""
+        """A sum with one summand added; it must not exceed the piles."""
         clauses = self.clauses
         most = len(total) - 1
         after = np.full_like(total, TRUE)
@@ -173,7 +174,7 @@ class RelaxedGame(EventClauses):
     Args:
         record: a GAME record from which no card can come back.
         frames: its FRAME array.
-        in_parts: what `fits` and `waits` name is asked only where they are assumed.
+        in_parts: conditions named by `fits` and `waits` hold only where these are assumed.
     """
 
     fits: Literals
@@ -199,7 +200,7 @@ class RelaxedGame(EventClauses):
         self._limit_tableau(frame)
 
     def _order(self, in_waste: int) -> None:
-        """Who leaves the waste before whom."""
+        """Which card leaves the waste before which."""
         count = len(self.passing)
         clauses = self.clauses
         stays = clauses.new(count, count)  # [i, j], i < j: i is in the waste when j is dealt
@@ -240,7 +241,7 @@ def load(clauses: Clauses, with_proof: bool = False) -> Any:
 
 
 class FormulaProof:
-    """One search for an assignment, to be gone on with slice by slice.
+    """One search for an assignment, which runs in slices.
 
     Args:
         record: a GAME record.
@@ -258,7 +259,7 @@ class FormulaProof:
             self._solver = load(self.clauses, with_proof)
 
     def go_on(self, conflicts: int) -> None:
-        """Search until there is an answer, or for so many conflicts, about, and no more."""
+        """Search until there is an answer, or for about this many conflicts."""
         self._solver.conf_budget(conflicts)
         answer = self._solver.solve_limited()
         self.conflicts = self._solver.accum_stats()["conflicts"]

@@ -1,4 +1,4 @@
-"""Shorter solutions: a simple pass over the moves of a game that is won."""
+"""`shorten`: a simple pass that removes moves from a solution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _wins(games, rules, moves, words):
 def _shorter(
     moves: list[Move], i: int, by_places: dict[tuple[int, int], Move]
 ) -> Iterator[list[Move]]:
-    """What move i may be spared by: nothing at all, or a later move from where it went to."""
+    """Lines without move i: without it alone, or joined with the next move from its target."""
     move = moves[i]
     yield moves[:i] + moves[i + 1 :]
     for j in range(i + 1, len(moves)):
@@ -44,10 +44,10 @@ def _shorter(
 
 
 def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
-    """A solution without moves that it can be seen to do without.
+    """A solution without some of its unnecessary moves.
 
-    A move is left out, alone or with the next move from the place where it goes; or those two are
-    made one; wherever what remains still wins. Repeated until nothing more is found.
+    A move is removed, alone or with the next move from its target, or the two are replaced by one
+    direct move, if the remaining moves still win. This is repeated until it finds nothing more.
     """
     rules = kernel.compile_rules(game.rules)
     words = kernel.new_masks(1, game.rules)[0][0]

@@ -80,7 +80,7 @@ def test_a_limited_redeal_makes_two_cards_available():
     game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
     assert (game.waste, game.face_up, game.redeals_left) == (["4S"], "2C", 0)
     assert texts(game.legal_moves()) == {"S>F", "S>T0"}
-    with pytest.raises(IllegalMove, match="turns of itself"):
+    with pytest.raises(IllegalMove, match="is turned automatically"):
         game.play("deal")
     with pytest.raises(IllegalMove, match="4S"):
         game.play("W>F")

@@ -1,11 +1,11 @@
-"""Fair values: how likely a game is won by the best play of one who sees only what may be seen.
+"""Fair values: the chance to win by the best play that sees only public information.
 
 - `value`: `fair_value`, its answer and its budget.
 - `expectimax`: the search over decisions and the cards that may be turned.
-- `information`: what can be done before the next hidden card is turned.
-- `open_cards`: the end of the search, where no more than one card is hidden, and the upper bound.
-- `keys`: what a player knows as a hash, the same whatever piles and suits are called.
-- `arrays`: what they read and write.
+- `information`: the decisions before the next hidden card is turned.
+- `open_cards`: the end of the search, with at most one card hidden, and the upper bound.
+- `keys`: a hash of what a player knows, the same under other names of piles and suits.
+- `arrays`: the arrays that they read and write.
 """
 
 from __future__ import annotations

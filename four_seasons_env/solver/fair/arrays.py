@@ -1,4 +1,4 @@
-"""What a search for fair values keeps: rows of positions, tables, and how far it has come."""
+"""The arrays of a search for fair values: rows of positions, tables, and the state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATE = np.dtype(
         ("values", "i8"),  # keys in the table of values
         ("visits", "i8"),  # keys in the table of what is visited
         ("positions", "i8"),  # positions made by a move, in all
-        ("last", "i8"),  # positions made, in all, at which the search breaks off
+        ("last", "i8"),  # positions made, in all, at which the search stops
         ("status", "i8"),
         ("won", "i8"),  # the row of the position in which the last search for a win has won
     ]
@@ -112,7 +112,7 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
 
 @jit
 def slot_of(table, key):
-    """Where a key stands in a table, or would."""
+    """The slot of a key in a table, or the slot where it belongs."""
     last = np.uint64(len(table) - 1)
     at = mix(key) & last
     while table[at].key != _ZERO and table[at].key != key:
@@ -140,7 +140,7 @@ def _move_visits(visits, larger):
 
 
 def grow(arrays: FairArrays) -> FairArrays:
-    """Arrays of twice the size where a search has found no room, with what they held."""
+    """The arrays, with those doubled that a search has found full; they keep their content."""
     state = arrays.state[0]
     if state["status"] == ROWS_FULL:
         rows = {

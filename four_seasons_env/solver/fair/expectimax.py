@@ -1,10 +1,10 @@
 """Expectimax over what a player knows, in whole numbers: in how many orders of the hidden cards
-does the best plan win?
+does the best play win?
 
 A value lies between two bounds, both counted in orders of the hidden cards. `value_of` narrows them
-by alpha-beta search over decisions and the cards that may be turned (Star1: Ballard 1983): it stops
-where a decision cannot better the best one known. Values, of positions and of deals, are shared by
-what the player knows, whatever suits and piles are called.
+by alpha-beta search over decisions and the cards that may be turned (Star1: Ballard 1983). It stops
+when a decision cannot be better than the best one known. Positions in which the player knows the
+same, under any names of suits and piles, share their values.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def asks_open_cards(hidden, rule):
 
 @jit
 def _bounds(key, orders, arrays):
-    """What is known of a value."""
+    """The bounds of a value that are known."""
     entry = arrays.values[slot_of(arrays.values, key)]
     if entry.key == _ZERO:
         return np.int64(0), np.int64(orders)
@@ -52,7 +52,7 @@ def _bounds(key, orders, arrays):
 
 @jit
 def _note(key, low, high, orders, arrays):
-    """Narrow what is known of a value."""
+    """Narrow the bounds of a value."""
     state, values = arrays.state[0], arrays.values
     entry = values[slot_of(values, key)]
     if entry.key == _ZERO:
@@ -67,7 +67,7 @@ def _note(key, low, high, orders, arrays):
 
 @jit
 def _turn(row, number, into, hidden, arrays):
-    """Make a decision's move with one of the hidden cards; bounds of what it is worth then."""
+    """Play a decision's move with one of the hidden cards; returns the bounds of the result."""
     rule, frame, positions = arrays.rules[0], arrays.frames[0], arrays.positions
     positions[into] = positions[row]
     g = positions[into]
@@ -94,8 +94,8 @@ def value_of(row, hidden, alpha, beta, arrays):
     Args:
         row: of the decision.
         hidden: cards that are not known, 2 or more.
-        alpha: a value that is not above it need not be known better.
-        beta: one that is not below it neither.
+        alpha: a value that is not above it need not be narrowed further.
+        beta: nor one that is not below it.
         arrays: `FairArrays`; rows from ``state.top`` on are written.
 
     Returns:
@@ -127,7 +127,7 @@ def value_of(row, hidden, alpha, beta, arrays):
             return max(sum_low, known_low), min(sum_high, known_high)
     for i in range(hidden):
         child = top + i
-        low, high = _bounds(keys[child], orders, arrays)  # it may have been met since
+        low, high = _bounds(keys[child], orders, arrays)  # a sibling may have narrowed them since
         low, high = max(low, lows[child]), min(high, highs[child])
         sum_low += low - lows[child]
         sum_high += high - highs[child]
@@ -147,9 +147,11 @@ def value_of(row, hidden, alpha, beta, arrays):
         else:
             asks = asks_open_cards(hidden - 1, rule)
             positions[state.top] = positions[child]
-            if asks and can_win(arrays) == 0:  # it looks lost: the upper bound comes first
+            if asks and can_win(arrays) == 0:  # it looks lost: try the upper bound first
                 high = min(high, winnable_orders(child, hidden - 1, max(least, low), arrays))
                 asks = False
+            # Enumerate few decisions first, then GROWTH times as many, while the bounds are too far
+            # apart. ``seen`` marks the decisions of earlier rounds, which need no second look.
             limit, seen, reached = FIRST, 0, low
             is_all = False
             while low < min(high, most) and high > least and not is_all:

@@ -1,13 +1,13 @@
-"""What a player knows, as a hash: the same whatever the piles and the suits are called.
+"""A hash of what a player knows, the same under any names of piles and suits.
 
-Suits are labels: with them exchanged throughout, all that can happen happens likewise, as long as
-packing does not look at them. Where it looks at colours, only exchanges that keep the colours
-together are free. Ranks are counted from the base, and what King and Ace may do is in the packing
-table, so games of one table (`Rules` and FRAME field ``packs``) share their keys.
+Suits are labels: if they are exchanged throughout, the game is the same, as long as packing does
+not depend on them. Where packing depends on colours, only exchanges that keep the colours together
+are allowed. Ranks are counted from the base, and the packing table says what King and Ace may do,
+so games with the same table (`Rules` and FRAME field ``packs``) share their keys.
 
-Where nothing packs and nothing is turned over (FRAME field ``chains``) a suit is but a chain of the
-cards that are not up, so they are counted from the next one on. And what lies at the bottom of the
-waste and ends all its suits may as well be gone (`_cards_that_matter`).
+Where nothing packs and no card is turned over (FRAME field ``chains``), a suit is only a chain of
+the cards that are not up, which are counted from the next one on. Cards at the bottom of the waste
+that end their suits count as gone (`_cards_that_matter`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _rank_of(card, g, frame):
 @jit
 def _piles_for(card, below, g, frame):
     """The most piles that are needed to play off a card of the waste and those below it, if all
-    others are up, where nothing packs.
+    others are up. For games in which nothing packs.
 
     Args:
         card: the first.
@@ -90,10 +90,10 @@ def _piles_for(card, below, g, frame):
 def _cards_that_matter(g, rule, frame):
     """How many cards of the waste matter, from its top, and the set of cards that do at all.
 
-    Take cards from the bottom of the waste up, without which each suit is still a chain from its
-    next card on. No other card waits for one of these, and they cover only each other. So a plan
-    that wins without them wins with them, if they can be played off once all others are up; and
-    whatever wins with them wins without. They count as gone, unless they are all that is left.
+    Take cards from the bottom of the waste up as long as each suit without them is still a chain
+    from its next card on. No other card waits for one of these, and they cover only each other. So
+    play that wins without them wins with them, if they can be played off once all others are up.
+    And play that wins with them wins without. They count as gone, unless no other cards are left.
     """
     rest = frame.cards & ~cards_up(g.level)
     if not frame.chains:
@@ -120,7 +120,7 @@ def _cards_that_matter(g, rule, frame):
 
 @jit
 def _describe_suits(g, rule, frame, is_ordered, own, matter):
-    """Write a hash of what is seen of each suit's cards, whatever the suit is called."""
+    """Write a hash of each suit's visible cards, the same under any name of the suit."""
     in_waste, cards = matter
     for suit in range(4):
         if frame.chains:
@@ -150,7 +150,7 @@ def _describe_suits(g, rule, frame, is_ordered, own, matter):
 
 @jit
 def _is_before(own, one, other):
-    """Compare two orders of the suits by what is seen of them: -1, 0 or 1."""
+    """Compare two orders of the suits by the hashes of their visible cards: -1, 0 or 1."""
     for i in range(4):
         if own[one[i]] != own[other[i]]:
             return -1 if own[one[i]] < own[other[i]] else 1
@@ -165,7 +165,7 @@ def _renamed(card, g, frame, names):
 
 @jit
 def _hash_pile(g, pile, most, table, frame, names):
-    """A hash of so many cards of a pile, from its top, by a table of [card, the card below it]."""
+    """A hash of at most this many cards of a pile, from its top, by a table [card, card below]."""
     total = np.uint64(0)
     card = g.top[pile]
     while card != NO_CARD and most > 0:
@@ -179,7 +179,7 @@ def _hash_pile(g, pile, most, table, frame, names):
 
 @jit
 def _hash_named(g, rule, frame, is_ordered, names, matter):
-    """A hash of what is seen, with the suits under new names."""
+    """A hash of the visible cards, with the suits under new names."""
     in_waste, cards = matter
     total = _STOCK[g.redeals, kernel.stock_size(g)]
     for suit in range(4):

@@ -1,6 +1,6 @@
-"""Can a game be won by one who knows the order of the stock? The leaves of `fair_value`.
+"""Can a game be won by a player who knows the order of the stock? The leaves of `fair_value`.
 
-Also its upper bound: in how many orders of the hidden cards can it be won with open cards?
+Also its upper bound: the number of orders of the hidden cards in which such a player can win.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ZERO, _1, _3 = np.uint64(0), np.uint64(1), np.uint64(3)
 
 @jit
 def _is_new(key, arrays):
-    """Mark a position as lost, until it turns out otherwise; False if it was."""
+    """Mark a position as lost for now; False if it was marked already."""
     state, visits = arrays.state[0], arrays.visits
     entry = visits[slot_of(visits, key)]
     if entry.key == _ZERO:
@@ -53,10 +53,10 @@ def _is_new(key, arrays):
 
 @jit
 def _search_win(most, arrays):
-    """`can_win` by playing on, the best by `score_position` first, and -1 after ``most`` positions.
+    """`can_win` by best-first search with `score_position`; -1 after ``most`` positions.
 
-    Every position met is marked as lost: if none of them wins they are, for good; otherwise the
-    marks are taken back.
+    Every position met is marked as lost. If none of them wins, the marks stay, because they are
+    true; otherwise they are removed.
     """
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, scores, keys, words = arrays.positions, arrays.scores, arrays.keys, arrays.words
@@ -162,7 +162,7 @@ def can_win(arrays):
     """Whether the game in row ``state.top`` can be won if its stock lies as it does: 1 or 0.
 
     Returns:
-        -1 where the search had to break off.
+        -1 if the search had to stop.
     """
     result = _search_win(_SOON, arrays)
     if result < 0 and arrays.state[0].status == SEARCHING:
@@ -177,7 +177,7 @@ def can_win(arrays):
 
 @jit
 def _next_order(deck, first, end):
-    """Bring cards, which begin in ascending order, into their next order; False after the last."""
+    """Permute cards, at first in ascending order, into their next order; False after the last."""
     i = end - 2
     while i >= first and deck[i] > deck[i + 1]:
         i -= 1
@@ -198,7 +198,7 @@ def _next_order(deck, first, end):
 
 @jit
 def sort_hidden(g, hidden):
-    """Bring the hidden cards into ascending order."""
+    """Sort the hidden cards in ascending order."""
     for i in range(g.dealt + 1, g.dealt + hidden):
         j = np.int64(i)
         while j > g.dealt and g.deck[j - 1] > g.deck[j]:
@@ -208,14 +208,14 @@ def sort_hidden(g, hidden):
 
 @jit
 def winnable_orders(child, hidden, least, arrays):
-    """In how many orders of the hidden cards the game can be won by one who knows the order.
+    """The number of orders of the hidden cards in which a player who knows the order can win.
 
     Args:
-        child: row of the position, whose hidden cards are put in ascending order.
-        least: once it is clear that there are no more than this many, they are not counted on.
+        child: row of the position, whose hidden cards are sorted.
+        least: counting stops when it is clear that the number is not larger than this.
 
     Returns:
-        The number, or one that is larger where the search stopped.
+        The number, or a larger one if the search stopped.
     """
     state, positions = arrays.state[0], arrays.positions
     count = ORDERS[hidden]
