@@ -1,8 +1,8 @@
 """`check_masked_env`: does an environment with masked actions keep its promises?
 
-For any Gymnasium environment with `Discrete` actions and the legal ones in `info["action_mask"]`;
-environments of this package are also asked whether hidden cards stay hidden. It needs no test
-framework: what is broken is an AssertionError that says what was found.
+It checks any Gymnasium environment with `Discrete` actions and masks in `info["action_mask"]`. For
+environments of this package it also checks that hidden cards stay hidden. It needs no test
+framework: a broken promise raises an AssertionError that says which one and where.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ Accepted = Callable[[Any, Any, dict[str, Any]], bool]
 def check_masked_env(
     env: AnyEnv, steps: int = 200, seed: int = 0, accepted: Accepted | None = None
 ) -> None:
-    """Play legal actions at random, and check masks, acceptance, seeds, copies, batches, secrets.
+    """Play random legal actions and check masks, acceptance, seeds, copies, batches and secrets.
 
-    1. The mask is int8 or bool of shape (A,), the same in `info`, from `action_masks()` and in the
-       observation, where it is there; while an episode lives it is never all zero.
-    2. An action is accepted if and only if the mask has it (every action, in a copy).
+    1. The mask is int8 or bool of shape (A,), and the same in `info`, from `action_masks()` and in
+       the observation, if it has one. It is never all zero before an episode ends.
+    2. An action is accepted if and only if the mask allows it (every action, in a copy).
     3. The same seed and actions give the same episode.
-    4. Copies and pickles play on as the original does, and it does not notice.
-    5. Where the environment's spec has a native vector form, its games are those of single
+    4. Copies and pickles continue like the original, and do not change it.
+    5. If the environment's spec has a native vector form, its games are those of single
        environments.
-    6. In an environment with a `game` (those of this package): another order of the cards that are
+    6. In an environment with a `game` (those of this package), another order of the cards that are
        still hidden changes no observation and no mask.
 
     Args:
-        env: the environment, as `gymnasium.make` gives it; it is reset.
-        steps: actions to play in all, for each of the checks 1, 3, 4 and 5.
-        seed: of resets and of the actions drawn.
-        accepted: tells whether an action was accepted. By default it was if it raised no
-            ValueError and, where infos have `illegal`, that is False, or else the observation has
+        env: the environment, as `gymnasium.make` returns it; it is reset.
+        steps: actions to play, for each of the checks 1, 3, 4 and 5.
+        seed: of resets and of the random actions.
+        accepted: decides whether an action was accepted. By default it was if it raised no
+            ValueError and `info["illegal"]` is False; without that key, if the observation has
             changed.
 
     Raises:
-        AssertionError: naming the first promise that is not kept, and where.
+        AssertionError: naming the first broken promise, and where.
     """
     if not isinstance(env.action_space, spaces.Discrete):
         raise AssertionError(f"actions must be Discrete, not {env.action_space}")
@@ -61,7 +61,7 @@ def check_masked_env(
 
 
 def _mask(env: AnyEnv, observation: Any, info: dict[str, Any], where: str) -> NDArray[np.bool_]:
-    """The mask that an environment gives, checked for its form; bool of shape (A,)."""
+    """The mask of an environment, checked for its form; bool of shape (A,)."""
     assert "action_mask" in info, f"{where}: info has no action_mask"
     mask = np.asarray(info["action_mask"])
     count = int(env.action_space.n)  # type: ignore[attr-defined]
@@ -92,7 +92,7 @@ def _check_masks(env: AnyEnv, steps: int, seed: int, accepted: Accepted) -> None
     for step in range(steps):
         where = f"step {step}"
         mask = _mask(env, observation, info, where)
-        assert mask.any(), f"{where}: the episode lives, but no action is legal"
+        assert mask.any(), f"{where}: the episode has not ended, but no action is legal"
         if step % 10 == 0:
             for action in range(len(mask)):
                 taken = _try(copy.deepcopy(env), action, observation, accepted)
@@ -113,7 +113,7 @@ def _check_masks(env: AnyEnv, steps: int, seed: int, accepted: Accepted) -> None
 def _try(env: AnyEnv, action: int, before: Any, accepted: Accepted) -> bool:
     try:
         after, _, _, _, info = env.step(action)
-    except ValueError:  # what `illegal="raise"` and its like do
+    except ValueError:  # raised with `illegal="raise"` and the like
         return False
     return accepted(before, after, info)
 
@@ -146,7 +146,7 @@ def _check_copies(env: AnyEnv, steps: int, seed: int) -> None:
 
 
 def _history(env: AnyEnv, now: tuple[Any, dict[str, Any]], steps: int, seed: int) -> list[Any]:
-    """All that is given out over some steps, by legal actions drawn from a seed."""
+    """The results of some steps, with random legal actions from a seed."""
     rng = np.random.default_rng(seed)
     observation, info = now
     history: list[Any] = []

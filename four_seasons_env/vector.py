@@ -270,10 +270,9 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Refused: the games share their settings, which are fixed when they are made."""
+        """Refused: the games share settings that cannot change."""
         raise AttributeError(
-            f"cannot set {name!r}: the games of a native batch share settings that are fixed when "
-            "it is made"
+            f"cannot set {name!r}: the games of a native batch share settings that cannot change"
         )
 
     def state(self) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a `VecEnv` straight over the native batch, with action masks for sb3-contrib.
+"""Stable-Baselines3: a `VecEnv` over the native batch, with action masks for sb3-contrib.
 
 >>> env = FourSeasonsVecEnv(1024, observation="cards", mask="distinct")
 >>> model = MaskablePPO("MlpPolicy", env)
@@ -29,17 +29,16 @@ except ModuleNotFoundError as error:
 class FourSeasonsVecEnv(VecEnv):
     """`FourSeasonsVectorEnv` with the conventions of Stable-Baselines3.
 
-    Infos are empty dictionaries but for the games whose episode has ended in the step, which get
+    Infos are empty dictionaries, except for games whose episode has ended in the step. Those get
     `terminal_observation`, `terminal_action_mask` (bool, of that observation),
     `TimeLimit.truncated`, `episode` (`r` return, `l` length), `is_success` (won), `cards_up`,
     `illegal` and, unless `reveal_deal=False`, `deal`. Do not write into the empty ones: they are
-    used again.
-    Masks come from `env_method("action_masks")` or `get_attr("action_masks")`, as one bool array of
-    shape (n, A) for the observations just given out.
+    reused. `env_method("action_masks")` and `get_attr("action_masks")` return the masks of the last
+    observations as one bool array of shape (n, A).
 
     Args:
         num_envs: number of games.
-        seed: game i plays the training deals of ``seed + i``; None for deals at random.
+        seed: game i plays the training deals of ``seed + i``; None for random deals.
         **kwargs: arguments of `FourSeasonsVectorEnv`, but for `autoreset_mode`.
 
     Raises:
@@ -107,7 +106,7 @@ class FourSeasonsVecEnv(VecEnv):
         return observations, rewards.astype(np.float32), dones, sb3_infos
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the native environment."""
         self.venv.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -126,7 +125,7 @@ class FourSeasonsVecEnv(VecEnv):
         return list(chosen)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether `get_attr` has it; `action_masks` is there before the first reset too."""
+        """Whether `get_attr` returns it; `action_masks` exists before the first reset, too."""
         return attr_name == "action_masks" or super().has_attr(attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> Any:
@@ -136,10 +135,10 @@ class FourSeasonsVecEnv(VecEnv):
         return self._one_each(getattr(self.venv, attr_name), indices)
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Refused: the games share their settings, which are fixed when they are made."""
+        """Refused: the games share settings that cannot change."""
         raise AttributeError(
-            f"cannot set {attr_name!r}: the games of a native batch share settings that are fixed "
-            "when it is made"
+            f"cannot set {attr_name!r}: the games of a native batch share settings that cannot "
+            "change"
         )
 
     def env_method(
@@ -149,7 +148,7 @@ class FourSeasonsVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> Any:
-        """`action_masks`; other methods are not there game by game."""
+        """Call `action_masks`; a native batch has no other methods for single games."""
         if method_name != "action_masks":
             raise AttributeError(
                 f"no method {method_name!r} game by game: a native batch has action_masks"
@@ -159,11 +158,11 @@ class FourSeasonsVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """True for Monitor, whose `episode` infos the batch gives itself."""
+        """True for Monitor, because the batch returns its `episode` infos."""
         return self._one_each(wrapper_class is Monitor, indices)
 
     def get_images(self) -> list[Any]:
-        """A picture of each game, uint8 of shape (height, width, 3), if they are rendered so."""
+        """A picture of each game, uint8 of shape (height, width, 3), with `"rgb_array"`."""
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
         return list(self.venv.call("render"))

@@ -27,10 +27,10 @@ def print_solution(
         deal: number of the deal; 0 if neither it nor a deck is given.
         deck: the cards as text, first dealt first, instead of a number.
         seconds: time limit.
-        seed: of the solver's chance.
+        seed: of the solver's random choices.
 
     Raises:
-        ValueError: for an unknown rule set, or a deck that is none.
+        ValueError: for an unknown rule set, or an invalid deck.
     """
     game = Game(rules, deal=deal, deck=deck)
     print(game)
@@ -46,7 +46,7 @@ def print_solution(
     print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
     if solution.certificate == "formula" and (reason := why_lost(game)):
         cards = " ".join(reason.moments)
-        print(f"however it is played, when one of these leaves the waste it fits nowhere: {cards}")
+        print(f"in any play, one of these cards fits nowhere when it leaves the waste: {cards}")
 
 
 def _moved(game: Game, move: str) -> str:
@@ -71,6 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--seconds", type=float, default=60.0, help="time limit (default: %(default)s)"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="of the solver's chance (default: %(default)s)"
+        "--seed",
+        type=int,
+        default=0,
+        help="of the solver's random choices (default: %(default)s)",
     )
     print_solution(**vars(parser.parse_args(arguments)))

@@ -1,4 +1,4 @@
-"""Cards, places and moves in words, for screen readers and lists of moves."""
+"""Names of cards, places and moves in words, for screen readers and lists of moves."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Positions drawn for people: as text, SVG, pixels, or in a window.
+"""Drawings of positions: as text, SVG, pixels, or in a window.
 
-- `svg`: `draw_svg`, the one drawing; `layout`, `cards`, `glyphs` and `themes` are its parts.
-- `picture`: the same as pixels, and as SVG and PNG files.
-- `window`: what `render_mode="human"` opens.
-- `text`: what `print(game)` shows.
+- `svg`: `draw_svg`, the only drawing; `layout`, `cards`, `glyphs` and `themes` are its parts.
+- `picture`: the drawing as pixels, and as SVG and PNG files.
+- `window`: the window of `render_mode="human"`.
+- `text`: the text of `print(game)`.
 
-A drawing knows no more of a game than `position.Position` says.
+A drawing reads only the public properties in `position.Position`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ HUMAN = "human"
 
 
 def prepare_rendering(render_mode: str | None) -> None:
-    """Load what a render mode needs.
+    """Load the modules that a render mode needs.
 
     Raises:
-        ImportError: where that is not installed, with the command that installs it.
+        ImportError: if they are not installed, with the command that installs them.
     """
     if render_mode in ("rgb_array", HUMAN):
         import four_seasons_env.rendering.picture  # noqa: F401

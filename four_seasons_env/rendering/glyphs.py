@@ -1,4 +1,4 @@
-"""Suits, ranks and numbers as SVG paths of our own: no font is needed, in no program.
+"""Suits, ranks and numbers as SVG paths, so that no program needs a font.
 
 A suit fills a square of 20 units around (0, 0). Ranks and digits are strokes, 20 units high, from
 (0, 0) to the right.
@@ -40,7 +40,7 @@ _BETWEEN = 4.5
 
 
 def number(value: float) -> str:
-    """A length as SVG has it: two decimals at most."""
+    """A length as SVG text, with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 

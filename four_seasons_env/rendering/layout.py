@@ -1,4 +1,4 @@
-"""Where everything lies on the table, for whoever draws it.
+"""The layout of the table.
 
 Lengths are in units of the drawing, in which a card is 100 wide and 140 high.
 """

@@ -1,4 +1,4 @@
-"""Places as drawings and pages call them: "T0", "W" (the waste), "F:H", "stock"."""
+"""Names of places in drawings and on pages: "T0", "W" (the waste), "F:H", "stock"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from four_seasons_env.rendering.position import Position
 
 
 def cards_at(position: Position, place: str) -> list[str]:
-    """The cards of a place, bottom first; of the stock, the one that lies face up on it, if any."""
+    """The cards of a place, bottom first; of the stock, only a card that lies face up on it."""
     if place == "stock":
         return [position.face_up] if position.face_up else []
     if place == "W":

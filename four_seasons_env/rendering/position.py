@@ -1,6 +1,6 @@
-"""What a drawing needs to know of a game: all of it is public, the order of the stock is not asked.
+"""The properties of a game that drawings read. All are public; the order of the stock is not one.
 
-`four_seasons_env.game.Game` is such a position. Drawings do not import it, as it imports them.
+`four_seasons_env.game.Game` is such a position. Drawings do not import it, because it imports them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from four_seasons_env.rules import Rules
 
 
 class Position(Protocol):
-    """A position as a player sees it; `Game` tells what each property is."""
+    """A position as a player sees it; `Game` documents each property."""
 
     rules: Rules
 
