@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from docs import tables
-from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rewards import ILLEGAL_PENALTY
@@ -58,14 +57,6 @@ def test_the_page_on_spaces_says_what_the_code_says() -> None:
     for slots in (*tops, cards[len(tops)]):
         assert f" {slots.stop - 1} | {slots.meaning} |" in page
     assert f"An illegal action costs {ILLEGAL_PENALTY:g}." in page
-
-
-def test_the_page_on_architecture_shows_the_fields_of_the_record() -> None:
-    page = (DOCS / "architecture.md").read_text()
-    for name, (dtype, offset, *_) in (GAME.fields or {}).items():
-        shape = f" x {dtype.shape[0]}" if dtype.shape else ""
-        assert f"| {offset} | `{name}` | {dtype.base}{shape} |" in page
-    assert f"{GAME.itemsize} bytes in all" in page
 
 
 def test_every_rule_set_has_its_page_picture_and_row() -> None:

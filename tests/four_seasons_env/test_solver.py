@@ -246,7 +246,7 @@ def test_a_wide_beam_without_memory_is_not_the_end(
 
     plans = iter([(width, 8, search.WEIGHTS) for width in widths])
     monkeypatch.setattr(search.beams.Beam, "go_on", without_memory)
-    monkeypatch.setattr(search._Solver, "_plan", lambda solver, number: next(plans))
+    monkeypatch.setattr(search._Solver, "_beam_settings", lambda solver, number: next(plans))
     assert solve(Game("four-seasons", deal=TRAIN_FROM), max_positions=10**7).status == answer
 
 
