@@ -1,127 +1,189 @@
-"""The wheel: agents and experiments under the package's own name, whole and by themselves."""
+"""The wheel in clean environments: what it holds, and that it runs what the README promises."""
 
 import importlib.metadata
-import json
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.helpers import ROOT
 
-SOURCES = ("four_seasons_env", "agents", "experiments")
-OTHERS = ("pyproject.toml", "README.md", "LICENSE")
+pytestmark = pytest.mark.slow
 
-IMPORT_ALL = """
-import importlib, json, pkgutil, sys
-import four_seasons_env
+VERSIONS = ("3.11", "3.12", "3.13")
+LEARNED = ("maskable_ppo", "next_deal_ppo", "planner", "best")
 
-assert "four_seasons_env.agents" not in sys.modules
-for name in ("agents", "experiments"):
-    package = importlib.import_module(f"four_seasons_env.{name}")
-    for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(each.name)
-from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents import make_agent
-from four_seasons_env.experiments.training.run_folder import provenance
+PLAY = """
+import sys
 
-for name in ("heuristic", "planner", "next_deal_ppo", "maskable_ppo"):
-    make_agent(name)
-print(json.dumps({
-    "path": four_seasons_env.__file__,
-    "top-level": sorted({name.split(".")[0] for name in sys.modules} & {"agents", "experiments"}),
-    "weights": bundled_weights("planner", "four-seasons").is_dir(),
-    "git": provenance()["git"],
-}))
+import numpy as np
+
+from four_seasons_env.agents import AGENTS, make_agent
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.vector import FourSeasonsVectorEnv
+
+for name in AGENTS:
+    agent, rng = make_agent(name), np.random.default_rng(0)
+    env = FourSeasonsVectorEnv(5, mask=agent.mask)
+    _, infos = env.reset(options={"deal": list(range(TRAIN_FROM, TRAIN_FROM + 5))})
+    for _ in range(20):
+        moves = agent.act(env.games.copy(), infos["action_mask"], rng)
+        *_, infos = env.step(moves)
+    print("played:", name)
+print("torch" in sys.modules)
+"""
+
+HINTS = """
+from starlette.testclient import TestClient
+
+from four_seasons_env.play.server import make_app
+
+client = TestClient(make_app(["testserver"]))
+print(client.get("/api/advisers?rules=four-seasons").json())
 """
 
 
-@pytest.fixture(scope="module")
+def run(python: Path, *command: str, cwd: Path) -> str:
+    """What a command of an environment's Python prints; it has to succeed."""
+    done = subprocess.run(
+        [str(python), *command], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel unpacked, built without network from a copy of the sources."""
-    version = importlib.metadata.version("setuptools")
-    if int(version.split(".")[0]) < 77:
-        pytest.skip(f"setuptools 77 builds the wheel, and this environment has {version}")
-    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheel")
-    for name in SOURCES:
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
-    for name in OTHERS:
-        shutil.copy(ROOT / name, copy / name)
-    command = ["pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(out)]
-    subprocess.run([sys.executable, "-m", *command, str(copy)], check=True, capture_output=True)
+    """The wheel, built from the tracked files alone."""
+    sources, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheel")
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    for name in filter(None, tracked):
+        if os.path.lexists(ROOT / name):
+            (sources / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, sources / name, follow_symlinks=False)
+    command = ("-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(out), str(sources))
+    run(Path(sys.executable), *command, cwd=out)
     (built,) = out.glob("*.whl")
-    with zipfile.ZipFile(built) as archive:
-        archive.extractall(out / "unpacked")
-    return out / "unpacked"
+    return built
 
 
-def run(wheel: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Python with the wheel's content, outside of the clone."""
-    return subprocess.run(
-        [sys.executable, *command],
-        env=os.environ | {"PYTHONPATH": str(wheel)},
-        cwd=wheel.parent,
+def interpreter(version: str) -> str | None:
+    """A Python of this version, on the path or pyenv's."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    found = [shutil.which(f"python{version}"), *pyenv.glob(f"versions/{version}.*/bin/python")]
+    for each in filter(None, found):
+        if subprocess.run([each, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return str(each)
+    return None
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def installed(
+    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The Python of an environment with the wheel and the extras that need no torch."""
+    version = request.param
+    base = interpreter(version)
+    if base is None:
+        pytest.skip(f"there is no Python {version}")
+    folder = tmp_path_factory.mktemp(f"python{version}")
+    run(Path(base), "-m", "venv", str(folder), cwd=folder)
+    python = folder / "bin" / "python"
+    constraints = ("--constraint", str(ROOT / "constraints.txt")) if version == VERSIONS[0] else ()
+    extras = f"{wheel}[agents,play,experiments]"
+    packages = (extras, "httpx2")  # for Starlette's test client
+    run(python, "-m", "pip", "install", "--quiet", *constraints, *packages, cwd=folder)
+    yield python
+    shutil.rmtree(folder)
+
+
+def test_it_holds_every_tracked_file_that_it_needs(wheel: Path) -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "four_seasons_env", "agents", "experiments"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    names = set(zipfile.ZipFile(wheel).namelist())
+    missing = [
+        path
+        for path in tracked
+        if f"four_seasons_env/{path.removeprefix('four_seasons_env/')}" not in names
+        and not path.startswith("experiments/studies/")
+        and not (ROOT / path).is_symlink()
+    ]
+    assert not missing
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"four_seasons_env"}
+
+
+def test_bundled_agents_play_without_torch(installed: Path, tmp_path: Path) -> None:
+    printed = run(installed, "-c", PLAY, cwd=tmp_path)
+    assert all(f"played: {name}\n" in printed for name in LEARNED)
+    assert printed.endswith("False\n")
+
+
+def test_the_page_has_hints_of_the_planner(installed: Path, tmp_path: Path) -> None:
+    assert "planner" in run(installed, "-c", HINTS, cwd=tmp_path)
+
+
+def test_agents_are_compared_with_the_ceiling_beside_them(installed: Path, tmp_path: Path) -> None:
+    flags = ("--deals", "0-19", "--record", "--n-jobs", "1", "--out", "x")
+    command = ("-m", "four_seasons_env", "compare", "--agents", "random", "heuristic", "planner")
+    printed = run(installed, *command, *flags, cwd=tmp_path)
+    assert all(name in printed for name in ("random", "heuristic", "planner", "ceiling"))
+    assert "60 games" in run(installed, "-m", "four_seasons_env", "verify", "x", cwd=tmp_path)
+
+
+def test_a_missing_extra_is_named_in_one_line(installed: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [str(installed), "-m", "four_seasons_env", "train", "--agent", "next_deal_ppo"],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'four-seasons-env[" in done.stderr
 
 
-@pytest.mark.slow
-def test_it_holds_every_file_of_agents_and_experiments_and_no_other_package(wheel: Path) -> None:
-    for name in ("agents", "experiments"):
-        tracked = subprocess.run(
-            ["git", "ls-files", name], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.split()
-        assert len(tracked) > 40
-        missing = [path for path in tracked if not (wheel / "four_seasons_env" / path).is_file()]
-        assert not missing
-    packages = {each.name for each in wheel.iterdir() if each.suffix != ".dist-info"}
-    assert packages == {"four_seasons_env"}
+def test_the_demo_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """With this environment's packages: its Python has torch."""
+    pytest.importorskip("torch")
+    unpacked = tmp_path / "unpacked"
+    zipfile.ZipFile(wheel).extractall(unpacked)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    flags = ("--minutes", "0.2", "--deals", "10000-10099", "--out", "demo")
+    done = subprocess.run(
+        [sys.executable, "-m", "four_seasons_env", "demo", *flags],
+        cwd=empty,
+        env=os.environ | {"PYTHONPATH": str(unpacked)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (report,) = empty.glob("demo/*/report.html")
+    assert "heuristic" in report.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
-def test_its_modules_import_each_other_and_none_of_the_clone(wheel: Path) -> None:
-    done = run(wheel, "-c", IMPORT_ALL)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert Path(told["path"]).is_relative_to(wheel)
-    assert told["top-level"] == []
-    assert told["weights"]
-    assert told["git"] == {"commit": None, "changed": None}
-
-
-@pytest.mark.slow
-def test_its_agents_are_compared(wheel: Path) -> None:
-    flags = ("--agents", "heuristic", "random", "--deals", "10000-10003", "--n-jobs", "1")
-    command = ("-m", "four_seasons_env", "compare", *flags, "--record", "--out", "x")
-    done = run(wheel, *command)
-    assert done.returncode == 0, done.stderr
-    verified = run(wheel, "-m", "four_seasons_env", "verify", "x")
-    assert "verified: 8 games" in verified.stdout, verified.stdout + verified.stderr
-
-
-@pytest.mark.slow
-def test_its_commands_have_its_name(wheel: Path) -> None:
-    usage = run(wheel, "-m", "four_seasons_env", "compare", "--help").stdout
-    assert "usage: four-seasons compare" in usage
-
-
-@pytest.mark.slow
-def test_its_metadata_are_complete_and_its_base_needs_no_torch(wheel: Path) -> None:
-    (about,) = importlib.metadata.distributions(path=[str(wheel)])
+def test_its_metadata_are_complete_and_its_base_needs_no_torch(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (about,) = importlib.metadata.distributions(path=[str(tmp_path)])
     base = [need for need in about.requires or [] if "extra ==" not in need]
     assert {need.split(">")[0] for need in base} == {"gymnasium", "numba", "numpy"}
     assert about.metadata["Author"] == "the four-seasons-env developers"
-    classifiers = about.metadata.get_all("Classifier")
-    assert {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13)} <= set(
-        classifiers
-    )
+    classifiers = set(about.metadata.get_all("Classifier"))
+    assert {f"Programming Language :: Python :: {version}" for version in VERSIONS} <= classifiers
     assert "Typing :: Typed" in classifiers
     (script,) = about.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("four-seasons", "four_seasons_env.__main__:main")
