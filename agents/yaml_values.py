@@ -20,7 +20,8 @@ def parse_yaml(text: str, what: str) -> Any:
     """
     try:
         return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2021-02-31
+    # ValueError: a date such as 2021-02-31; RecursionError: brackets without end
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())[:200]}") from None
 
 

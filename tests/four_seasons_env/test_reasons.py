@@ -86,4 +86,8 @@ def test_without_python_sat_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_command_tells_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     print_solution("four-seasons", LOST, None, seconds=30, seed=0)
-    assert capsys.readouterr().out.splitlines()[-1].endswith("it fits nowhere: JS 7D 9H KH 7S JH")
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .endswith("when it leaves the waste: JS 7D 9H KH 7S JH")
+    )
