@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.planner.reach import new_player, reach
+from four_seasons_env.agents.planner.search import new_evaluator, reach
 from four_seasons_env.agents.planner.weights import load_network
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden
@@ -42,7 +42,7 @@ class Judge:
 
     def __init__(self, rules: Rules) -> None:
         network = load_network(bundled_weights("planner", rules.name), rules)[1]
-        self._player = new_player(rules, network)
+        self._evaluator = new_evaluator(rules, network)
         self._search = new_search(rules, _POSITIONS)
 
     def chance(self, game: Game) -> float | None:
@@ -52,7 +52,7 @@ class Judge:
         """
         if game.is_over:
             return float(game.is_won)
-        if nothing_hidden(game.record[0], self._player.rule):
+        if nothing_hidden(game.record[0], self._evaluator.rule):
             return _solved(game)
         return max(self._reached(game).values(), default=0.0)
 
@@ -62,7 +62,7 @@ class Judge:
         """
         if game.is_over:
             return {}
-        if not nothing_hidden(game.record[0], self._player.rule):
+        if not nothing_hidden(game.record[0], self._evaluator.rule):
             return self._reached(game)
         values = {}
         for move in game.legal_moves(distinct=True):
@@ -76,8 +76,8 @@ class Judge:
     def _reached(self, game: Game) -> dict[int, float]:
         """The value of the best position behind each first move."""
         (record,), search = game.record.copy(), self._search
-        hide_unseen(record, self._player.rule)
-        _, count = reach(record, self._player, search, _POSITIONS, _POSITIONS)
+        hide_unseen(record, self._evaluator.rule)
+        _, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)
         values: dict[int, float] = {}
         for row in range(count):
             won = search.values[row] == WON

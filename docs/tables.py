@@ -21,9 +21,9 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.engine.cards import RANKS
-from four_seasons_env.experiments.evaluation.ceiling import CEILING, ceiling_row
+from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
 from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
-from four_seasons_env.experiments.statistics.census import (
+from four_seasons_env.experiments.statistics.odds import (
     census_as_text,
     decided_within,
     hardest,

@@ -70,7 +70,7 @@ class Census:
 
 
 @dataclass(frozen=True)
-class Task(Block):
+class CensusTask(Block):
     """A block of deals to solve."""
 
     run: Census
@@ -105,7 +105,7 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
     }
 
 
-def solve_block(task: Task) -> None:
+def solve_block(task: CensusTask) -> None:
     """Solve the due deals of a block; its file is written every few seconds."""
     import pandas as pd
 
@@ -138,7 +138,7 @@ def take_census(run: Census) -> pd.DataFrame:
     run.workers.check()
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
-    tasks = [Task(run.out, rules, block, run) for rules in rule_sets for block in blocks]
+    tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
     from four_seasons_env.experiments.training.run_folder import provenance, write_json
 
     write_json(run.out / "census.json", provenance())
@@ -179,7 +179,7 @@ def census(run: Census) -> None:
     from four_seasons_env.agents.files import write_atomically
     from four_seasons_env.experiments.reporting.plots.odds import plot_census
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
-    from four_seasons_env.experiments.statistics.census import census_as_text, summarise_census
+    from four_seasons_env.experiments.statistics.odds import census_as_text, summarise_census
 
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)

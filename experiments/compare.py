@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.command_line import CENSUS, check_seed, run_command
-from four_seasons_env.experiments.evaluation.players import Player, split_label
+from four_seasons_env.experiments.matches.players import Player, split_label
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
@@ -73,7 +73,7 @@ class Compare:
 
 
 @dataclass(frozen=True)
-class Task(Block):
+class GamesTask(Block):
     """A block of deals, played by one player."""
 
     player: Player
@@ -105,7 +105,7 @@ class Task(Block):
             return False
 
 
-def play_block(task: Task) -> None:
+def play_block(task: GamesTask) -> None:
     """Play a block of deals, and write its result file."""
     from four_seasons_env.agents.files import write_atomically
     from four_seasons_env.play.records import to_lines
@@ -154,8 +154,8 @@ def play_all(run: Compare) -> pd.DataFrame:
     rule_sets = _check(run)
     # Imported here, as below, so that wrong flags are rejected without waiting for pandas.
     from four_seasons_env.engine.deals import parse_deals
-    from four_seasons_env.experiments.evaluation.people import find_all_players
-    from four_seasons_env.experiments.evaluation.results import open_comparison, sealed_count
+    from four_seasons_env.experiments.matches.people import find_all_players
+    from four_seasons_env.experiments.matches.results import open_comparison, sealed_count
 
     deals = () if sealed_count(run.deals) else parse_deals(run.deals)
     check_out(run.out, "comparison")
@@ -166,7 +166,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record)
     blocks = split_deals(manifest.sealed or run.deals, BLOCK)
     tasks = [
-        Task(run.out, rules, played, player, run.seed, manifest.recorded)
+        GamesTask(run.out, rules, played, player, run.seed, manifest.recorded)
         for rules in rule_sets
         for player in players[rules]
         for block in blocks
@@ -185,8 +185,8 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     """
     _check(run)
     from four_seasons_env.agents.files import write_atomically
-    from four_seasons_env.experiments.evaluation.ceiling import read_census
-    from four_seasons_env.experiments.evaluation.results import STORED_ROWS, summarise_folder
+    from four_seasons_env.experiments.matches.ceiling import read_census
+    from four_seasons_env.experiments.matches.results import STORED_ROWS, summarise_folder
     from four_seasons_env.experiments.reporting.plots import comparison as plots
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
     from four_seasons_env.experiments.statistics.summary import (

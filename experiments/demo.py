@@ -141,7 +141,7 @@ def demo(run: Demo) -> Path:
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
     """The first deal that the trained agent won (else its first deal), and whether it won one."""
-    from four_seasons_env.experiments.evaluation.results import read_results
+    from four_seasons_env.experiments.matches.results import read_results
 
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.compare import Task, play_block
-from four_seasons_env.experiments.evaluation.openings import (
+from four_seasons_env.experiments.compare import GamesTask, play_block
+from four_seasons_env.experiments.matches.openings import (
     check_rules,
     deals_with,
     game_of,
     openings,
 )
-from four_seasons_env.experiments.evaluation.players import find_players, split_label
+from four_seasons_env.experiments.matches.players import find_players, split_label
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import rule_set_names, run_blocks
 from four_seasons_env.experiments.parallel.workers import Workers
@@ -99,7 +99,9 @@ def optimum(run: Optimum) -> None:
     values, played, kinds = [], [], dict[str, str]()
     for name, deals in chosen.items():
         players = find_players(agents, name, PLAY)
-        tasks = [Task(run.out / "play", name, deals, each, seed=0, record=True) for each in players]
+        tasks = [
+            GamesTask(run.out / "play", name, deals, each, seed=0, record=True) for each in players
+        ]
         run_blocks(play_block, tasks, f"playing {name}", _HERE)
         kinds |= {player.agent: player.kind for player in players}
         known = Known()
@@ -208,7 +210,7 @@ def value_openings(run: Optimum, name: str, known: Known) -> pd.DataFrame:
     import pandas as pd
     from rich.progress import track
 
-    from four_seasons_env.experiments.evaluation.exact_values import value_exactly
+    from four_seasons_env.experiments.matches.exact_values import value_exactly
     from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 
     path, rules = run.out / "openings.csv", get_rules(name)
@@ -232,7 +234,7 @@ def value_openings(run: Optimum, name: str, known: Known) -> pd.DataFrame:
     return table[(table["rules"] == name) & table["cards"].isin(wanted)]
 
 
-def weigh_games(task: Task, known: Known, gigabytes: float) -> pd.DataFrame:
+def weigh_games(task: GamesTask, known: Known, gigabytes: float) -> pd.DataFrame:
     """The regret of recorded games, stored beside them.
 
     Args:
@@ -249,7 +251,7 @@ def weigh_games(task: Task, known: Known, gigabytes: float) -> pd.DataFrame:
     import pandas as pd
     from rich.progress import track
 
-    from four_seasons_env.experiments.evaluation.exact_values import regret_of
+    from four_seasons_env.experiments.matches.exact_values import regret_of
     from four_seasons_env.experiments.reporting.tables import read_table, write_csv
     from four_seasons_env.play.records import read_records
 

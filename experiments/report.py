@@ -44,7 +44,7 @@ def report(run: Report) -> Path:
         raise ValueError("a report is of at least one folder: of a comparison, training or sweep")
     comparisons, trainings = _folders(run.runs)
 
-    from four_seasons_env.experiments.evaluation.ceiling import read_census
+    from four_seasons_env.experiments.matches.ceiling import read_census
     from four_seasons_env.experiments.reporting.report_page import make_page
 
     out = run.out or run.runs[0] / "report.html"

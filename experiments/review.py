@@ -78,7 +78,7 @@ def review(run: Review) -> None:
 def _record(run: Review) -> Record:
     """The game to review: a recorded one, or the agent's game of the deal."""
     if run.record is None:
-        from four_seasons_env.experiments.evaluation.players import find_players
+        from four_seasons_env.experiments.matches.players import find_players
 
         rules = get_rules(run.rules)
         (player,) = find_players([run.agent], rules, ["deterministic"])
@@ -101,7 +101,7 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
         seconds: for the solver's verdicts on the game, at most.
     """
     from four_seasons_env.engine.moves import find_move
-    from four_seasons_env.experiments.evaluation.verdicts import (
+    from four_seasons_env.experiments.matches.verdicts import (
         LOST,
         judge,
         useful_moves,

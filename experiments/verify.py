@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import tyro
 
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.compare import BLOCK, Task
+from four_seasons_env.experiments.compare import BLOCK, GamesTask
 from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.parallel.blocks import split_deals
 from four_seasons_env.rules import get_rules
@@ -28,7 +28,7 @@ from four_seasons_env.rules import get_rules
 if TYPE_CHECKING:
     import pandas as pd
 
-    from four_seasons_env.experiments.evaluation.results import Manifest
+    from four_seasons_env.experiments.matches.results import Manifest
     from four_seasons_env.play.records import Record
 
 DIFFERS = 1
@@ -56,7 +56,7 @@ def verify(run: Verify) -> bool:
     check_holds(run.folder, "comparison")
     from rich.progress import track
 
-    from four_seasons_env.experiments.evaluation.results import read_manifest, read_results
+    from four_seasons_env.experiments.matches.results import read_manifest, read_results
 
     manifest, results = read_manifest(run.folder), read_results(run.folder)
     if not manifest.recorded:
@@ -91,12 +91,12 @@ def _print(rows: list[list[str]], title: str) -> None:
     print_table(pd.DataFrame(rows, columns=columns), title)
 
 
-def _players(folder: Path, manifest: Manifest) -> list[list[Task]]:
+def _players(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
     """The blocks of deals of each player."""
     blocks = split_deals(manifest.sealed or manifest.deals, BLOCK)
     return [
         [
-            Task(folder, rules, deals, player, manifest.seed, record=True)
+            GamesTask(folder, rules, deals, player, manifest.seed, record=True)
             for block in blocks
             if (deals := player.deals_in(block))
         ]
@@ -105,7 +105,7 @@ def _players(folder: Path, manifest: Manifest) -> list[list[Task]]:
     ]
 
 
-def _replay(tasks: list[Task], rows: pd.DataFrame) -> tuple[int, list[str]]:
+def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]:
     """Replay the games of a player.
 
     Args:
@@ -115,7 +115,7 @@ def _replay(tasks: list[Task], rows: pd.DataFrame) -> tuple[int, list[str]]:
     Returns:
         How many games were replayed, and what differs.
     """
-    from four_seasons_env.experiments.evaluation.people import results_of
+    from four_seasons_env.experiments.matches.people import results_of
 
     differences: list[str] = []
     games: dict[int, Record] = {}
@@ -147,7 +147,7 @@ def _replay(tasks: list[Task], rows: pd.DataFrame) -> tuple[int, list[str]]:
     return len(games), differences
 
 
-def _read_games(task: Task) -> Iterator[tuple[int, Record | None, str | None]]:
+def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:
     """The games of a block, each with its line and what is wrong with it."""
     from four_seasons_env.play.records import RecordError, parse_record, read_lines
 
@@ -163,7 +163,7 @@ def _read_games(task: Task) -> Iterator[tuple[int, Record | None, str | None]]:
         yield number, None, str(error)
 
 
-def _what_is_wrong(record: Record, task: Task) -> str | None:
+def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
     """Why a game, legal as it is, is not one of this block; None if it is."""
     from four_seasons_env.episodes.settings import MAX_MOVES
 

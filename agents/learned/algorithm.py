@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.learned.settings import Settings, make_settings, read_settings
+from four_seasons_env.agents.learned.settings import PpoSettings, make_settings, read_settings
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.rules import Rules
@@ -29,7 +29,7 @@ class Algorithm(abc.ABC):
 
     name: ClassVar[str]
     """Registered name of its agent, and of its YAML file."""
-    schema: ClassVar[type[Settings]]
+    schema: ClassVar[type[PpoSettings]]
     """Of its hyperparameters."""
     unit: ClassVar[str]
     """What a step is, in the plural: "moves" or "decisions"."""
@@ -42,18 +42,18 @@ class Algorithm(abc.ABC):
     played_weights: ClassVar[tuple[str, ...]]
     """Prefixes of the names of the weights that a player needs."""
 
-    def read_settings(self, overrides: Iterable[str] = ()) -> Settings:
+    def read_settings(self, overrides: Iterable[str] = ()) -> PpoSettings:
         """The hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
         return read_settings(self.schema, self.name, overrides)
 
-    def settings_from(self, values: dict[str, Any]) -> Settings:
+    def settings_from(self, values: dict[str, Any]) -> PpoSettings:
         """The hyperparameters from a dictionary that holds all of them."""
         return make_settings(self.schema, values, self.name)
 
     def make_model(
         self,
         env: FourSeasonsVecEnv,
-        settings: Settings,
+        settings: PpoSettings,
         seed: int,
         learning_rate: Callable[[float], float] | None = None,
     ) -> MaskablePPO:
@@ -77,7 +77,7 @@ class Algorithm(abc.ABC):
         )
 
     def policy_of(
-        self, model: Any, settings: Settings, rules: Rules, training: dict[str, Any]
+        self, model: Any, settings: PpoSettings, rules: Rules, training: dict[str, Any]
     ) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
         """Card and weights of a model's policy, for
         `four_seasons_env.agents.policy_files.save_policy`.

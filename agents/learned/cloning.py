@@ -17,7 +17,7 @@ from rich.progress import track
 from sb3_contrib import MaskablePPO
 
 from four_seasons_env.agents.learned.algorithm import Algorithm
-from four_seasons_env.agents.learned.settings import Settings
+from four_seasons_env.agents.learned.settings import PpoSettings
 from four_seasons_env.agents.registry import Agent, make_agent
 from four_seasons_env.rules import Rules
 
@@ -65,7 +65,12 @@ def _unpacked(observations: torch.Tensor, levels: int) -> torch.Tensor:
 
 
 def demonstrate(
-    teacher: Agent, algorithm: Algorithm, rules: Rules, settings: Settings, seed: int, actions: int
+    teacher: Agent,
+    algorithm: Algorithm,
+    rules: Rules,
+    settings: PpoSettings,
+    seed: int,
+    actions: int,
 ) -> Demonstrations:
     """Let a teacher play training games, and record the actions of the games that it finished.
 
@@ -110,7 +115,7 @@ LONGEST_GAME = 60
 def clone(
     model: Any,
     algorithm: Algorithm,
-    settings: Settings,
+    settings: PpoSettings,
     rules: Rules,
     seed: int,
     teacher: str = "heuristic",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents.learned.algorithm import Algorithm
 from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
-from four_seasons_env.agents.learned.settings import MoveLevelSettings
+from four_seasons_env.agents.learned.settings import MaskablePpoSettings
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
@@ -30,7 +30,7 @@ class MoveLevelPpo(Algorithm):
     """MaskablePPO whose actions are moves, and whose networks are multilayer perceptrons."""
 
     name = "maskable_ppo"
-    schema = MoveLevelSettings
+    schema = MaskablePpoSettings
     unit = "moves"
     threads = None
     policy_class = "MlpPolicy"

@@ -20,7 +20,7 @@ from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
 from four_seasons_env.agents.learned.candidates.network import ENCODER, HEADS
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.candidates.teaching import choice_of
-from four_seasons_env.agents.learned.settings import NextDealSettings
+from four_seasons_env.agents.learned.settings import NextDealPpoSettings
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.next_deal.features import row_length
@@ -29,7 +29,7 @@ from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
 
 
-def environment_arguments(settings: NextDealSettings) -> dict[str, Any]:
+def environment_arguments(settings: NextDealPpoSettings) -> dict[str, Any]:
     """Arguments of the environment to train on."""
     names = (
         *("candidates", "expansions", "order", "endings", "ending_expansions"),
@@ -38,7 +38,7 @@ def environment_arguments(settings: NextDealSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names}
 
 
-def playing_arguments(settings: NextDealSettings) -> dict[str, Any]:
+def playing_arguments(settings: NextDealPpoSettings) -> dict[str, Any]:
     """Arguments of the environment in which a trained policy plays."""
     return {
         "candidates": settings.play_candidates,
@@ -57,7 +57,7 @@ class NextDealPpo(Algorithm):
     """
 
     name = "next_deal_ppo"
-    schema = NextDealSettings
+    schema = NextDealPpoSettings
     unit = "decisions"
     threads = 1
     policy_class = CandidatePolicy

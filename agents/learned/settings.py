@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 
 
 @dataclass(kw_only=True)
-class Settings:
+class PpoSettings:
     """What MaskablePPO is set by, whatever an action is; named as in Stable-Baselines3."""
 
     reward: Annotated[str, one_of(REWARDS)]
@@ -66,7 +66,7 @@ class Settings:
 
 
 @dataclass(kw_only=True)
-class MoveLevelSettings(Settings):
+class MaskablePpoSettings(PpoSettings):
     """The hyperparameters in `maskable_ppo.yaml`."""
 
     observation: Annotated[str, one_of(OBSERVATIONS)]
@@ -75,7 +75,7 @@ class MoveLevelSettings(Settings):
 
 
 @dataclass(kw_only=True)
-class NextDealSettings(Settings):
+class NextDealPpoSettings(PpoSettings):
     """The hyperparameters in `next_deal_ppo.yaml`."""
 
     observation: Annotated[str, one_of(CANDIDATE_OBSERVATIONS)]

@@ -14,7 +14,7 @@ from four_seasons_env.agents.planner.lookahead import (
     look_ahead,
     new_lookahead_buffers,
 )
-from four_seasons_env.agents.planner.reach import Limits, new_player, reach
+from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
 from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.determinization import hide_unseen
@@ -32,7 +32,7 @@ _MARGIN = np.float32(0.08)
 """Positions worth less than the best by more than this are not examined further."""
 _ANY = np.float32(2)
 """A margin that leaves nothing out."""
-_INNER = Limits(nodes=50, expansions=20, endgame_nodes=1000, endgame_expansions=500)
+_INNER = SearchLimits(nodes=50, expansions=20, endgame_nodes=1000, endgame_expansions=500)
 """Of the searches in a look ahead."""
 _WIDTH = 100
 """Of the solver's beam when it votes."""
@@ -91,7 +91,7 @@ class PlannerAgent:
         if not 1 <= candidates <= CANDIDATES:
             raise ValueError(f"candidates must be 1 to {CANDIDATES}, not {candidates}")
         self.train_seed = train_seed
-        self._player = new_player(rules, network)
+        self._evaluator = new_evaluator(rules, network)
         self._nodes, self._expansions = nodes, expansions
         self._search = new_search(rules, nodes)
         self._lookahead = Lookahead(candidates, _MARGIN, worlds, lookahead, _INNER)
@@ -110,7 +110,7 @@ class PlannerAgent:
         lost = []
         for i, game in enumerate(games):
             if game not in self._plans:
-                if nothing_hidden(game, self._player.rule):
+                if nothing_hidden(game, self._evaluator.rule):
                     self._plans.finish(game)
                 else:
                     self._plan(game, rng)
@@ -124,10 +124,10 @@ class PlannerAgent:
     def _plan(self, game: Any, rng: np.random.Generator) -> None:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
-        hide_unseen(game, self._player.rule)
+        hide_unseen(game, self._evaluator.rule)
         if self._plan_exactly(game):
             return
-        best, count = reach(game, self._player, search, self._nodes, self._expansions)
+        best, count = reach(game, self._evaluator, search, self._nodes, self._expansions)
         is_won = search.values[best] == WON
         if not is_won:
             best = self._reconsider(game, best, count, rng)
@@ -165,7 +165,9 @@ class PlannerAgent:
         seed = rng.integers(0, 2**63, dtype=np.uint64)
         if not votes:
             return int(
-                look_ahead(self._player, search, count, best, seed, self._lookahead, self._buffers)
+                look_ahead(
+                    self._evaluator, search, count, best, seed, self._lookahead, self._buffers
+                )
             )
         found = choose(search, count, candidates, _ANY, self._buffers.chosen)
         chosen = self._buffers.chosen[:found]

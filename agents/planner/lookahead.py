@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.reach import Limits, reach_or_win, turn
+from four_seasons_env.agents.planner.search import SearchLimits, reach_or_win, turn
 from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
@@ -33,7 +33,7 @@ class Lookahead(NamedTuple):
     margin: np.float32  # positions worth less than the best by more than this are no candidates
     worlds: int  # in the first round; each later round has twice as many
     cards: int  # to turn in each world
-    limits: Limits  # of the searches in imagined worlds
+    limits: SearchLimits  # of the searches in imagined worlds
 
 
 class LookaheadBuffers(NamedTuple):
@@ -45,7 +45,7 @@ class LookaheadBuffers(NamedTuple):
     totals: NDArray[np.float64]  # (CANDIDATES,) sums of their values over the worlds
 
 
-def new_lookahead_buffers(rules: Rules, limits: Limits) -> LookaheadBuffers:
+def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffers:
     """Buffers for `look_ahead` with these limits."""
     return LookaheadBuffers(
         new_search(rules, max(limits.nodes, limits.endgame_nodes)),
@@ -72,11 +72,11 @@ def choose(search, count, most, margin, chosen):
 
 
 @jit
-def _play_on(player, cards, limits, buffers):
+def _play_on(evaluator, cards, limits, buffers):
     """Play ``buffers.game`` on for this many cards, and return what it is worth then."""
     game, search = buffers.game, buffers.search
     while True:
-        best, over = reach_or_win(game[0], player, search, limits)
+        best, over = reach_or_win(game[0], evaluator, search, limits)
         if search.values[best] == WON:
             return 1.0
         if over or search.turns[best] == NOT_YET:
@@ -84,7 +84,7 @@ def _play_on(player, cards, limits, buffers):
         cards -= 1
         if cards == 0:
             return np.float64(search.worths[best])
-        turn(search, best, player.rule, game)
+        turn(search, best, evaluator.rule, game)
 
 
 @jit
@@ -101,11 +101,11 @@ def stride(cards):
 
 
 @jit
-def look_ahead(player, search, count, best, seed, settings, buffers):
+def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
     Args:
-        player: `four_seasons_env.agents.planner.reach.Player`.
+        evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
         search: of `reach`, from a position after
             `four_seasons_env.agents.search.determinization.hide_unseen`.
         count: positions that it found.
@@ -133,9 +133,9 @@ def look_ahead(player, search, count, best, seed, settings, buffers):
                 move = search.turns[candidate]
                 game[0] = search.positions[search.parents[candidate] if move > 0 else candidate]
                 next_card = first + number * step
-                determinize(game[0], player.rule, seed + np.uint64(number), next_card)
-                play(game[0], player.rule, move)
-                totals[i] += _play_on(player, settings.cards, settings.limits, buffers)
+                determinize(game[0], evaluator.rule, seed + np.uint64(number), next_card)
+                play(game[0], evaluator.rule, move)
+                totals[i] += _play_on(evaluator, settings.cards, settings.limits, buffers)
                 totals[i] += np.float64(search.worths[candidate] - search.values[candidate])
             number += 1
         for i in range(1, left):

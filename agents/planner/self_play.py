@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.reach import Limits, new_player, reach_or_win, turn
+from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach_or_win, turn
 from four_seasons_env.agents.planner.value_network import Network, new_network
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
@@ -38,28 +38,28 @@ def new_experience(deals: int) -> Experience:
 
 
 @jit
-def play_games(deals, player, search, limits, td_lambda, experience):
+def play_games(deals, evaluator, search, limits, td_lambda, experience):
     """Play deals, and write the positions that were decided for and their targets.
 
     Args:
         deals: their numbers, int64 of shape (n,).
-        player: `four_seasons_env.agents.planner.reach.Player`.
+        evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
         search: buffers with room for the largest search of the limits.
-        limits: `four_seasons_env.agents.planner.reach.Limits`.
+        limits: `four_seasons_env.agents.planner.search.SearchLimits`.
         td_lambda: weight of later values in a target, float32.
         experience: `Experience`; written from its first row on.
 
     Returns:
         How many positions were written, and how many games were won.
     """
-    rule, game = player.rule, experience.game
+    rule, game = evaluator.rule, experience.game
     positions, targets = experience.positions, experience.targets
     written = won_games = 0
     for deal in deals:
         start(game[0], rule, deal)
         first = written
         while True:
-            best, over = reach_or_win(game[0], player, search, limits)
+            best, over = reach_or_win(game[0], evaluator, search, limits)
             won = search.values[best] == WON
             over = over or won or search.turns[best] == NOT_YET
             positions[written] = game[0] if over else search.positions[best]
@@ -94,9 +94,9 @@ class SelfPlay:
         td_lambda: weight of later values in a target.
     """
 
-    def __init__(self, rules: Rules, limits: Limits, td_lambda: float) -> None:
+    def __init__(self, rules: Rules, limits: SearchLimits, td_lambda: float) -> None:
         self._network = new_network(0)
-        self._player = new_player(rules, self._network)
+        self._evaluator = new_evaluator(rules, self._network)
         self._search = new_search(rules, max(limits.nodes, limits.endgame_nodes))
         self._limits, self._td_lambda = limits, np.float32(td_lambda)
 
@@ -106,6 +106,6 @@ class SelfPlay:
             mine[...] = given
         experience = new_experience(len(deals))
         written, won = play_games(
-            deals, self._player, self._search, self._limits, self._td_lambda, experience
+            deals, self._evaluator, self._search, self._limits, self._td_lambda, experience
         )
         return Played(experience.positions[:written], experience.targets[:written], int(won))

@@ -104,7 +104,7 @@ class Slopes(NamedTuple):
     hidden: NDArray[np.float32]  # (64,)
 
 
-class Trainer(NamedTuple):
+class AdamState(NamedTuple):
     """State of Adam, and the buffers of a training step."""
 
     gradients: Network
@@ -115,9 +115,9 @@ class Trainer(NamedTuple):
     slopes: Slopes
 
 
-def new_trainer(network: Network) -> Trainer:
-    """A trainer at its first step."""
-    return Trainer(
+def new_adam(network: Network) -> AdamState:
+    """Adam at its first step."""
+    return AdamState(
         zeros_like(network),
         zeros_like(network),
         zeros_like(network),
@@ -204,19 +204,19 @@ def _forward(network, height, activations):
 
 
 @jit
-def _backward(g, error, rule, network, trainer):
-    """Add the gradients of the cross-entropy to ``trainer.gradients``.
+def _backward(g, error, rule, network, adam):
+    """Add the gradients of the cross-entropy to ``adam.gradients``.
 
     Args:
         g: the position.
         error: probability less target.
-        trainer: its activations are those of `_forward`; the sums of rows are overwritten.
+        adam: its activations are those of `_forward`; the sums of rows are overwritten.
     """
-    (suit_rows, pile_rows, game_rows, counted) = trainer.activations.features
+    (suit_rows, pile_rows, game_rows, counted) = adam.activations.features
     counts = counted[0]
-    suits, piles = trainer.activations.suits, trainer.activations.piles
-    pooled, hidden = trainer.activations.pooled, trainer.activations.hidden
-    gradients, slope, pooled_slope = trainer.gradients, trainer.slopes.hidden, trainer.slopes.pooled
+    suits, piles = adam.activations.suits, adam.activations.piles
+    pooled, hidden = adam.activations.pooled, adam.activations.hidden
+    gradients, slope, pooled_slope = adam.gradients, adam.slopes.hidden, adam.slopes.pooled
     gradients.out_bias[0] += error
     for k in range(_HIDDEN):
         on = hidden[k] > 0
@@ -242,7 +242,7 @@ def _backward(g, error, rule, network, trainer):
         pooled_slope[k] = pooled_slope[k] if pooled[k] > 0 else np.float32(0)
     game_slope = pooled_slope[_SUIT + _PILE :]
     _add_to_rows(gradients.game, game_rows, counts.game, game_slope)
-    add_to_pairs(g, rule, trainer.activations.waste, game_slope, gradients.pairs)
+    add_to_pairs(g, rule, adam.activations.waste, game_slope, gradients.pairs)
 
 
 @jit
@@ -272,9 +272,9 @@ def _adam(weights, gradients, mean, square, step):
 
 
 @jit
-def _update(network, trainer, step):
+def _update(network, adam, step):
     """One step of Adam on all weights."""
-    d, m, v = trainer.gradients, trainer.mean, trainer.square
+    d, m, v = adam.gradients, adam.mean, adam.square
     _adam(network.suits, d.suits, m.suits, v.suits, step)
     _adam(network.piles, d.piles, m.piles, v.piles, step)
     _adam(network.game, d.game, m.game, v.game, step)
@@ -300,15 +300,15 @@ def value_of_reached(g, rule, network, activations):
 
 
 @jit
-def add_gradients(g, target, rule, network, trainer):
+def add_gradients(g, target, rule, network, adam):
     """Add the gradients of one position's cross-entropy, and return that, in nats."""
-    p = value_of(g, rule, network, trainer.activations)
-    _backward(g, p - target, rule, network, trainer)
+    p = value_of(g, rule, network, adam.activations)
+    _backward(g, p - target, rule, network, adam)
     return -target * np.log(p + 1e-9) - (1 - target) * np.log(1 - p + 1e-9)
 
 
 @jit
-def learn(games, targets, order, rule, network, trainer, batch_size, learning_rate):
+def learn(games, targets, order, rule, network, adam, batch_size, learning_rate):
     """Learn from positions in batches, once each.
 
     Args:
@@ -318,7 +318,7 @@ def learn(games, targets, order, rule, network, trainer, batch_size, learning_ra
             left out.
         rule: the compiled rule set.
         network: `Network`; changed.
-        trainer: `Trainer`; changed.
+        adam: `AdamState`; changed.
         batch_size: positions in a step of Adam.
         learning_rate: float32.
 
@@ -329,13 +329,13 @@ def learn(games, targets, order, rule, network, trainer, batch_size, learning_ra
     batches = len(order) // batch_size
     for start in range(0, batches * batch_size, batch_size):
         for i in order[start : start + batch_size]:
-            loss += add_gradients(games[i], targets[i], rule, network, trainer)
-        trainer.steps[0] += 1
+            loss += add_gradients(games[i], targets[i], rule, network, adam)
+        adam.steps[0] += 1
         step = _AdamStep(
             learning_rate,
             np.float32(1.0 / batch_size),
-            np.float32(1.0 / (1.0 - 0.9 ** trainer.steps[0])),
-            np.float32(1.0 / (1.0 - 0.999 ** trainer.steps[0])),
+            np.float32(1.0 / (1.0 - 0.9 ** adam.steps[0])),
+            np.float32(1.0 / (1.0 - 0.999 ** adam.steps[0])),
         )
-        _update(network, trainer, step)
+        _update(network, adam, step)
     return loss / max(batches * batch_size, 1)

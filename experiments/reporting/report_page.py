@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
-from four_seasons_env.experiments.evaluation.results import (
+from four_seasons_env.experiments.matches.ceiling import CEILING
+from four_seasons_env.experiments.matches.results import (
     read_manifest,
     read_results,
     summarise_folder,

@@ -1,6 +1,6 @@
 """Regret: how much less often agents win small games than the best fair play.
 
-`four_seasons_env.experiments.evaluation.exact_values` gives the regret of one game.
+`four_seasons_env.experiments.matches.exact_values` gives the regret of one game.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
-from four_seasons_env.experiments.evaluation.openings import opening_of
+from four_seasons_env.experiments.matches.ceiling import CEILING
+from four_seasons_env.experiments.matches.openings import opening_of
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules, get_rules
 

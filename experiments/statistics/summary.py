@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.matches.ceiling import CEILING
 
 RESAMPLES = 2000
 LEVEL = 0.95

@@ -21,7 +21,7 @@ import pandas as pd
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.evaluation.decisions import play_to_next_card
+from four_seasons_env.experiments.matches.decisions import play_to_next_card
 from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.solver import fair_value

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import RESULTS
-from four_seasons_env.experiments.evaluation.ceiling import CEILING, ceiling_row
+from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
 from four_seasons_env.experiments.reporting.plots.bench import plot_rates
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,

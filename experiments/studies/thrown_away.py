@@ -19,8 +19,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.evaluation.players import find_players
-from four_seasons_env.experiments.evaluation.verdicts import UNKNOWN, WON, judge, useful_moves
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.matches.verdicts import UNKNOWN, WON, judge, useful_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import get_rules
 from four_seasons_env.solver import solve

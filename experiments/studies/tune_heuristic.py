@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.agents.scripted.heuristic import FEATURES, HeuristicAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import get_rules
 
 START = {

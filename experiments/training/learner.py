@@ -46,7 +46,7 @@ class Learner(abc.ABC):
         self, card: PolicyCard, weights: dict[str, NDArray[np.float32]], deals: range
     ) -> pd.DataFrame:
         """Play deals with a policy, for validation; see
-        `four_seasons_env.experiments.evaluation.play.play_deals`."""
+        `four_seasons_env.experiments.matches.play.play_deals`."""
 
     @abc.abstractmethod
     def warm_start(self, teacher: str) -> None:

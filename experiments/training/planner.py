@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.learned.settings import make_settings
-from four_seasons_env.agents.planner import learner as planner
+from four_seasons_env.agents.planner import value_learning as planner
 from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.agents.planner.weights import AGENT, load_network, network_of, policy_of
 from four_seasons_env.agents.registry import split_name
@@ -75,7 +75,7 @@ class PlannerTrainer(Trainer):
         small = {"games": pool.size, "nodes": 2, "expansions": 1, "batch_size": 1}
         small |= {"endgame_nodes": 2, "endgame_expansions": 1}
         tiny = dataclasses.replace(settings, **small)
-        planner.Learner(rules, tiny, 0, PlannerGames(rules, tiny, pool).play).update(0.0)
+        planner.ValueLearner(rules, tiny, 0, PlannerGames(rules, tiny, pool).play).update(0.0)
 
     def start(
         self, settings: planner.Hyperparameters, rules: Rules, seed: int, clock: Clock, pool: Pool
@@ -92,7 +92,7 @@ class PlannerLearner(Learner):
     ) -> None:
         self._settings, self._rules, self._clock, self._pool = settings, rules, clock, pool
         self._games = PlannerGames(rules, settings, pool)
-        self._learner = planner.Learner(rules, settings, seed, self._games.play)
+        self._learner = planner.ValueLearner(rules, settings, seed, self._games.play)
 
     @property
     def steps(self) -> int:

@@ -14,11 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.learner import Hyperparameters, self_play_of
 from four_seasons_env.agents.planner.self_play import Played, SelfPlay
+from four_seasons_env.agents.planner.value_learning import Hyperparameters, self_play_of
 from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.engine.kernel import GAME
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.rules import Rules
 

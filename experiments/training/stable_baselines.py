@@ -20,10 +20,10 @@ from four_seasons_env.agents.learned.algorithms import get_algorithm
 from four_seasons_env.agents.learned.cloning import clone
 from four_seasons_env.agents.learned.loading import PLAYERS
 from four_seasons_env.agents.learned.sb3_internals import schedule_by
-from four_seasons_env.agents.learned.settings import Settings
+from four_seasons_env.agents.learned.settings import PpoSettings
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.registry import AGENTS
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.learner import Learner, Trainer
@@ -44,11 +44,11 @@ class StableBaselinesTrainer(Trainer):
         self.name, self.unit, self.schema = algorithm.name, algorithm.unit, algorithm.schema
         self.threads = algorithm.threads
 
-    def read_settings(self, overrides: Iterable[str] = ()) -> Settings:
+    def read_settings(self, overrides: Iterable[str] = ()) -> PpoSettings:
         """See `Trainer.read_settings`."""
         return self.algorithm.read_settings(overrides=overrides)
 
-    def settings_from(self, values: dict[str, Any]) -> Settings:
+    def settings_from(self, values: dict[str, Any]) -> PpoSettings:
         """See `Trainer.settings_from`."""
         return self.algorithm.settings_from(values)
 
@@ -60,14 +60,14 @@ class StableBaselinesTrainer(Trainer):
                 f"no teacher {teacher!r} for a warm start: {nearest(teacher, teachers)}"
             )
 
-    def compile(self, settings: Settings, rules: Rules, pool: Pool) -> None:
+    def compile(self, settings: PpoSettings, rules: Rules, pool: Pool) -> None:
         """Learn from a few steps and drop the model; the next one seeds all random states."""
         small = dataclasses.replace(settings, games=2, batch_size=2)
         games = self.algorithm.make_games(small, rules, seed=0)
         self.algorithm.make_model(games, small, 0).learn(2)
 
     def start(
-        self, settings: Settings, rules: Rules, seed: int, clock: Clock, pool: Pool
+        self, settings: PpoSettings, rules: Rules, seed: int, clock: Clock, pool: Pool
     ) -> Learner:
         """See `Trainer.start`."""
         return StableBaselinesLearner(self.algorithm, settings, rules, seed, clock)
@@ -77,7 +77,7 @@ class StableBaselinesLearner(Learner):
     """A model of Stable-Baselines3 and the mean of its weights."""
 
     def __init__(
-        self, algorithm: Algorithm, settings: Settings, rules: Rules, seed: int, clock: Clock
+        self, algorithm: Algorithm, settings: PpoSettings, rules: Rules, seed: int, clock: Clock
     ) -> None:
         self._algorithm, self._settings, self._rules = algorithm, settings, rules
         self._seed, self._clock = seed, clock

@@ -28,7 +28,7 @@ class NextDealBatch(RunningGames):
 
     def __init__(self, settings: NextDealSettings) -> None:
         super().__init__(settings)
-        self._settings = stepping.CompiledSettings(
+        self._settings = stepping.CompiledNextDealSettings(
             **self._common_settings(),
             observation=OBSERVATIONS.index(settings.observation) - 1,
             order=ORDERS.index(settings.order),
@@ -57,8 +57,8 @@ class NextDealBatch(RunningGames):
         most = max(settings.expansions, settings.ending_expansions)
         return stepping.new_scratch(self.rules, self.masks.shape[1], most)
 
-    def _buffers(self, part: slice) -> stepping.Buffers:
-        return stepping.Buffers(
+    def _buffers(self, part: slice) -> stepping.NextDealBuffers:
+        return stepping.NextDealBuffers(
             self.games[part],
             self.episodes[part],
             self.masks[part],

@@ -1,7 +1,7 @@
 """Episodes whose actions are positions, compiled: reset and step for a batch of games.
 
 The single environment is a batch of one, the vector environment a batch of many: both run this
-code, so they cannot differ. All results go into buffers that the caller owns (`Buffers`).
+code, so they cannot differ. All results go into buffers that the caller owns (`NextDealBuffers`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LONGEST = 2 * (DEEPEST + 2)
 """Moves of one action at most: to a position, the next deal, and an ending."""
 
 
-class CompiledSettings(NamedTuple):
+class CompiledNextDealSettings(NamedTuple):
     """The settings of next-deal games as compiled functions take them."""
 
     rules: NDArray[np.void]  # RULE (1,)
@@ -70,7 +70,7 @@ class CompiledSettings(NamedTuple):
     strict: bool  # actions that are not offered are refused
 
 
-class Buffers(NamedTuple):
+class NextDealBuffers(NamedTuple):
     """The games and everything that is written about them; one row for each game."""
 
     games: NDArray[Any]  # GAME (n,)
@@ -90,7 +90,7 @@ class Buffers(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers whose content is not needed after a call; one for each thread."""
+    """NextDealBuffers whose content is not needed after a call; one for each thread."""
 
     search: Search
     features: Features
@@ -106,7 +106,7 @@ def held(expansions: int) -> int:
 
 
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
-    """Buffers for searches with at most this many expansions."""
+    """NextDealBuffers for searches with at most this many expansions."""
     return Scratch(
         new_search(rules, max(held(expansions), 2)),
         new_features(),

@@ -9,7 +9,7 @@ from four_seasons_env.agents.scripted.heuristic import FEATURES, read_weights
 from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import move_card, move_weights
 from tests.helpers import mostly_slow

@@ -19,7 +19,7 @@ from four_seasons_env.agents.learned.settings import Settings
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import RULES, Rules

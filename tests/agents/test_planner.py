@@ -4,27 +4,33 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.learner import Learner, read_hyperparameters
 from four_seasons_env.agents.planner.lookahead import (
     Lookahead,
     look_ahead,
     new_lookahead_buffers,
     stride,
 )
-from four_seasons_env.agents.planner.reach import Limits, new_player, reach, reach_or_win, turn
+from four_seasons_env.agents.planner.search import (
+    SearchLimits,
+    new_evaluator,
+    reach,
+    reach_or_win,
+    turn,
+)
+from four_seasons_env.agents.planner.value_learning import ValueLearner, read_hyperparameters
 from four_seasons_env.agents.planner.value_network import (
     Network,
     add_gradients,
     new_activations,
+    new_adam,
     new_network,
-    new_trainer,
     value_of,
 )
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
-from four_seasons_env.experiments.evaluation.decisions import play_to_next_card
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.decisions import play_to_next_card
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,
@@ -101,16 +107,16 @@ def test_values_do_not_hang_on_the_stocks_order_or_the_piles_names():
 def test_gradients_are_those_of_small_steps():
     rule = compile_rules(DEFAULT)[0]
     network = Network(*(each.astype(np.float32) for each in new_network(3)))
-    trainer = new_trainer(network)
+    adam = new_adam(network)
     record, target = positions(DEFAULT, 5)[4].record[0], np.float32(0.3)
 
     def loss() -> float:
-        p = float(value_of(record, rule, network, trainer.activations))
+        p = float(value_of(record, rule, network, adam.activations))
         return -(target * np.log(p) + (1 - target) * np.log(1 - p))
 
-    add_gradients(record, target, rule, network, trainer)
+    add_gradients(record, target, rule, network, adam)
     rng = np.random.default_rng(0)
-    for weights, slope in zip(network, trainer.gradients, strict=True):
+    for weights, slope in zip(network, adam.gradients, strict=True):
         used = np.flatnonzero(slope)
         assert len(used)
         for i in rng.choice(used, min(6, len(used)), replace=False):
@@ -146,12 +152,12 @@ def everything(game: Game) -> set:
 
 def test_the_search_finds_all_that_can_be_reached_and_how():
     rule = compile_rules(DEFAULT)[0]
-    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(0))
+    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, new_network(0))
     larger = 0
     for game in positions(DEFAULT, 60):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], player, search, 1000, 1000)
+        best, count = reach(game.record[0], evaluator, search, 1000, 1000)
         if count == 1000:
             continue
         expected = everything(game)
@@ -177,12 +183,12 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
 
 def test_ways_are_hardly_longer_than_they_need_be():
     rule = compile_rules(DEFAULT)[0]
-    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(0))
+    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, new_network(0))
     walked = needed = 0
     for game in positions(DEFAULT, 40):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], player, search, 1000, 1000)
+        best, count = reach(game.record[0], evaluator, search, 1000, 1000)
         if count == 1000:
             continue
         at, moves = best, 0
@@ -226,9 +232,9 @@ def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(expansions):
 def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
     """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
     rule = compile_rules(DEFAULT)[0]
-    limits = Limits(1000, 1000, 1000, 1000)
+    limits = SearchLimits(1000, 1000, 1000, 1000)
     settings = Lookahead(16, np.float32(1), worlds=2, cards=1, limits=limits)
-    search, player = new_search(DEFAULT, 1000), new_player(DEFAULT, new_network(1))
+    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, new_network(1))
     buffers = new_lookahead_buffers(DEFAULT, limits)
     rng = np.random.default_rng(0)
     wins = {0: 0, 1: 0}
@@ -242,14 +248,14 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
         if game.is_over:
             continue
         for cards in wins:
-            best, count = reach(game.record[0], player, search, 1000, 1000)
+            best, count = reach(game.record[0], evaluator, search, 1000, 1000)
             if search.values[best] < WON and search.turns[best] != NOT_YET:
                 if cards:
                     seed = np.uint64(1)
-                    best = look_ahead(player, search, count, best, seed, settings, buffers)
+                    best = look_ahead(evaluator, search, count, best, seed, settings, buffers)
                 after = np.zeros(1, GAME)
                 turn(search, best, rule, after)
-                best, _ = reach_or_win(after[0], player, search, limits)
+                best, _ = reach_or_win(after[0], evaluator, search, limits)
             wins[cards] += search.values[best] == WON
     assert wins[1] > wins[0] > 0
 
@@ -265,14 +271,14 @@ def test_worlds_deal_each_card_next_before_one_comes_again_and_not_in_order(card
 def test_decisions_turn_one_card_under_every_rule_set(row):
     rules = RULES[row]
     rule = compile_rules(rules)[0]
-    search, player = new_search(rules, 60), new_player(rules, new_network(0))
+    search, evaluator = new_search(rules, 60), new_evaluator(rules, new_network(0))
     record = np.zeros(1, GAME)
     record[0] = Game(rules, deal=TRAIN_FROM).record[0]
     for _ in range(60):
         if nothing_hidden(record[0], rule):
             break
         before = int(record[0]["dealt"])
-        best, _ = reach(record[0], player, search, 60, 60)
+        best, _ = reach(record[0], evaluator, search, 60, 60)
         if search.turns[best] == NOT_YET:
             break
         turn(search, best, rule, record)
@@ -281,10 +287,10 @@ def test_decisions_turn_one_card_under_every_rule_set(row):
 
 
 def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path):
-    one = Learner(DEFAULT, SMALL, seed=1)
+    one = ValueLearner(DEFAULT, SMALL, seed=1)
     one.update(0.0)
     one.save(tmp_path / "state.npz")
-    two = Learner(DEFAULT, SMALL, seed=1)
+    two = ValueLearner(DEFAULT, SMALL, seed=1)
     two.load(tmp_path / "state.npz")
     assert one.update(0.25) == two.update(0.25)
     for mine, theirs in zip(one.network, two.network, strict=True):
@@ -293,7 +299,7 @@ def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path):
 
 @pytest.mark.slow
 def test_learning_the_same_games_again_explains_them_better():
-    learner = Learner(DEFAULT, SMALL, seed=2)
+    learner = ValueLearner(DEFAULT, SMALL, seed=2)
     losses = []
     for _ in range(12):
         learner.games = 0

@@ -11,8 +11,8 @@ from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.evaluation.play import play_deals
-from four_seasons_env.experiments.evaluation.players import find_players
+from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES
 

@@ -15,7 +15,7 @@ from four_seasons_env.agents.policy_files import (
     save_policy,
 )
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import FORMER, RULES, Rules
 from tests.agents.policies import candidate_card, candidate_weights, move_card, move_weights
 

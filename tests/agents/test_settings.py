@@ -3,13 +3,13 @@
 import pytest
 
 from four_seasons_env.agents.learned.settings import (
-    MoveLevelSettings,
-    NextDealSettings,
+    MaskablePpoSettings,
+    NextDealPpoSettings,
     make_settings,
     read_settings,
 )
 
-SCHEMAS = {"maskable_ppo": MoveLevelSettings, "next_deal_ppo": NextDealSettings}
+SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -47,7 +47,7 @@ def test_flags_override_the_file(name: str) -> None:
 )
 def test_hyperparameters_are_checked(flag: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        read_settings(MoveLevelSettings, "maskable_ppo", [flag])
+        read_settings(MaskablePpoSettings, "maskable_ppo", [flag])
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_hyperparameters_that_do_not_fit_each_other_are_refused(
     overrides: list[str], told: str
 ) -> None:
     with pytest.raises(ValueError, match=told):
-        read_settings(NextDealSettings, "next_deal_ppo", overrides)
+        read_settings(NextDealPpoSettings, "next_deal_ppo", overrides)
 
 
 def test_missing_values_are_named() -> None:
     with pytest.raises(ValueError, match="maskable_ppo: Object missing required field `reward`"):
-        make_settings(MoveLevelSettings, {"games": 4}, "maskable_ppo")
+        make_settings(MaskablePpoSettings, {"games": 4}, "maskable_ppo")

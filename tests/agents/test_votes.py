@@ -16,7 +16,7 @@ from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.cards import card_code
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, reshuffle_unseen_all
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import solve

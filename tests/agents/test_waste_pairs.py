@@ -5,7 +5,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from four_seasons_env.agents.bundled import BUNDLED
-from four_seasons_env.agents.planner.reach import new_player, reach
+from four_seasons_env.agents.planner.search import new_evaluator, reach
 from four_seasons_env.agents.planner.value_network import new_activations, new_network, value_of
 from four_seasons_env.agents.planner.waste_pairs import PAIR_ROWS, new_waste, note_waste
 from four_seasons_env.agents.planner.weights import load_network
@@ -52,13 +52,13 @@ def test_a_sum_counts_each_card_with_each_under_it_by_ranks_suits_and_distance(r
 def test_a_search_values_positions_as_if_each_had_been_met_alone(row):
     rules = RULES[row]
     network, alone = network_with_pairs(), new_activations()
-    search, player = new_search(rules, 60), new_player(rules, network)
+    search, evaluator = new_search(rules, 60), new_evaluator(rules, network)
     lower = 0
     for game in positions(rules, 20):
-        _, count = reach(game.record[0], player, search, 60, 30)
+        _, count = reach(game.record[0], evaluator, search, 60, 30)
         for i in range(count):
             if search.values[i] != WON:
-                value = value_of(search.positions[i], player.rule, network, alone)
+                value = value_of(search.positions[i], evaluator.rule, network, alone)
                 assert search.values[i] == pytest.approx(value, abs=1e-6)
                 lower += len(game.waste) > search.positions[i]["height"][-1] > 0
     assert lower

@@ -11,9 +11,9 @@ import pytest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.evaluation import people, results
-from four_seasons_env.experiments.evaluation.play import play_deals
-from four_seasons_env.experiments.evaluation.results import read_manifest
+from four_seasons_env.experiments.matches import people, results
+from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.results import read_manifest
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES

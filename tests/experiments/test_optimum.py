@@ -15,9 +15,9 @@ from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.cards import deck_text
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
-from four_seasons_env.experiments.evaluation.exact_values import regret_of
-from four_seasons_env.experiments.evaluation.openings import (
+from four_seasons_env.experiments.matches.ceiling import CEILING
+from four_seasons_env.experiments.matches.exact_values import regret_of
+from four_seasons_env.experiments.matches.openings import (
     check_rules,
     deals_with,
     game_of,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from four_seasons_env.experiments.compare import Compare, compare, play_all
-from four_seasons_env.experiments.evaluation.people import find_all_players
+from four_seasons_env.experiments.matches.people import find_all_players
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.tables import read_table

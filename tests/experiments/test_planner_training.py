@@ -16,11 +16,11 @@ import yaml
 from safetensors.numpy import load_file
 
 from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.learner import Learner, read_hyperparameters
+from four_seasons_env.agents.planner.value_learning import ValueLearner, read_hyperparameters
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.evaluation.play import play_deals
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.sweep import Sweep, read_jobs
@@ -90,14 +90,14 @@ def test_a_run_that_is_interrupted_continues_to_the_same_weights(
     seconds: float, finished: Path, tmp_path: Path, monkeypatch
 ) -> None:
     """From a checkpoint, or from its start if there is none yet."""
-    update, calls = Learner.update, itertools.count()
+    update, calls = ValueLearner.update, itertools.count()
 
-    def interrupted(self: Learner, done: float) -> tuple[int, float]:
+    def interrupted(self: ValueLearner, done: float) -> tuple[int, float]:
         if self.games and next(calls) == 3:
             raise KeyboardInterrupt
         return update(self, done)
 
-    monkeypatch.setattr(Learner, "update", interrupted)
+    monkeypatch.setattr(ValueLearner, "update", interrupted)
     monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", seconds)
     with pytest.raises(KeyboardInterrupt):
         train(run(tmp_path))
@@ -121,7 +121,7 @@ class Dealt:
 def test_games_are_the_same_however_they_are_split() -> None:
     settings = read_hyperparameters(overrides=TINY)
     games = PlannerGames(DEFAULT, settings, Dealt())
-    here, split = Learner(DEFAULT, settings, 1), Learner(DEFAULT, settings, 1, games.play)
+    here, split = ValueLearner(DEFAULT, settings, 1), ValueLearner(DEFAULT, settings, 1, games.play)
     for done in (0.0, 0.5):
         assert here.update(done) == split.update(done)
     for mine, theirs in zip(here.network, split.network, strict=True):

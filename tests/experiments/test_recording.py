@@ -8,8 +8,8 @@ import pandas as pd
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.play import play_deals
-from four_seasons_env.experiments.evaluation.players import Player, find_players
+from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.players import Player, find_players
 from four_seasons_env.rules import RULES, Rules
 
 FOUR_SEASONS = RULES["four-seasons"]

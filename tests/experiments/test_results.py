@@ -15,10 +15,10 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments import compare as compare_module
 from four_seasons_env.experiments.census import Census, take_census
 from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
-from four_seasons_env.experiments.evaluation import players as players_module
-from four_seasons_env.experiments.evaluation.ceiling import read_census
-from four_seasons_env.experiments.evaluation.players import find_players
-from four_seasons_env.experiments.evaluation.results import read_results
+from four_seasons_env.experiments.matches import players as players_module
+from four_seasons_env.experiments.matches.ceiling import read_census
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.matches.results import read_results
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.tables import read_table

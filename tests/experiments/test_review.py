@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 
-from four_seasons_env.experiments.evaluation import verdicts as module
-from four_seasons_env.experiments.evaluation.players import find_players
-from four_seasons_env.experiments.evaluation.verdicts import (
+from four_seasons_env.experiments.matches import verdicts as module
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.matches.verdicts import (
     LOST,
     UNKNOWN,
     WON,

@@ -5,7 +5,7 @@ import pytest
 from rich.table import Table
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.matches.ceiling import CEILING
 from four_seasons_env.experiments.reporting import tables
 from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
 from four_seasons_env.experiments.statistics.summary import (

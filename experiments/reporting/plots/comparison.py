@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.matches.ceiling import CEILING
 from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
     colours_of,

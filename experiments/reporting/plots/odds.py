@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from four_seasons_env.experiments.evaluation.ceiling import CEILING
+from four_seasons_env.experiments.matches.ceiling import CEILING
 from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
     MARKERS,

@@ -1,4 +1,4 @@
-"""`Learner`: the planner learns from games that it plays against itself, batch after batch."""
+"""`ValueLearner`: the planner learns from games that it plays against itself, batch after batch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.learned.settings import read_settings
-from four_seasons_env.agents.planner.reach import Limits
+from four_seasons_env.agents.planner.search import SearchLimits
 from four_seasons_env.agents.planner.self_play import Played, SelfPlay
-from four_seasons_env.agents.planner.value_network import Network, learn, new_network, new_trainer
+from four_seasons_env.agents.planner.value_network import Network, learn, new_adam, new_network
 from four_seasons_env.agents.planner.weights import AGENT
 from four_seasons_env.agents.schemas import Positive, Rate, Share
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -55,7 +55,7 @@ Play = Callable[[Network, NDArray[np.int64]], Played]
 
 def self_play_of(rules: Rules, settings: Hyperparameters) -> SelfPlay:
     """What plays the games that a learner learns from."""
-    limits = Limits(
+    limits = SearchLimits(
         settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
     )
     return SelfPlay(rules, limits, settings.td_lambda)
@@ -67,7 +67,7 @@ def read_hyperparameters(overrides: Iterable[str] = ()) -> Hyperparameters:
     return read_settings(Hyperparameters, AGENT, overrides, Path(__file__).parent)
 
 
-class Learner:
+class ValueLearner:
     """A network, its optimiser, and the games that it plays.
 
     Args:
@@ -91,7 +91,7 @@ class Learner:
         self.games = 0
         self._seed = seed
         self._rule = compile_rules(rules)[0]
-        self._trainer = new_trainer(self.network)
+        self._adam = new_adam(self.network)
         self._play = play or self_play_of(rules, settings).play
 
     def start_from(self, network: Network) -> None:
@@ -127,7 +127,7 @@ class Learner:
                 rng.permutation(len(played.positions)),
                 self._rule,
                 self.network,
-                self._trainer,
+                self._adam,
                 settings.batch_size,
                 rate,
             )
@@ -139,7 +139,7 @@ class Learner:
 
     def save(self, path: Path) -> None:
         """Write what `load` needs to continue, an .npz file."""
-        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._trainer.steps}
+        arrays: dict[str, Any] = {"games": np.array(self.games), "steps": self._adam.steps}
         for name, network in self._networks().items():
             for field in Network._fields:
                 arrays[f"{name}.{field}"] = getattr(network, field)
@@ -149,7 +149,7 @@ class Learner:
         """Continue from where `save` was called; the same games follow."""
         with np.load(path, allow_pickle=False) as arrays:
             self.games = int(arrays["games"])
-            self._trainer.steps[:] = arrays["steps"]
+            self._adam.steps[:] = arrays["steps"]
             for name, network in self._networks().items():
                 for field in Network._fields:
                     getattr(network, field)[...] = arrays[f"{name}.{field}"]
@@ -157,5 +157,5 @@ class Learner:
     def _networks(self) -> dict[str, Network]:
         parts = ("gradients", "mean", "square")
         return {"network": self.network, "average": self.average} | {
-            name: getattr(self._trainer, name) for name in parts
+            name: getattr(self._adam, name) for name in parts
         }

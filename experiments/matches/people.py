@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.evaluation.players import (
+from four_seasons_env.experiments.matches.players import (
     Player,
     check_distinct,
     check_label,

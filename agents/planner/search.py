@@ -36,8 +36,8 @@ _PRICE = np.float32(0.0002)
 """Of a move, in value."""
 
 
-class Player(NamedTuple):
-    """What a search plays by: the rules, and the network that values positions."""
+class Evaluator(NamedTuple):
+    """What a search values positions by: the rules and the network."""
 
     rule: Any  # the compiled rule set
     free: Any  # the same without refills, under which moves turn no cards
@@ -45,14 +45,14 @@ class Player(NamedTuple):
     activations: Activations  # buffers of the network
 
 
-def new_player(rules: Rules, network: Network) -> Player:
-    """A player of a rule set by a network."""
+def new_evaluator(rules: Rules, network: Network) -> Evaluator:
+    """What values the positions of a rule set by a network."""
     rule = compile_rules(rules)[0]
     free = compile_rules(rules.without_refills)[0]
-    return Player(rule, free, network, new_activations())
+    return Evaluator(rule, free, network, new_activations())
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """How far searches go."""
 
     nodes: int  # positions that a search holds at most, while cards are hidden
@@ -62,21 +62,23 @@ class Limits(NamedTuple):
 
 
 @jit
-def _value(row, player, search):
+def _value(row, evaluator, search):
     """Value a position, and subtract the price of the moves that lead there."""
     if search.values[row] != WON:
         g = search.positions[row]
-        search.values[row] = value_of_reached(g, player.rule, player.network, player.activations)
+        search.values[row] = value_of_reached(
+            g, evaluator.rule, evaluator.network, evaluator.activations
+        )
     search.worths[row] = search.values[row] - _PRICE * np.float32(search.depths[row])
 
 
 @jit
-def reach(g, player, search, nodes, expansions):
+def reach(g, evaluator, search, nodes, expansions):
     """Search the positions that can be reached before a hidden card is turned.
 
     Args:
         g: a position with hidden cards.
-        player: `Player`.
+        evaluator: `Evaluator`.
         search: `Search`; holds the positions found, and their values and worths.
         nodes: positions to hold at most.
         expansions: positions to expand at most.
@@ -84,15 +86,15 @@ def reach(g, player, search, nodes, expansions):
     Returns:
         The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
-    begin(g, player.rule, UNTIL_HIDDEN, nodes, expansions, search)
-    note_waste(g, player.rule, player.network.pairs, player.activations.waste)
-    _value(0, player, search)
+    begin(g, evaluator.rule, UNTIL_HIDDEN, nodes, expansions, search)
+    note_waste(g, evaluator.rule, evaluator.network.pairs, evaluator.activations.waste)
+    _value(0, evaluator, search)
     wait(0, search)
     best = 0
     while goes_on(search):
-        first, end = expand_best(player.rule, player.free, UNTIL_HIDDEN, search)
+        first, end = expand_best(evaluator.rule, evaluator.free, UNTIL_HIDDEN, search)
         for new in range(first, end):
-            _value(new, player, search)
+            _value(new, evaluator, search)
             if search.values[new] == WON:
                 return new, new + 1
             if search.turns[new] <= 0:
@@ -105,19 +107,19 @@ def reach(g, player, search, nodes, expansions):
 
 
 @jit
-def reach_or_win(g, player, search, limits):
+def reach_or_win(g, evaluator, search, limits):
     """`reach` while cards are hidden, `find_win` once none are.
 
     Args:
-        limits: `Limits`.
+        limits: `SearchLimits`.
 
     Returns:
         The row of the position to decide for, and whether nothing was hidden.
     """
-    if nothing_hidden(g, player.rule):
+    if nothing_hidden(g, evaluator.rule):
         most, expansions = limits.endgame_nodes, limits.endgame_expansions
-        return find_win(g, player.rule, ADVICE, most, expansions, search), True
-    best, _ = reach(g, player, search, limits.nodes, limits.expansions)
+        return find_win(g, evaluator.rule, ADVICE, most, expansions, search), True
+    best, _ = reach(g, evaluator, search, limits.nodes, limits.expansions)
     return best, False
 
 

@@ -16,7 +16,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.episodes.settings import MAX_MOVES
-from four_seasons_env.experiments.evaluation.repeats import RepeatGuard
+from four_seasons_env.experiments.matches.repeats import RepeatGuard
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules
 
@@ -73,7 +73,7 @@ def play_deals(
     At every move the agent gets copies of the games without the deal's number. The unseen stock in
     them has been sorted and then shuffled, so neither the copies, nor the masks, nor the random
     numbers reveal its order. An agent could still look up the opening of a public deal, which
-    sealed deals prevent (`four_seasons_env.experiments.evaluation.results`). An agent could also
+    sealed deals prevent (`four_seasons_env.experiments.matches.results`). An agent could also
     read the memory of this process; nothing here prevents that.
 
     Args:
@@ -84,7 +84,7 @@ def play_deals(
             games.
         max_moves: moves until a game is given up.
         forbid_repeats: forbid moves back to earlier positions
-            (`four_seasons_env.experiments.evaluation.repeats`).
+            (`four_seasons_env.experiments.matches.repeats`).
         watch: called with the moves of every turn.
 
     Returns:

@@ -18,8 +18,8 @@ import pandas as pd
 import four_seasons_env
 from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.engine.deals import TRAIN_FROM, parse_deals
-from four_seasons_env.experiments.evaluation.ceiling import CEILING, with_ceiling
-from four_seasons_env.experiments.evaluation.players import Player
+from four_seasons_env.experiments.matches.ceiling import CEILING, with_ceiling
+from four_seasons_env.experiments.matches.players import Player
 from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.statistics.summary import NOW, STORED, summarise

@@ -69,7 +69,7 @@ class Player:
     ) -> tuple[pd.DataFrame, list[Record]]:
         """Play deals fairly.
 
-        Deterministic players get the guard of `four_seasons_env.experiments.evaluation.repeats`.
+        Deterministic players get the guard of `four_seasons_env.experiments.matches.repeats`.
 
         Args:
             rules: the rule set.
@@ -77,10 +77,10 @@ class Player:
             seed: of the agent's chance and of the stock's reshuffles.
 
         Returns:
-            The results, see `four_seasons_env.experiments.evaluation.play.play_deals`, and the
+            The results, see `four_seasons_env.experiments.matches.play.play_deals`, and the
             games in the same order.
         """
-        from four_seasons_env.experiments.evaluation.play import play_recorded
+        from four_seasons_env.experiments.matches.play import play_recorded
 
         _warm_up(self, rules)
         guarded = self.play == "deterministic"
@@ -112,7 +112,7 @@ def _warm_up(player: Player, rules: Rules) -> None:
     Otherwise the first deal that counts would be charged for what is compiled or loaded.
     """
     from four_seasons_env.engine.deals import TRAIN_FROM
-    from four_seasons_env.experiments.evaluation.play import play_deals
+    from four_seasons_env.experiments.matches.play import play_deals
 
     guarded = player.play == "deterministic"
     play_deals(player.make(rules), rules, [TRAIN_FROM], forbid_repeats=guarded)
@@ -171,7 +171,7 @@ def check_label(label: str, registered: str) -> None:
     Raises:
         ValueError: for a label that is not printable text, or is the name of another row.
     """
-    from four_seasons_env.experiments.evaluation.ceiling import CEILING
+    from four_seasons_env.experiments.matches.ceiling import CEILING
 
     is_plain = label.isprintable() and label == label.strip()
     if not is_plain or label.startswith("_") or len(label) > _LONGEST:  # plots hide _names
