@@ -15,7 +15,7 @@ from four_seasons_env.agents.learned.algorithms import ALGORITHMS, get_algorithm
 from four_seasons_env.agents.learned.cloning import ALONE, clone, demonstrate
 from four_seasons_env.agents.learned.loading import PLAYERS
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
-from four_seasons_env.agents.learned.settings import Settings
+from four_seasons_env.agents.learned.settings import PpoSettings
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -39,7 +39,7 @@ SMALL = {
 
 def make(
     name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0
-) -> tuple[MaskablePPO, Settings]:
+) -> tuple[MaskablePPO, PpoSettings]:
     algorithm = get_algorithm(name)
     settings = algorithm.read_settings(overrides=[*SMALL[name], *overrides])
     env = algorithm.make_games(settings, rules)
