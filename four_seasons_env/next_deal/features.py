@@ -112,7 +112,7 @@ class Features(NamedTuple):
 
 
 def new_features() -> Features:
-    """NextDealBuffers for `write_features`."""
+    """Buffers for `write_features`."""
     return Features(
         np.zeros((4, 40), np.int64),
         np.zeros((12, PILE_FEATURES), np.int64),

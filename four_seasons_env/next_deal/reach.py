@@ -56,7 +56,7 @@ STATE = np.dtype(
 
 
 class Search(NamedTuple):
-    """NextDealBuffers of a search and its results: one row for each position; row 0 is the root."""
+    """Buffers of a search and its results: one row for each position; row 0 is the root."""
 
     positions: NDArray[Any]  # GAME (size,)
     values: NDArray[np.float32]  # (size,) the caller's value of it; WON if it is won
@@ -73,7 +73,7 @@ class Search(NamedTuple):
 
 
 def new_search(rules: Rules, size: int) -> Search:
-    """NextDealBuffers for searches that hold at most ``size`` positions.
+    """Buffers for searches that hold at most ``size`` positions.
 
     Raises:
         ValueError: for a size that the table has no room for.

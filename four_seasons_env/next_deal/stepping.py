@@ -90,7 +90,7 @@ class NextDealBuffers(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """NextDealBuffers whose content is not needed after a call; one for each thread."""
+    """Buffers whose content is not needed after a call; one for each thread."""
 
     search: Search
     features: Features
@@ -106,7 +106,7 @@ def held(expansions: int) -> int:
 
 
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
-    """NextDealBuffers for searches with at most this many expansions."""
+    """Buffers for searches with at most this many expansions."""
     return Scratch(
         new_search(rules, max(held(expansions), 2)),
         new_features(),

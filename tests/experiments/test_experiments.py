@@ -183,7 +183,7 @@ def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     results = pd.read_csv(compared.out / "results.csv")
     assert set(results["train_seed"].dropna()) == {3, 4}
     assert set(results["play"]) == {"deterministic", "stochastic"}
-    assert len(results) == 30 * (1 + 2 * 2 * 2)
+    assert len(results) == 30 * (1 + len(SMALL) * 2 * 2)
     page = report(Report([compared.out, tmp_path / "study"]))
     text = page.read_text()
     assert "Learning czarina" in text
