@@ -47,6 +47,8 @@ def dense_layer(
         if tensor is None or tensor.shape != shape:
             found = "missing" if tensor is None else f"of shape {tensor.shape}"
             raise ShapeError(f"{name}.{part} is {found}, not of shape {shape}")
+    # Transposed: the weights of one input lie side by side. So a zero input skips one stretch of
+    # memory, and the loops over outputs read the others in order, as vector units want it.
     return Dense(weights[f"{name}.weight"].T.ravel(), np.array(weights[f"{name}.bias"]))
 
 
@@ -64,6 +66,7 @@ def apply_sparse(x, layer, out):
         out: float32 of shape (n, outputs), written.
     """
     weight, bias = layer
+    # Unsigned, here and below: Numba then leaves out the test for negative indices.
     width = np.uintp(len(bias))
     used = np.zeros(x.shape[1] + 1, np.int64)
     for row in range(len(x)):
@@ -74,6 +77,8 @@ def apply_sparse(x, layer, out):
             used[count] = i  # overwritten unless the count goes on: no branch to mispredict
             count += y[i] != 0
         fours = count - count % 4
+        # The parentheses fix the order of the sum: the compiler must keep it, so the last bits do
+        # not depend on how it vectorizes the loop.
         for j in range(0, fours, 4):
             i0, i1, i2, i3 = used[j], used[j + 1], used[j + 2], used[j + 3]
             y0, y1, y2, y3 = y[i0], y[i1], y[i2], y[i3]
@@ -106,6 +111,7 @@ def apply_to_four(x, layer, out):
     to_a, to_b, to_c, to_d = out[0], out[1], out[2], out[3]
     for z in out:
         z[:] = bias
+    # Four inputs of four vectors: sixteen products for four weights read.
     fours = len(a) - len(a) % 4
     for i in range(0, fours, 4):
         a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]

@@ -113,11 +113,13 @@ def _update_block(table, before, rows, block, sums):
     """
     first, width = np.uintp(block.first), np.uintp(block.width)
     for i in range(block.start, block.end):
-        old, new = np.int64(before[i]), np.int64(rows[i])
-        if old == new:
+        old, new = np.int64(before[i]), np.int64(rows[i])  # counted from 1; 0 for no row
+        if old == new:  # most slots of two candidates of a decision: this is what makes it fast
             continue
         before[i] = new
         out, into = np.uintp(old - 1) * width, np.uintp(new - 1) * width
+        # Unsigned indices save Numba's test for negative ones. Where there is no row they are
+        # meaningless, and the branches do not use them.
         if old == 0:
             for k in range(width):
                 sums[first + k] += table[into + k]
@@ -142,6 +144,8 @@ def update_sums(row, tables, widths, before, sums):
     """
     suits, piles, game = tables
     a, b, c = widths
+    # The observation's order: four suits, the piles, the game. The number of sums tells how many
+    # piles there are.
     at = first = 0
     for _ in range(4):
         _update_block(suits, before, row, Block(at, at + SUIT_SLOTS, first, a), sums)
@@ -172,6 +176,8 @@ def pool(sums, widths, pooled):
         pooled: float32 of shape (a + b + c,), written.
     """
     a, b, c = widths
+    # The order of suits, and of piles, has no meaning in the game. So their sums are added up, not
+    # set side by side.
     pooled[:] = 0
     first = 0
     for _ in range(4):
@@ -212,11 +218,16 @@ def evaluate(candidates, network, length, outputs):
     for first in range(0, len(chosen), 4):
         end = min(first + 4, len(chosen))  # the last four may have room for more than there are
         for i in range(first, end):
+            # Each decision starts from zero, for two reasons. Its candidates share few rows with
+            # those of another. And rounding errors add up from one update to the next, so values
+            # would depend on which other decisions are in the batch.
             if i == 0 or decisions[i] != decisions[i - 1]:
                 before[:] = 0
                 sums[:] = 0
             update_sums(rows[chosen[i]], network.tables, widths, before, sums)
             pool(sums, widths, pooled[i - first])
+        # Always four at once, also for the last candidates, so every candidate is summed in the
+        # same way. Rows that are left over hold old numbers; their outputs are dropped.
         apply_to_four(pooled, network.hidden, hidden)
         for i in range(4):
             for k in range(hidden.shape[1]):

@@ -66,6 +66,7 @@ def choose(search, count, most, margin, chosen):
         chosen: int64 with room for ``most``.
     """
     found = choose_stops(count, search, chosen, most, False)
+    # Sorted by worth, so the candidates to leave out stand at the end.
     while found > 1 and search.worths[chosen[found - 1]] < search.worths[chosen[0]] - margin:
         found -= 1
     return found
@@ -79,6 +80,7 @@ def _play_on(evaluator, cards, limits, buffers):
         best, over = reach_or_win(game[0], evaluator, search, limits)
         if search.values[best] == WON:
             return 1.0
+        # Lost in this world: nothing is hidden and no win was found, or no card can be turned.
         if over or search.turns[best] == NOT_YET:
             return 0.0
         cards -= 1
@@ -91,6 +93,7 @@ def _play_on(evaluator, cards, limits, buffers):
 def stride(cards):
     """A step by which each of so many cards is met once before one is met again."""
     step = max(np.int64(1), np.int64(0.618 * cards))  # near the golden ratio: spread evenly
+    # The first step from there on that has no factor in common with the number of cards (Euclid).
     while True:
         a, b = cards, step
         while b:
@@ -124,20 +127,28 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     totals[:left] = 0
     root = search.positions[0]
     hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
+    # World k turns the hidden card first + k * step next, modulo their number: a few worlds already
+    # cover the next cards evenly, from a card that differs from decision to decision.
     first, step = np.int64(seed % np.uint64(hidden)), stride(hidden)
     number = 0
     while left > 1:
         for _ in range(worlds):
             for i in range(left):
                 candidate = chosen[i]
+                # As in `turn`, but with the hidden cards of this world put in before the move.
                 move = search.turns[candidate]
                 game[0] = search.positions[search.parents[candidate] if move > 0 else candidate]
+                # The seed and the next card depend on the world alone: all candidates face the same
+                # cards, so luck cancels in their comparison.
                 next_card = first + number * step
                 determinize(game[0], evaluator.rule, seed + np.uint64(number), next_card)
                 play(game[0], evaluator.rule, move)
                 totals[i] += _play_on(evaluator, settings.cards, settings.limits, buffers)
+                # Less than zero: the price of the moves that lead to the candidate.
                 totals[i] += np.float64(search.worths[candidate] - search.values[candidate])
             number += 1
+        # Insertion sort, best first. All that are left have met the same worlds in all rounds, so
+        # totals compare without being divided.
         for i in range(1, left):
             at = i
             while at > 0 and totals[at - 1] < totals[at]:

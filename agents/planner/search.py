@@ -64,7 +64,7 @@ class SearchLimits(NamedTuple):
 @jit
 def _value(row, evaluator, search):
     """Value a position, and subtract the price of the moves that lead there."""
-    if search.values[row] != WON:
+    if search.values[row] != WON:  # a fact that the network must not overwrite
         g = search.positions[row]
         search.values[row] = value_of_reached(
             g, evaluator.rule, evaluator.network, evaluator.activations
@@ -87,6 +87,8 @@ def reach(g, evaluator, search, nodes, expansions):
         The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
     begin(g, evaluator.rule, UNTIL_HIDDEN, nodes, expansions, search)
+    # Once for the whole search: until the next card is dealt, the waste only loses cards from its
+    # top, and the sums for all its heights are noted here.
     note_waste(g, evaluator.rule, evaluator.network.pairs, evaluator.activations.waste)
     _value(0, evaluator, search)
     wait(0, search)
@@ -95,10 +97,13 @@ def reach(g, evaluator, search, nodes, expansions):
         first, end = expand_best(evaluator.rule, evaluator.free, UNTIL_HIDDEN, search)
         for new in range(first, end):
             _value(new, evaluator, search)
-            if search.values[new] == WON:
+            if search.values[new] == WON:  # rows behind it have no worth yet, so they are cut off
                 return new, new + 1
+            # A position behind a refill (above 0) is an end. One where a card may be dealt (0) is a
+            # possible decision, and other positions follow from it as well.
             if search.turns[new] <= 0:
                 wait(new, search)
+            # The root, which is the best to begin with, may be a position without a deal.
             if search.turns[new] != NOT_YET and (
                 search.turns[best] == NOT_YET or search.worths[new] > search.worths[best]
             ):
@@ -132,6 +137,8 @@ def turn(search, chosen, rule, game):
         chosen: row of the position that was decided for.
         game: written.
     """
+    # Move 0 is the deal. Any other move has a refill: the chosen row is the position after that
+    # move without its refill, so the move is played from the parent again, under the full rules.
     move = search.turns[chosen]
     game[0] = search.positions[search.parents[chosen] if move > 0 else chosen]
     play(game[0], rule, move)

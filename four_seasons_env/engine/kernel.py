@@ -6,7 +6,10 @@ million. ``rule`` is a RULE record, which `compile_rules` makes from a `Rules`.
 
 `rules.py` names the sources of the rules, row by row. Here only the fields of the RULE count.
 
-The GAME record, 160 bytes:
+The GAME record, 160 bytes (the four counts are dealt, deck_size, redeals and cards_up):
+
+    byte 0      8      60      112   125      138     142    146      152     160
+         | deal | deck | below | top | height | level | base | counts | moves |
 
     offset  size  field      meaning
     ------  ----  ---------  ----------------------------------------------------------------
@@ -25,9 +28,14 @@ The GAME record, 160 bytes:
        152     4  moves      moves played
        156     4             (padding)
 
-A card is a number from 0 to 51; 52 is "no card". A pile is a chain: with 7C and, on it, 6H in
-pile 2, top[2] is 6H, below[6H] is 7C and below[7C] is 52. All is public but deck[dealt:] before a
-redeal.
+A card is the number 4 * rank + suit, from 0 to 51; 52 is "no card". A pile is a chain from its top
+card down. Pile 2 with 6H on 7C, and an empty pile 3:
+
+    top[2] = 6H    below[6H] = 7C    below[7C] = 52    height[2] = 2
+    top[3] = 52                                        height[3] = 0
+
+A card in the stock or on a foundation has below[card] = 52. Everything is public except the order
+of deck[dealt:], which is hidden until a redeal.
 """
 
 from __future__ import annotations
@@ -103,7 +111,8 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _7, _8, _BYTE = np.uint64(7), np.uint64(8), np.uint64(0xFF)
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _LOW = np.uint64(0x7F7F7F7F7F7F7F7F)  # all but the highest bit of each byte
-_NO_KEY = 0xFE  # of no card: nothing wants it
+# Two different bytes, so that "no card" does not fit a place that wants nothing.
+_NO_KEY = 0xFE
 _WANTS_NONE = 0xFF
 
 
@@ -115,6 +124,7 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
     base = np.arange(13)[:, None, None]
     host = np.arange(52)[None, :, None]
     card = np.arange(52)[None, None, :]
+    # Cards are packed downward: one rank below the host, or the highest rank on the lowest.
     fits = (card >> 2) + 1 == host >> 2
     wraps = (card >> 2 == rules.ranks - 1) & (host >> 2 == 0)
     if rules.wrap == "never":
@@ -128,9 +138,10 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
         packs = packs & ((card & 2) != (host & 2))
     elif rules.build == "none":
         packs = np.zeros_like(packs)
-    packs = np.broadcast_to(packs, (13, 52, 52))
+    packs = np.broadcast_to(packs, (13, 52, 52))  # only some of the rules depend on the base
     accepts = np.zeros((13, 53), np.uint64)
     bits = np.uint64(1) << np.arange(52, dtype=np.uint64)
+    # The sum of different powers of two is their bit set.
     accepts[:, :52] = np.where(packs, bits, np.uint64(0)).sum(axis=2, dtype=np.uint64)
     accepts[:, NO_CARD] = bits.sum(dtype=np.uint64)
     return accepts
@@ -148,6 +159,7 @@ def _packing_keys(
     key = np.full(53, _NO_KEY, np.uint8)
     by_colour = rules.build == "alternate_colour"
     key[:52] = 2 * (card >> 2) + ((card & 2) >> 1) if by_colour else card >> 2
+    # A space wants nothing here: its rules differ from those of packing (`_write_legal`).
     wants = np.full((13, 53), _WANTS_NONE, np.uint8)
     for base, host in np.argwhere(accepts[:, :NO_CARD]):
         taken = (accepts[base, host] >> card.astype(np.uint64)) & _ONE == 1
@@ -192,6 +204,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
 def _take(g, place):
     """Lift the top card of a pile or of the waste."""
     card = g.top[place]
+    # The card's own entry in `below` is stale now; whoever lays the card down writes it.
     g.top[place] = g.below[card]
     g.height[place] -= 1
     return card
@@ -208,7 +221,7 @@ def _put(g, card, place):
 @jit
 def _put_up(g, card):
     """Lay a card on its foundation."""
-    g.below[card] = NO_CARD
+    g.below[card] = NO_CARD  # as for every card in neither pile nor waste; `validation` checks it
     g.level[card & 3] += 1
     g.cards_up += 1
 
@@ -242,6 +255,7 @@ def stock_cards(g):
 @jit
 def relative_rank(g, rule, card):
     """A card's place in its foundation's order: 0 for the base card, up to ranks - 1."""
+    # Signed, because Numba subtracts unsigned numbers modulo 2^64.
     rank = np.int64(card >> 2) - np.int64(g.base[card & 3])
     return rank + rule.ranks if rank < 0 else rank
 
@@ -293,6 +307,7 @@ def _bring_bases_forward(g, rule):
         while g.deck[found] & 3 != suit or found < 3 - suit:
             found -= 1
         card = g.deck[found]
+        # The other cards keep their order.
         for i in range(found, 0, -1):
             g.deck[i] = g.deck[i - 1]
         g.deck[0] = card
@@ -319,6 +334,7 @@ def lay_out(g, rule):
     g.redeals = rule.redeals
     g.cards_up = 0
     g.moves = 0
+    # BASE_ACES needs no step here: the zeros in `base` are aces.
     if rule.base_from == BASE_PER_SUIT:
         _bring_bases_forward(g, rule)
         for suit in range(4):
@@ -336,6 +352,7 @@ def lay_out(g, rule):
         else:
             _put(g, card, pile)
             pile += 1
+    # The sixth card of the deal is the first one after five piles.
     if rule.base_from == BASE_SIXTH:
         _open_foundations(g)
     if rule.first_waste and stock_size(g) > 0:
@@ -345,6 +362,8 @@ def lay_out(g, rule):
 @jit
 def start(g, rule, deal):
     """Set up the opening of a deal by its number (int64)."""
+    # The shuffle starts from a sorted deck, so the deal depends on its number alone. NO_CARD fills
+    # the room that a short deck leaves.
     for card in range(52):
         g.deck[card] = card if card < rule.cards else NO_CARD
     shuffle(g.deck, 0, rule.cards, np.uint64(deal))
@@ -374,6 +393,7 @@ def _takers(wanted, key):
     low seven bits sets the high bit of a byte unless those bits are zero.
     """
     differ = wanted ^ (np.uint64(key) * _EACH)
+    # No byte of the sum exceeds 0x7F + 0x7F = 0xFE, so nothing is carried into the next byte.
     return ~(((differ & _LOW) + _LOW) | differ | _LOW) >> _7
 
 
@@ -381,6 +401,8 @@ def _takers(wanted, key):
 def _run_takers(g, rule, wanted, card):
     """`_takers` of any card of the packed sequence whose top card is a pile's top card."""
     accepts = rule.accepts[g.base[0]]
+    # Any part of the sequence that ends at its top card may move, so each card of it may be the one
+    # that lands on the target.
     takers = _takers(wanted, rule.key[card])
     host = g.below[card]
     while host != NO_CARD and (accepts[host] >> np.uint64(card)) & _ONE:
@@ -395,7 +417,7 @@ def _next_up(g, rule):
     cards = np.uint64(0)
     for suit in range(4):
         level = np.int64(g.level[suit])
-        if level < rule.ranks:
+        if level < rule.ranks:  # a full foundation would wrap round and ask for its base again
             rank = g.base[suit] + level
             rank -= rule.ranks if rank >= rule.ranks else 0
             cards |= _ONE << np.uint64(4 * rank + suit)
@@ -408,6 +430,7 @@ def _append(words, word, at, flags, count):
 
     Args:
         word: the word being filled, at byte ``at`` of the row; it is stored when it is full.
+        flags: 0 from byte ``count`` on; anything else would set moves that come later in the row.
 
     Returns:
         The word being filled and the byte of the row to go on at.
@@ -459,35 +482,42 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
     which piles are spaces. One comparison shows which piles take a card, and its result is appended
     to the mask as it is, in the order of the move numbers (`engine.moves`). There are few branches,
     because a branch that depends on the cards costs more than the work that it saves.
+
+    Two results are collected side by side. The words get every move that the rules (and
+    ``distinct``) allow; ``useful`` gets a bit for every move that changes more than the names of
+    the spaces. A game with no useful move is at a standstill even where its mask is not empty.
     """
     low = min(piles, 8)  # piles in the first word; the others are in the second
     high = piles - low
     next_up = _next_up(g, rule)
     wanted, spaces, up = _look(g, rule, next_up, 0, low)
     wanted_2, spaces_2, up_2 = _look(g, rule, next_up, low, piles)
-    if reserve != NO_PILE:  # it stands among the first eight, and takes no card
+    if reserve != NO_PILE:  # it stands among the first eight, takes no card and refills itself
         wanted |= _BYTE << np.uint64(8 * reserve)
         spaces &= ~(_BYTE << np.uint64(8 * reserve))
     has_space = spaces | spaces_2 != _ZERO
+    # Spaces are all alike, so one move to the first of them stands for the moves to the others.
     if distinct:  # x & -x keeps the lowest bit: the first space only
         spaces_2 = _ZERO if spaces else spaces_2 & (~spaces_2 + _ONE)
         spaces &= ~spaces + _ONE
 
-    # deal, W>F, Ti>F. ``useful`` collects the moves that do more than rename spaces.
+    # deal, W>F, Ti>F: all of them are useful.
     stock = stock_size(g)
     waste_card = g.top[WASTE]
     has_waste = waste_card != NO_CARD
+    # `before_dealing`: the player must fill the spaces first, while the waste has a card.
     may_deal = stock > 0 and not (rule.spaces == BEFORE_DEALING and has_space and has_waste)
     if more_moves and rule.limited_redeal and stock_is_known(g, rule):
         may_deal = False  # the next card is turned automatically
-    waste_up = (next_up >> np.uint64(waste_card)) & _ONE
+    waste_up = (next_up >> np.uint64(waste_card)) & _ONE  # 0 for no card: bit 52 is never set
     useful = np.uint64(may_deal) | waste_up | up | up_2
     word, at = _append(words, _ZERO, 0, np.uint64(may_deal) | (waste_up << _8), 2)
     word, at = _append(words, word, at, up, low)
     if high:
         word, at = _append(words, word, at, up_2, high)
 
-    # W>Tj. Without a waste card the key is _NO_KEY, which no pile wants.
+    # W>Tj. Without a waste card the key is _NO_KEY, which no pile wants. A space takes any card, so
+    # it is added apart. All these moves are useful: they shorten the waste.
     key = rule.key[waste_card]
     targets = _takers(wanted, key) | (spaces if has_waste else _ZERO)
     useful |= targets
@@ -497,11 +527,13 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         useful |= targets
         word, at = _append(words, word, at, targets, high)
 
-    # Ti>Tj, source by source.
+    # Ti>Tj, source by source. ``keep`` selects the spaces to which a move is useful, ``lone`` those
+    # to which the mask shows it. They differ for a pile of one card: its move to a space only
+    # renames spaces, but the rules allow it. Both are 0 for an empty pile.
     for source in range(piles):
         card = g.top[source]
         height = g.height[source]
-        keep = ~_ZERO if height > 1 else _ZERO  # a lone card to a space is not useful
+        keep = ~_ZERO if height > 1 else _ZERO
         lone = ~_ZERO if height == 1 and not distinct else keep
         if reserve != NO_PILE:  # of the piles' cards, only the reserve's may fill a space
             keep = lone = ~_ZERO if source == reserve and height else _ZERO
@@ -509,7 +541,9 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         key = rule.key[card]
         own = source < low
         targets = _run_takers(g, rule, wanted, card) if is_run else _takers(wanted, key)
-        if own:  # a pile has no move to itself
+        # A pile has no move to itself. Its byte is cleared before it could count as useful, and
+        # removed (`_without`) before the flags are appended, because the moves are numbered so.
+        if own:
             targets &= ~(_BYTE << np.uint64(8 * source))
         if source == reserve:  # its card goes on no other
             targets = _ZERO
@@ -559,6 +593,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
             targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, high)
+    # Every word of the row has been written now, so the caller need not clear it first.
     if at & 7:
         words[at >> 3] = word
     return useful != _ZERO
@@ -567,10 +602,11 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
 @inlined
 def _look(g, rule, next_up, first, last):
     """Piles first to last - 1 in a word: what each wants, which are spaces, whose card goes up."""
-    wants = rule.wants[g.base[0]]
-    wanted = ~_ZERO
+    wants = rule.wants[g.base[0]]  # where packing matters, all foundations have one base rank
+    wanted = ~_ZERO  # bytes without a pile stay _WANTS_NONE
     spaces = _ZERO
     up = _ZERO
+    # From the last pile to the first, each shift makes room below: the first ends in byte 0.
     for pile in range(last - 1, first - 1, -1):
         top = g.top[pile]
         wanted = (wanted << _8) | np.uint64(wants[top])
@@ -613,6 +649,7 @@ def _redeal(g):
     g.deck[:] = NO_CARD
     g.deck_size = g.height[WASTE]
     g.dealt = 0
+    # The waste's top card was dealt last, and will be dealt last again.
     for i in range(g.deck_size - 1, -1, -1):
         card = _take(g, WASTE)
         g.below[card] = NO_CARD
@@ -645,7 +682,10 @@ def _fill_from_waste(g, source):
 
 @jit
 def _refill(g, rule, source, target):
-    """Do what follows a move automatically: fill spaces, turn a card in a limited redeal."""
+    """Do what follows a move automatically: fill spaces, turn a card in a limited redeal.
+
+    Each step may draw from the stock, so their order is part of the rules.
+    """
     if rule.spaces == AUTO_STOCK:
         _fill_from_stock(g, rule)
     elif rule.spaces == AUTO_WASTE and target != STOCK:
@@ -665,7 +705,7 @@ def play(g, rule, move):
     if source == STOCK:
         if target == WASTE:
             _turn(g)
-            return
+            return  # a deal empties no place, so nothing has to be filled
         if target == FOUNDATION:
             _put_up(g, _draw(g))
         else:
@@ -674,13 +714,13 @@ def play(g, rule, move):
         _redeal(g)
     elif target == FOUNDATION:
         _put_up(g, _take(g, source))
-    elif source >= FOUNDATION:
+    elif source >= FOUNDATION:  # not the stock, which the first branch has handled
         suit = source - FOUNDATION
         card = foundation_top(g, rule, suit)
         g.level[suit] -= 1
         g.cards_up -= 1
         _put(g, card, target)
-    elif rule.runs and source != WASTE and g.top[target] != NO_CARD:
+    elif rule.runs and source != WASTE and g.top[target] != NO_CARD:  # to a space: one card only
         _move_run(g, rule, source, target)
     else:
         _put(g, _take(g, source), target)

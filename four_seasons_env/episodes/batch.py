@@ -102,11 +102,16 @@ class RunningGames(abc.ABC):
         }
 
     def _share_buffers(self) -> None:
-        """Bundle the buffers and each thread's share of them, once."""
+        """Bundle the buffers and each thread's share of them, once.
+
+        The bundles hold views, so a buffer must be written into and never be replaced.
+        """
+        # A share is a run of neighbouring games, so threads share cache lines only at its edges.
         edges = np.linspace(0, len(self.games), self._threads + 1).astype(int).tolist()
         self._shares = [slice(first, last) for first, last in pairwise(edges)]
         self._bundles = [self._bundle(share) for share in self._shares]
         alone = self._threads == 1
+        # All games at once, for what one thread does: checks, finals, restoring.
         self._whole = self._bundles[0] if alone else self._bundle(slice(None))
 
     def _bundle(self, part: slice) -> Bundle:
@@ -135,10 +140,14 @@ class RunningGames(abc.ABC):
             ValueError: if the two differ, or a game is not a position; then nothing has changed.
         """
         check_games(state["games"], self.rules)
+        # Derived fields are computed in the buffers themselves, so the state is written first and
+        # taken back if it is wrong.
         before = {name: array.copy() for name, array in self.state().items()}
         self._write(state)
         self._derive()
         now = self.state()
+        # The games are compared too: the next-deal environment plays endings while it derives, and
+        # a state that it has saved has none left to play.
         wrong: list[str] = [
             name
             for name in ("games", "masks", "counts", "observations")
@@ -225,10 +234,11 @@ class RunningGames(abc.ABC):
         elif not chosen.all():
             self.check_started()
         self._started = True
-        self.done[chosen] = False
+        self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is None:
             self.deal_anew(chosen)
             return
+        # Only the deal or the deck of these records counts; `reset_to` lays the cards out.
         self.games[chosen] = asked[chosen]
         self._share_out(self._compiled.reset_to, chosen)
 
@@ -276,10 +286,12 @@ class RunningGames(abc.ABC):
         if self._threads == 1:
             ended = self._compiled.step_all(self._whole, actions, out)
         else:  # checked for all games first: no thread may play if another refuses an action
-            ended = -1 - stepping.first_refused(self._whole, actions)
+            ended = -1 - stepping.first_refused(self._whole, actions)  # 0 if none is refused
             ended = ended or self._share_out(self._compiled.step_all, actions, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
+        # A custom reward is Python code, so it is called once for all games: after the compiled
+        # step, which has written 0 or the penalty, and before ended games are dealt again.
         if custom:
             reward = self.settings.reward
             earned = check_earned(reward(before, self.games), len(before))  # type: ignore[operator]
@@ -321,6 +333,8 @@ class RunningGames(abc.ABC):
         if self._pool is None or self._pool_process != os.getpid():  # a fork has no threads
             self._pool = ThreadPoolExecutor(self._threads - 1)
             self._pool_process = os.getpid()
+        # The calling thread works on the first share; it would only wait otherwise. The compiled
+        # functions release the GIL.
         first, *others = [
             (bundle, *[array[share] for array in arrays])
             for bundle, share in zip(self._bundles, self._shares, strict=True)
@@ -340,6 +354,7 @@ class RunningGames(abc.ABC):
         Threads, bundles of views and compiled rules are left out; the copy makes its own.
         """
         state = vars(self) | {"_pool": None, "rule": None}
+        # Compiled rules are large and follow from the rules; bundles cannot be pickled at all.
         state["_settings"] = self._settings._replace(**dict.fromkeys(self._compiled_rules()))
         del state["_bundles"], state["_whole"]
         return state
@@ -362,6 +377,7 @@ class RunningGames(abc.ABC):
                 f"{len(ended)} games have ended, game {ended[0]} first: call "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
+        # In the order in which `stepping.first_refused` refuses, so the reason is the right one.
         actions = self.masks.shape[1]
         where = f" in game {index}" if len(self.games) > 1 else ""
         if not 0 <= action < actions:
@@ -403,7 +419,7 @@ class Batch(RunningGames):
     def __getstate__(self) -> dict[str, Any]:
         """The state without the masks, which are views of the words."""
         state = super().__getstate__()
-        del state["masks"]
+        del state["masks"]  # pickled apart from the words, it would be memory of its own
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -432,6 +448,8 @@ class Batch(RunningGames):
         show_all(self._counts, self._settings.shares, out)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        # The game knows why a move breaks the rules. If it plays the move, then only the mask has
+        # left it out.
         try:
             Game.from_record(self.games[index], self.rules).play(action)
         except IllegalMove as error:

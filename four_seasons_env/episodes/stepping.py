@@ -114,8 +114,10 @@ def end_step(g, rule, episode, cards_before, settings):
     reward = -settings.penalty if episode.illegal else 0.0
     reward += reward_of(settings.reward, rule, np.int64(g.cards_up) - cards_before, episode.won)
     episode.score += reward
-    # An action of the next-deal environment plays several moves; an illegal action plays none.
+    # An action of the next-deal environment plays several moves; an illegal action plays none, and
+    # a policy that repeats one must come to an end too.
     spent = max(np.int64(g.moves), np.int64(episode.steps))
+    # A game that ends at the limit has terminated: a learner must not bootstrap from its end.
     return reward, spent >= settings.max_moves and not episode.over
 
 
@@ -126,6 +128,7 @@ def _begin(i, bundle):
     g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
     start_episode(g, rule, episode)
     episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
+    # Written in full: the buffers still show the last game, so `refresh` would not be enough.
     encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
 
@@ -200,8 +203,10 @@ def first_refused(bundle, actions):
             if autoreset == DISABLED:
                 return i
             continue
+        # Compiled code does not check indices: such an action would read memory of other arrays.
         if action < 0 or action >= masks.shape[1]:
             return i
+        # A game that was over at its opening has an empty mask, and any action ends it.
         if strict and not masks[i, action] and not episodes[i].over:
             return i
     return -1
@@ -243,11 +248,11 @@ def step_all(bundle, actions, out):
         episode.illegal = False
         episode.steps += 1
         if not episode.over:
-            if masks[i, actions[i]]:
+            if masks[i, actions[i]]:  # the last step or reset has written this mask
                 play(g, rule, actions[i])
                 episode.over = not legal(g, rule, distinct, words[i])
                 episode.cards_up = g.cards_up
-                # Writes only the slots that the move has changed.
+                # Writes only the slots that the move has changed; `shown` says what they held.
                 refresh(g, rule, kind, shown[i], counts[i], actions[i])
             else:
                 episode.illegal = True
@@ -271,6 +276,7 @@ def deal_ended(bundle, out, final_episodes, final_masks, final_observations, fil
     buffers, settings = bundle.buffers, bundle.settings
     for i in range(len(filled)):
         if buffers.done[i]:
+            # Copied first: the new deal is written over all three.
             final_episodes[i] = buffers.episodes[i]
             final_masks[i] = buffers.masks[i]
             final_observations[i] = out[i]

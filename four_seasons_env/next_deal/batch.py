@@ -37,6 +37,8 @@ class NextDealBatch(RunningGames):
             ending_expansions=int(settings.ending_expansions),
         )
         count, k = settings.num_envs, int(settings.candidates)
+        # int16 and uint8 are wide enough below: a search holds at most 2^14 positions
+        # (`reach.new_search`), and no rule set has 256 moves.
         held = stepping.held(settings.expansions) + 1
         one = _candidate_space(self.rules, settings.observation, k)
         self.observation_space = gym.spaces.Dict(
@@ -54,6 +56,7 @@ class NextDealBatch(RunningGames):
 
     def _new_scratch(self) -> stepping.Scratch:
         settings = self._settings
+        # One search serves both purposes in turn: offering candidates, and playing endings.
         most = max(settings.expansions, settings.ending_expansions)
         return stepping.new_scratch(self.rules, self.masks.shape[1], most)
 
@@ -76,6 +79,7 @@ class NextDealBatch(RunningGames):
         )
 
     def _derive(self) -> None:
+        # The moves of the last action do not follow from the games, so deriving must not lose them.
         played = self.played.copy()
         super()._derive()
         self.played[:] = played
@@ -106,6 +110,8 @@ class NextDealBatch(RunningGames):
             The candidate, or -1 if it is not offered, int64 of shape (n,); and whether the move has
             ended a decision, bool of shape (n,).
         """
+        # The player may have reached a position by other moves, or in another order of its piles.
+        # The keys depend on neither.
         keys = np.zeros(self.masks.shape, np.uint64)
         stepping.keys_of(self._whole, keys)
         own = np.zeros(len(before), np.uint64)

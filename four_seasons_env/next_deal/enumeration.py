@@ -44,6 +44,7 @@ def advice(g, rule):
     that lies on one wanted earlier 0.3.
     """
     score = np.float32(g.cards_up) - np.float32(stock_size(g))
+    # One walk down each pile and, last, down the waste.
     for place in range(rule.piles + 1):
         is_waste = place == rule.piles
         card = g.top[WASTE if is_waste else place]
@@ -52,14 +53,17 @@ def advice(g, rule):
         above = 0
         while card != NO_CARD:
             rank = relative_rank(g, rule, card)
-            wait = rank - g.level[card & 3]
+            wait = rank - g.level[card & 3]  # cards of its suit that must go up before it
             if wait == 0:
                 score -= np.float32(0.3) * above
             host = g.below[card]
             if host != NO_CARD:
                 step = rank - relative_rank(g, rule, host)
                 if is_waste:
+                    # The upper card leaves first. If it is one rank higher, also round the corner,
+                    # the lower one can be packed on it.
                     score -= np.float32(0.5) * (step != 1 and step != 1 - rule.ranks)
+                # The same as: the card's wait exceeds that of the card under it.
                 elif step > g.level[card & 3] - np.int64(g.level[host & 3]):
                     score -= np.float32(0.3)
             if is_waste:
@@ -104,6 +108,7 @@ def enumerate_positions(g, rule, free, until, order, expansions, search):
             if not stops:
                 wait(new, search)
     state = search.state[0]
+    # A full search may have dropped successors, even if no position waits.
     return state.count, state.waiting == 0 and state.count < state.most
 
 
@@ -126,7 +131,7 @@ def find_win(g, rule, order, most, expansions, search):
     while goes_on(search):
         first, end = expand_best(rule, rule, UNTIL_END, search)
         for new in range(first, end):
-            if search.values[new] == WON:
+            if search.values[new] == WON:  # noticed when it is met, before its turn in the queue
                 return new
             _rank(new, rule, order, search)
             wait(new, search)
@@ -149,6 +154,8 @@ def choose(count, search, chosen, most, on):
         How many there are.
     """
     found = 0
+    # A second pass takes any position but the root: with the root as its action a game would stand
+    # still for ever. If ``on`` is false, it only repeats the first.
     for on_the_way in (False, on):
         for row in range(1 if on_the_way else 0, count):
             if search.turns[row] == NOT_YET and not on_the_way:

@@ -140,6 +140,7 @@ def _add_card(card, rank, wait, place, suits, counts):
     """Add the rows of a card to those of its suit."""
     suit = card & 3
     count = counts.suits[suit]
+    # Two rows for one fact: the wait shrinks as the suit's foundation grows, the rank does not.
     suits[suit, count] = _CARD + rank * _PLACES + place
     suits[suit, count + 1] = _WAIT + wait * _PLACES + place
     counts.suits[suit] = count + 2
@@ -161,7 +162,7 @@ def _add_pile(g, rule, pile, stock, row, suits, counts):
     row[1] = _TOP + relative_rank(g, rule, card)
     row[3] = _TOP_WAIT + min(_wait(g, rule, card), 13)
     above = blocked = buried = least_above = 0
-    least = 13
+    least = 13  # more than any wait, so the first card replaces it
     lowest = card
     while card != NO_CARD:
         rank, wait = relative_rank(g, rule, card), _wait(g, rule, card)
@@ -187,6 +188,8 @@ def write_features(g, rule, features):
     """Write the row numbers of a position into `Features`."""
     suits, piles, game, counts = features.suits, features.piles, features.game, features.counts[0]
     left = stock_size(g)
+    # Each suit and pile has the stock's size among its rows: what its cards are worth depends on
+    # how much is still to come, and their rows are summed before the network's first ReLU.
     stock = min(left // _STOCK_STEP, _STOCKS - 1)
     for suit in range(4):
         suits[suit, 0] = _STOCK + stock
@@ -202,6 +205,7 @@ def write_features(g, rule, features):
             spaces += 1
             continue
         takes |= accepts[top]
+        # The two bits stop at 2, so the count never spills into the next rank.
         shift = np.uint64(2 * relative_rank(g, rule, top))
         if (tops >> shift) & np.uint64(3) < np.uint64(2):
             tops += _ONE << shift
@@ -223,7 +227,7 @@ def write_features(g, rule, features):
         if host != NO_CARD:
             step = rank - relative_rank(g, rule, host)
             step += 13 if step < 0 else 0
-            breaks += step != 1
+            breaks += step != 1  # one rank higher: the lower card can be packed on it later
             waste_blocked += wait >= _wait(g, rule, host)
             game[count] = _STEPS + 13 * depth + step
             count += 1
@@ -269,6 +273,8 @@ def write_row(g, rule, features, out):
         out[at] = suits[suit, 0] + 1
         out[at + 1] = suits[suit, 1] + 1
         for i in range(2, counts.suits[suit], 2):
+            # The rows come in the order of the walk; the slot is found from the rank that the first
+            # of the two encodes.
             rank = (suits[suit, i] - _CARD) // _PLACES
             out[at + 2 + 2 * rank] = suits[suit, i] + 1
             out[at + 3 + 2 * rank] = suits[suit, i + 1] + 1
@@ -283,5 +289,7 @@ def write_row(g, rule, features, out):
     for i in range(1, _NOT_STEPS):
         out[at + i] = game[steps + i] + 1
     at += _NOT_STEPS
+    # Reversed to run from the bottom up. Candidates differ at the top of the waste, so their cards
+    # further down stay in the same slots.
     for i in range(steps):
         out[at + i] = game[steps - i] + 1

@@ -112,6 +112,7 @@ def _met(key, row, search):
     """
     table, number = search.table, search.state[0].number
     i = key & _SLOT
+    # Ends at an empty slot: the size of a search is limited to half of the table.
     while table[i, 1] == number:
         if table[i, 0] == key:
             return np.int64(table[i, 2])
@@ -130,6 +131,7 @@ def _note(rule, parent, move, row, until, search):
     search.parents[row] = parent
     search.moves[row] = move
     search.expanded[row] = False
+    # Without the moves that only rename spaces: they lead to positions that count as the same.
     goes_on = legal(g, rule, True, search.masks[row])
     search.values[row] = WON if is_won(g, rule) else np.float32(0)
     may_deal = until == UNTIL_HIDDEN and goes_on and search.masks[row, 0] & _ONE != 0  # move 0
@@ -195,15 +197,19 @@ def _shorten(g, rule, parent, move, row, search):
     the row, so once it has been expanded only a way that leads to the same order will do.
     """
     if search.expanded[row]:
+        # No card is twice in a deck, so equal tops in equal places mean equal piles.
         for pile in range(rule.piles):
             if g.top[pile] != search.positions[row].top[pile]:
                 return
     else:
         search.positions[row] = g
         legal(g, rule, True, search.masks[row])
+    # Depths of positions behind this one are not updated. They are upper bounds from now on, which
+    # is enough for `DEEPEST`: no path becomes longer than its depth says.
     search.depths[row] = search.depths[parent] + 1
     search.parents[row] = parent
     search.moves[row] = move
+    # Another arrangement of the piles has other numbers for the move that turns the card.
     if search.turns[row] > 0:
         search.turns[row] = move
 
@@ -232,6 +238,8 @@ def _expand(row, rule, free, until, search):
     for move in range(rule.actions):
         if (search.masks[row, move >> 3] >> np.uint64(8 * (move & 7))) & _ONE == 0:
             continue
+        # Behind a deal the hidden card would be known. The position before it is a stop instead
+        # (`turns` is 0).
         if until == UNTIL_HIDDEN and rule.source[move] == STOCK:
             continue
         if count == state.most:
@@ -244,6 +252,8 @@ def _expand(row, rule, free, until, search):
         if turned:  # by a refill: play it without, so that the hidden card stays hidden
             search.positions[count] = search.positions[row]
             play(reached, free, move)
+        # Finds the position, or enters it as row `count`. Positions that differ only in the order
+        # of the piles are one, which keeps the search small.
         met = _met(position_key(reached, rule), count, search)
         if met != count:
             if search.depths[row] + 1 < search.depths[met]:
@@ -265,6 +275,7 @@ def write_path(row, parents, moves, path):
         parents: of the search, as are ``moves``.
         path: integers, with room for `DEEPEST` + 1.
     """
+    # Collected from the end, then reversed. Shorter paths found later (`_shorten`) are in already.
     length = 0
     while row > 0:
         path[length] = moves[row]

@@ -108,7 +108,7 @@ def held(expansions: int) -> int:
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
     """Buffers for searches with at most this many expansions."""
     return Scratch(
-        new_search(rules, max(held(expansions), 2)),
+        new_search(rules, max(held(expansions), 2)),  # `keys_of` uses two rows
         new_features(),
         np.zeros(1, SHOWN),
         new_masks(1, rules)[0],
@@ -137,15 +137,20 @@ def _offer(g, i, buffers, settings, scratch):
         g, rule, settings.free[0], until, settings.order, settings.expansions, search
     )
     most = buffers.masks.shape[1]
+    # A search that was cut off may have met no position at which to stop. It offers positions on
+    # the way then, because a game without candidates would count as lost.
     found = choose(count, search, scratch.chosen, most, not complete)
     for k in range(found):
         row = scratch.chosen[k]
         buffers.rows[i, k] = row
+        # Before a hidden card is dealt, the candidate is the position and the deal is added. Once
+        # all is seen, the path to the candidate has any deal in it.
         buffers.deals[i, k] = not all_seen and search.turns[row] == 0
         _observe(
             search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
         )
     # The search is shared by all games of a thread, so each game keeps how its rows are reached.
+    # Two small numbers a row are enough; the positions would take fifty times the memory.
     if found:
         for row in range(count):
             buffers.parents[i, row] = search.parents[row]
@@ -163,6 +168,7 @@ def _advance(i, buffers, settings, scratch, opening):
     g = buffers.games[i]
     rule = settings.rules[0]
     found = 0
+    # If only moves that rename spaces are left, the game is over.
     if legal(g, rule, True, scratch.words[0]):
         if settings.endings == SEARCH and nothing_hidden(g, rule):
             if opening:
@@ -170,7 +176,7 @@ def _advance(i, buffers, settings, scratch, opening):
                 buffers.rows[i, 0] = 0
                 buffers.deals[i, 0] = False
                 _observe(g, rule, settings.observation, scratch, buffers.observations[i, 0])
-            else:
+            else:  # no candidates are left then, so the episode ends below
                 _finish(g, i, buffers, settings, scratch)
         else:
             found = _offer(g, i, buffers, settings, scratch)
@@ -193,6 +199,7 @@ def _finish(g, i, buffers, settings, scratch):
     search = scratch.search
     expansions = settings.ending_expansions
     row = find_win(g, rule, settings.order, np.int64(HELD * expansions), expansions, search)
+    # Played move by move, not copied from the search: the environment reports the moves.
     length = write_path(row, search.parents, search.moves, scratch.path)
     for k in range(length):
         _play(g, i, rule, scratch.path[k], buffers)
@@ -217,10 +224,11 @@ def _take(i, action, buffers, settings, scratch):
     row = np.int64(buffers.rows[i, action])
     deals = buffers.deals[i, action]
     length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
+    # Under the full rules: where the search left a refill out, it turns its card now.
     for k in range(length):
         _play(g, i, rule, scratch.path[k], buffers)
     if deals:
-        _play(g, i, rule, 0, buffers)
+        _play(g, i, rule, 0, buffers)  # move 0 is the deal
 
 
 @jit
@@ -330,6 +338,8 @@ def derive_all(bundle):
         g = buffers.games[i]
         derive_episode(g, settings.rules[0], buffers.episodes[i])
         buffers.played[i] = -1
+        # `_advance` clears only the rows that the mask says are in use, and here the mask may be
+        # that of another state.
         buffers.masks[i] = 0
         buffers.observations[i] = 0
         _advance(i, buffers, settings, scratch, g.moves == 0)
@@ -356,8 +366,10 @@ def keys_of(bundle, keys):
             length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
             game[0] = buffers.games[i]
             for step in range(length):
-                game[1] = game[0]
+                game[1] = game[0]  # in the end, the position before the last move
                 play(game[0], settings.rules[0], scratch.path[step])
+            # A path may turn a hidden card only by a refill, and only in its last move. The
+            # candidate is the position without that refill.
             turned = not buffers.deals[i, k] and game[0].dealt != buffers.games[i].dealt
             if turned and not nothing_hidden(buffers.games[i], settings.rules[0]):
                 game[0] = game[1]
@@ -384,6 +396,8 @@ def turns_of(bundle, before, after, moves, keys, ended):
                 keys[i] = position_key(after[i], rule)
                 ended[i] = True
         elif after[i].dealt != before[i].dealt:
+            # A deal ends the decision for the position before it; a refill ends that for the
+            # position after the move, without the refill.
             if rule.source[moves[i]] != STOCK:
                 play(before[i], settings.free[0], moves[i])
             keys[i] = position_key(before[i], rule)

@@ -132,10 +132,13 @@ def expand(problem, limits, arrays):
                 kernel.play(g, rule, move)
                 state.positions += 1
                 before = state.lines  # to forget the line of a position that is not kept
+                # The budget is spent and the solver gives up, so this position may stay half
+                # expanded. A search that continued here would miss the rest of its moves.
                 if state.positions > limits.last:
                     state.positions = limits.last
                     return
                 line = note_move(state, lines, ends[here], move)
+                # Safe moves lose nothing, so the positions in between need not be searched.
                 line = play_safe_and_note(g, rule, frame, state, lines, line)
                 if kernel.is_won(g, rule):
                     state.status = WON
@@ -145,6 +148,8 @@ def expand(problem, limits, arrays):
                     state.lines = before
                     continue
                 state.entered += 1
+                # Arrangements of the same cards mostly share their fate. A few of each leave room
+                # for positions with other cards.
                 if tally(same_cards, unarranged, _1) > limits.arrangements:
                     state.left_out = True
                     state.lines = before
@@ -153,6 +158,7 @@ def expand(problem, limits, arrays):
                 if is_lost:  # a proof, so nothing is left out
                     state.lines = before
                     continue
+                # Layers keep positions comparable: a score says little across different stocks.
                 if layer_of(g) > state.layer:
                     later_games[state.later] = g
                     later_scores[state.later] = score
@@ -170,6 +176,7 @@ def expand(problem, limits, arrays):
 def _enter_layer(problem, arrays):
     """Enter the positions that a layer starts with into its heap and tables."""
     state, games = arrays.state[0], arrays.pool.games
+    # In the tables too, so that a move that leads back to one of them is recognized.
     for i in range(state.pool):
         arranged, unarranged = position_keys(games[i], problem.rules[0])
         tally(arrays.seen, arranged, _1)
@@ -209,6 +216,8 @@ class Beam:
         self._width, self._arrangements, self._memory = width, arrangements, memory
         self._all_moves = all_moves(rules)
         self._problem = Problem(kernel.compile_rules(rules), frames, weights)
+        # Small at first, because many deals need little; large enough for several expansions. So an
+        # array that has no room for one more is full enough for `_make_room` to double it.
         room = 4 * len(self._all_moves) + 8 * min(width, 1000)
         entries = _power_of_two(4 * room)
         self._arrays = BeamArrays(
@@ -231,6 +240,7 @@ class Beam:
         return self._arrays.state[0]
 
     def _start_layer(self) -> None:
+        # Positions of earlier layers do not come again, so the old keys are of no use.
         for table in (self._arrays.seen, self._arrays.same_cards):
             table.view(np.uint64).fill(0)
         _enter_layer(self._problem, self._arrays)
@@ -284,13 +294,14 @@ class Beam:
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
         if len(chosen) > self._width:
             state["left_out"] = True
+            # Not sorted: the heap of the layer orders them.
             best = np.argpartition(-later.scores[chosen], self._width)[: self._width]
             chosen = chosen[best]
         state["pool"], state["later"] = len(chosen), len(others)
         while len(self._arrays.pool.games) < len(chosen):
             self._grow_pool()
         take(self._arrays.pool, later, chosen)
-        take(later, later, others)
+        take(later, later, others)  # in place: NumPy copies the chosen rows before it writes any
         self._start_layer()
 
     def _make_room(self) -> None:
@@ -299,6 +310,7 @@ class Beam:
         growing = (
             arrays.lines, arrays.seen, arrays.same_cards, *arrays.pool, arrays.heap, *arrays.later
         )  # fmt: skip
+        # As if all of them doubled: an upper bound that needs no bookkeeping.
         if 2 * sum(array.nbytes for array in growing) > self._memory:
             raise OutOfMemory
         if 2 * state["pool"] > len(arrays.pool.games):

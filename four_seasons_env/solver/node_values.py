@@ -94,6 +94,8 @@ def make_puzzle(
     where = np.zeros(53, np.uint8)
     where[deck] = np.arange(len(deck))
     waste = [int(where[card]) for card in cards_at(record, WASTE)]
+    # Cards before the first in waste or stock never move through the waste again, so keys leave out
+    # their positions: a key has room for `KEY_POSITIONS` only.
     first = min([int(record["dealt"]), *waste])
     if not frames[0]["one_way"] or len(deck) - first > KEY_POSITIONS:
         return None
@@ -113,6 +115,7 @@ class Nodes(NamedTuple):
 @jit
 def _slot(nodes, key):
     """Where in the table a key is, or is to be."""
+    # Mixed, because the low bits of a key are the oldest waste cards, which many nodes share.
     last = np.uint64(len(nodes.table) - 1)
     at = mix(key) & last
     while nodes.table[at] != NONE and nodes.all[nodes.table[at]].key != key:
@@ -132,6 +135,7 @@ def score_node(waste, tableau, stock, up, puzzle, frame):
     never = never_up(left, reached | up)
     above = ZERO
     lying = tableau
+    # The waste is played off in thought, from the top: the top card has the highest position.
     size = above_next = parked = 0
     inversions = suit_inversions = np.int64(0)
     needed = piles_needed(tableau, tableau, frame)
@@ -150,10 +154,14 @@ def score_node(waste, tableau, stock, up, puzzle, frame):
         lying |= bit
         reached |= bit
         own = never & suit
+        # If this is the lowest card of its suit that was out of reach, all below it can be up by
+        # now, and it goes up too. Other cards above it may be free then. If not, it must be parked.
         if own & (~own + ONE) == bit:
             never = never_up(left, reached | up)
         else:
             parked += 1
+            # Hosts may be any cards reached so far, which is generous: the bound stays a proof. The
+            # card itself has just moved and lies uncovered.
             worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
         above |= bit
         size += 1
@@ -178,11 +186,13 @@ def score_node(waste, tableau, stock, up, puzzle, frame):
 @jit
 def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     """The number of a node, entered if it is new; NONE if there is no room."""
+    # The tableau is not part of the key: it holds the cards dealt that are neither in the waste nor
+    # up.
     key = relaxed_key(waste, up, dealt, puzzle.first)
     at = _slot(nodes, key)
     count = nodes.used[0]
     if nodes.table[at] != NONE or count == len(nodes.all):
-        return nodes.table[at]
+        return nodes.table[at]  # NONE where there is no room: the slot is empty
     nodes.table[at] = count
     nodes.used[0] += 1
     stock = bit_set(puzzle.deck, dealt, puzzle.size)
@@ -222,12 +232,13 @@ def _follow(nodes, parent, waste, tableau, up, dealt, puzzle, frame):
     """Enter a node, its safe cards up, as a child; its number if it is new and alive, or NONE."""
     if frame.safe:
         waste, tableau, up = play_safe_cards(waste, tableau, up, puzzle.deck, frame)
-    before = nodes.used[0]
+    before = nodes.used[0]  # a node with this number or a greater one is new
     child = WIN
     if up != frame.cards:
         child = _node(nodes, waste, tableau, up, dealt, puzzle, frame)
         if child == NONE or nodes.all[child].value == DEAD:
             return NONE
+    # Noted as a child even if it has been met before: the lines through it count for each parent.
     children = nodes.all[parent].children
     slot = 0
     while children[slot] != NONE:
@@ -257,6 +268,8 @@ def _expand(nodes, here, heads, after, puzzle, frame):
     for i in range(relaxed_moves(start, puzzle.deck, puzzle.size, puzzle.piles, frame, after)):
         each = after[i]
         child = _follow(nodes, here, each.waste, each.tableau, each.up, each.dealt, puzzle, frame)
+        # One move at most deals a card; all others lead to a greater order in this layer, so their
+        # lists have not been worked off yet.
         if each.dealt > node.dealt:
             later = child
         elif child != NONE:
@@ -278,6 +291,7 @@ def set_values(nodes, puzzle, frame, width):
     later = np.empty(room, np.int64)
     heads = np.full(ORDERS, NONE, np.int64)
     size, number = nodes.used[0], 0
+    # Forwards: expand layer by layer, and note the order of visits.
     while size:
         for i in range(size):
             _link(heads, nodes, layer[i])
@@ -292,7 +306,8 @@ def set_values(nodes, puzzle, frame, width):
                 if child != NONE:
                     later[coming] = child
                     coming += 1
-        # The best nodes make the next layer. Ties at the limit are left out, whichever came first.
+        # The best nodes make the next layer. Ties at the limit are all left out: which one came
+        # first says nothing about the nodes.
         scores = np.empty(coming, np.float64)
         for i in range(coming):
             scores[i] = -nodes.all[later[i]].score
@@ -302,7 +317,9 @@ def set_values(nodes, puzzle, frame, width):
             if scores[i] < most:
                 layer[size] = later[i]
                 size += 1
-    for i in range(number - 1, -1, -1):  # children come after their parents
+    # Backwards: count the lines that win. Children come after their parents, so their values are
+    # known. Nodes that the width has cut off have 0.
+    for i in range(number - 1, -1, -1):
         node = nodes.all[visited[i]]
         lines = 0.0
         for child in node.children:
@@ -310,6 +327,8 @@ def set_values(nodes, puzzle, frame, width):
                 lines += 1
             elif child != NONE:
                 lines += max(nodes.all[child].value, 0.0)
+        # Lines through full piles count less. The relaxed game ignores arrangements, and with few
+        # piles left over the real game often has none that follows the line.
         spare = puzzle.piles - piles_needed(node.tableau, node.tableau, frame)
         discount = puzzle.discounts[min(spare, len(puzzle.discounts) - 1)]
-        node.value = min(lines * discount, _MOST)
+        node.value = min(lines * discount, _MOST)  # lines multiply from layer to layer; stay finite

@@ -76,6 +76,7 @@ def waste_is_stuck(here, proof, frame):
     never = never_up(left, reached)
     lying = here.tableau
     waste = here.waste
+    # From the top of the waste: the top card has the highest position in the deck.
     while waste:
         position = highest(waste)
         waste ^= ONE << position
@@ -83,9 +84,12 @@ def waste_is_stuck(here, proof, frame):
         card = ONE << place
         lying |= card
         own = never & (SUIT << (place & _3))
-        if own & (~own + ONE) == card:  # it can go up
+        # x & -x is the lowest bit. The lowest card of its suit that was out of reach can go up once
+        # it is reached, and may free others; `never` is computed again.
+        if own & (~own + ONE) == card:
             reached |= card
             never = never_up(left, reached)
+        # The card must be parked. It lies uncovered then, so it is not yet among the hosts.
         elif piles_needed(lying & never, reached & ~here.up, frame) > proof.piles:
             return True
         else:
@@ -104,6 +108,7 @@ def _enter(before, stack, table, proof, frame):
     waste, tableau, up = play_safe_cards(before.waste, before.tableau, before.up, proof.deck, frame)
     if up == frame.cards:
         return True
+    # Positions are entered after their safe cards are up, so more of them coincide.
     if is_new(table, relaxed_key(waste, up, before.dealt, proof.first)):
         proof.seen += 1
         here = Relaxed(waste, tableau, before.stock, up, before.dealt)
@@ -134,12 +139,15 @@ def search(proofs, frames, stack, table, quota):
         if proof.waiting == 0:
             proof.status = LOST
             return
+        # Before a position leaves the stack, so that nothing is lost when the table is full: after
+        # `grow_table` the search continues as if it had not stopped.
         if proof.seen + MOST_RELAXED_MOVES > room:
             proof.status = FULL
             return
         proof.waiting -= 1
         proof.positions += 1
         entry = stack[proof.waiting]
+        # Copied out of the stack, whose free rows the successors overwrite.
         here = entry.waste, entry.tableau, entry.up, entry.dealt
         dealt = entry.dealt
         stock = bit_set(proof.deck, dealt, proof.size)
@@ -151,7 +159,7 @@ def search(proofs, frames, stack, table, quota):
                 left ^= ONE << np.uint64(proof.deck[dealt])
             position = Relaxed(each.waste, each.tableau, left, each.up, each.dealt)
             won |= _enter(position, stack, table, proof, frame)
-        if won:
+        if won:  # the relaxed game only: it proves neither a win nor a loss of the real one
             proof.status = RELAXED_WIN
             return
 
@@ -205,6 +213,7 @@ class Proof:
     def go_on(self, quota: int) -> None:
         """Continue the search; expand ``quota`` positions at most."""
         search(self._proofs, self._frames, self._stack, self._table, quota)
+        # Three times: the table and its double exist side by side while the keys are copied.
         if self.status == FULL and 3 * self._table.nbytes <= self._memory:
             self.grow_table()
             self._proofs["status"] = SEARCHING

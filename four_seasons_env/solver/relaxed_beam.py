@@ -89,6 +89,9 @@ def _expand_layer(arrays, nodes, rules, frames, puzzle, arrangements, bare, last
     state, pool, later = arrays.state[0], arrays.pool, arrays.later
     rule, frame = rules[0], frames[0]
     dealt = pool.games[0].dealt
+    # A list of waiting positions for each order. A move that deals no card never lowers the order
+    # (NODE field `order`), so going through the lists once, in rising order, misses no position.
+    # Unlike a heap, lists need no comparisons.
     heads = np.full(ORDERS, NONE, np.int64)  # the first waiting position of each order
     for i in range(state.pool):
         order = nodes.all[pool.nodes[i]].order
@@ -104,6 +107,8 @@ def _expand_layer(arrays, nodes, rules, frames, puzzle, arrangements, bare, last
                 while flags:
                     move = 8 * w + np.int64(lowest(flags) >> _3)
                     flags &= flags - ONE
+                    # Full arrays, or the end of the budget: the rest of the layer is dropped. This
+                    # beam never proves a loss, so it need not note that.
                     if (
                         state.pool == len(pool.games)
                         or state.later == len(later.games)
@@ -122,6 +127,8 @@ def _expand_layer(arrays, nodes, rules, frames, puzzle, arrangements, bare, last
                     if kernel.is_won(g, rule):
                         state.status = WON
                         return
+                    # NONE if there is no room for the node. It is -1, so the last node is read
+                    # then, and not used.
                     number = node_of(g, nodes, rule, puzzle, frame)
                     node = nodes.all[number]
                     most = arrangements if node.value > 0 else bare
@@ -129,7 +136,7 @@ def _expand_layer(arrays, nodes, rules, frames, puzzle, arrangements, bare, last
                         state.lines = before
                         continue
                     key, _ = position_keys(g, rule)
-                    if not is_new(arrays.seen, max(key, ONE)):
+                    if not is_new(arrays.seen, max(key, ONE)):  # 0 marks an empty slot
                         state.lines = before
                         continue
                     node.kept += 1
@@ -203,6 +210,9 @@ class RelaxedBeam:
     def go_on(self, positions: int) -> int:
         """Expand one layer, and make so many positions at most: WON, OVER or SEARCHING."""
         arrays, nodes = self._arrays, self._nodes
+        # A valuation also gives values to nodes of the layers that follow, because it searches to
+        # the end of the game. The next layers find theirs in the table; nodes that it did not meet
+        # have none.
         if self._layers % _EVERY == 0:
             nodes.used[0] = 0
             nodes.table.fill(NONE)
@@ -211,7 +221,7 @@ class RelaxedBeam:
             if self._has_values:
                 set_values(nodes, self._puzzle, self._frames[0], _VALUE_WIDTH)
         self._layers += 1
-        arrays.seen.fill(0)
+        arrays.seen.fill(0)  # no position comes again in another layer
         state = arrays.state[0]
         state["status"], state["later"] = SEARCHING, 0
         _expand_layer(
@@ -233,7 +243,9 @@ class RelaxedBeam:
             later.nodes[: state["later"]], return_inverse=True, return_counts=True
         )
         value, score = (self._nodes.all[field][numbers] for field in ("value", "score"))
-        best = np.lexsort((-score, -value))
+        best = np.lexsort((-score, -value))  # by value, then by score
+        # As many of the best nodes as fit in the width with all their positions: a node that keeps
+        # only some of its arrangements may lose the one that wins.
         kept = max(1, int(np.searchsorted(np.cumsum(counts[best]), self._width, "right")))
         is_kept = np.zeros(len(numbers), bool)
         is_kept[best[:kept]] = True

@@ -464,3 +464,10 @@ def test_the_table_of_the_record_is_true() -> None:
     }
     assert sum(int(size) for _, size, _ in rows) == kernel.GAME.itemsize
     assert f"{kernel.GAME.itemsize} bytes" in (kernel.__doc__ or "")
+    drawn = re.findall(r"^ +byte (.*)\n +\| (.*) \|", kernel.__doc__ or "", re.MULTILINE)
+    offsets, names = (row.split() for row in (drawn[0][0], drawn[0][1].replace("|", "")))
+    first_of = {"counts": "dealt"}
+    assert [int(offset) for offset in offsets] == [
+        *(fields[first_of.get(name, name)][0] for name in names),
+        kernel.GAME.itemsize,
+    ]
