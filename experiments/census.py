@@ -14,6 +14,7 @@ each lost deal, and checked: see `CERTIFICATE_COLUMNS`.
 
 from __future__ import annotations
 
+import importlib
 import math
 import time
 from collections.abc import Sequence
@@ -136,6 +137,8 @@ def take_census(run: Census) -> pd.DataFrame:
     if not LEAST_MEMORY <= run.memory < math.inf:
         raise ValueError(f"the solver gets {LEAST_MEMORY:g} GiB or more, not {run.memory:g}")
     run.workers.check()
+    if run.certify:
+        importlib.import_module("pysat")  # before the hours that solving may take
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]

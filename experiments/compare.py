@@ -46,7 +46,8 @@ class Compare:
     """Play agents on the same deals and compare them."""
 
     out: Path
-    """Folder of the results; games of the same comparison that it holds are not played again."""
+    """Folder of the results. Of a comparison that it holds, finished blocks of deals are not played
+    again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. Those with weights may have a path, or a pattern that matches several
     training seeds. A label for tables may stand in front: ppo=maskable_ppo:runs/study/ppo-*. People
@@ -173,6 +174,10 @@ def play_all(run: Compare) -> pd.DataFrame:
         if (played := player.deals_in(block))
     ]
     run_blocks(play_block, tasks, "playing", run.workers)
+    listed = {path for task in tasks for path in (task.part, task.games)}
+    for path in (run.out / "parts").rglob("*-*.*"):
+        if path not in listed:  # of a last block that has grown since
+            path.unlink()
     return collect_blocks(tasks, run.out / "results.csv")
 
 

@@ -9,6 +9,7 @@ list, and writes a report. Agents that take longer to play are shown with stored
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ def demo(run: Demo) -> Path:
     parse_deals(run.deals)
     check_minutes(minutes=run.minutes)
     check_writable(run.out)
+    importlib.import_module("torch")  # before two minutes of words and training
 
     from rich.console import Console
 

@@ -11,6 +11,7 @@ A resumed run learns what it would have learned without the interruption.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,6 +89,7 @@ def train(run: Train) -> None:
     rules, trainer = get_rules(run.rules), get_trainer(run.agent)
     settings = _read_settings(run, trainer, rules, stored)
     run = dataclasses.replace(run, steps=run.steps or trainer.steps)
+    importlib.import_module("torch")  # if it is missing, nothing has been written yet
     with alone(run.out):
         if (run.out / DONE).is_file():
             print(f"{run.out} is finished already")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.command_line import one_line, run_command
 from four_seasons_env.experiments.compare import BLOCK, GamesTask
 from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.parallel.blocks import split_deals
@@ -79,6 +79,8 @@ def verify(run: Verify) -> bool:
         print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
     _print(table, str(run.folder))
     print(f"{'verified' if clean else 'NOT verified'}: {games:,} games replayed")
+    if not clean:
+        print("to play games anew, delete their files in parts/ and compare again")
     return clean
 
 
@@ -121,7 +123,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
     games: dict[int, Record] = {}
     for task in tasks:
         for number, record, wrong in _read_games(task):
-            where = f"{task.games.name}, line {number}"
+            where = f"{task.games.name}, line {number}" if number else task.games.name
             if wrong or record is None or record.deal is None:
                 differences.append(f"{where}: {wrong}")
             elif record.deal in games:
@@ -131,7 +133,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
     deals = [deal for task in tasks for deal in task.deals]
     missing = [deal for deal in deals if deal not in games]
     if missing:
-        differences.append(f"{len(missing):,} games are missing, such as that of deal {missing[0]}")
+        differences.append(f"deals without a game: {len(missing):,}, the first is {missing[0]}")
     if rows["deal"].tolist() != deals:
         differences.append("results.csv does not have each deal of the manifest once, in order")
     told = rows.drop_duplicates("deal").set_index("deal")
@@ -139,11 +141,13 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
         if end["deal"] not in told.index:
             continue
         row = told.loc[end["deal"]]
-        differences += [
-            f"deal {end['deal']}: results.csv says {name} {row[name]}, the game says {end[name]}"
-            for name in ("won", "cards_up", "moves")
-            if row[name] != end[name]
-        ]
+        wrong = [name for name in ("won", "cards_up", "moves") if row[name] != end[name]]
+        if wrong:
+            stated = ", ".join(f"{name} {row[name]}" for name in wrong)
+            true = ", ".join(f"{name} {end[name]}" for name in wrong)
+            differences.append(
+                f"deal {end['deal']}: results.csv says {stated}; the game says {true}"
+            )
     return len(games), differences
 
 
@@ -160,7 +164,7 @@ def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | Non
             except RecordError as error:
                 yield number, None, str(error)
     except (OSError, RecordError) as error:
-        yield number, None, str(error)
+        yield number, None, one_line(error)
 
 
 def _what_is_wrong(record: Record, task: GamesTask) -> str | None:

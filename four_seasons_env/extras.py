@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+_AGENTS = ("msgspec", "safetensors")
 _MODULES = {
-    "agents": ("msgspec", "safetensors"),
-    "play": ("rich", "starlette", "uvicorn"),
+    "agents": _AGENTS,
+    "play": (*_AGENTS, "rich", "starlette", "uvicorn"),
     "render": ("moviepy", "pygame"),
     "solver": ("pysat",),
-    "train": ("sb3_contrib", "stable_baselines3", "tensorboard", "torch", "yaml"),
-    "experiments": ("joblib", "matplotlib", "pandas", "scipy", "tyro"),
+    "train": (*_AGENTS, "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "yaml"),
+    "experiments": (
+        *_AGENTS,
+        *("filelock", "joblib", "matplotlib", "pandas", "rich", "scipy", "tyro", "yaml"),
+    ),
     "dask": ("dask", "distributed"),
     "ray": ("ray",),
 }
 
 
-def missing_extra(what: str, error: ModuleNotFoundError, extra: str | None = None) -> ImportError:
+def missing_extra(what: str, error: ModuleNotFoundError, extras: str = "") -> ImportError:
     """Explain a module that is not installed.
 
     Args:
         what: needs the module; the subject of the message.
         error: the failed import.
-        extra: the extra to name; by default, the one that installs the module.
+        extras: what it is known to need, separated by commas; named if they install the module.
 
     Returns:
         An error whose message names the extra to install; ``error`` itself if the module belongs to
@@ -30,7 +34,7 @@ def missing_extra(what: str, error: ModuleNotFoundError, extra: str | None = Non
     homes = [name for name, modules in _MODULES.items() if module in modules]
     if not homes:
         return error
-    extra = extra or homes[0]
+    extra = extras if set(homes) & set(extras.split(",")) else homes[0]
     return ImportError(
         f"{what} needs the extra \"{extra}\": pip install 'four-seasons-env[{extra}]'"
     )

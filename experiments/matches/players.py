@@ -257,12 +257,25 @@ def _policy_in(path: Path) -> Path:
 
 
 def check_distinct(players: list[Player]) -> None:
-    """Reject two players that look the same in a table."""
+    """Reject players that look the same in a table, and two agents under one label."""
     seen: dict[tuple[str, str, int | None], Player] = {}
+    named: dict[str, Player] = {}
     for player in players:
+        first = named.setdefault(player.agent, player)
+        if _algorithm(first) != _algorithm(player):
+            raise ValueError(
+                f"{first.name} and {player.name} are both {player.agent!r}: give one another "
+                f"label, as in other={player.name}"
+            )
         if player.key in seen:
             raise ValueError(
                 f"{seen[player.key].name} and {player.name} are both {player.agent!r} of training "
                 f"seed {player.train_seed}: give one another label, as in other={player.name}"
             )
         seen[player.key] = player
+
+
+def _algorithm(player: Player) -> tuple[str, str]:
+    """What the training seeds under one label have in common: agent and options, without a path."""
+    name, at, options = player.name.partition("@")
+    return name.partition(":")[0] if player.train_seed is not None else name, at + options

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
+
+_MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
 
 
 @dataclass(frozen=True)
@@ -23,15 +26,17 @@ class Workers:
     this machine."""
 
     def check(self) -> None:
-        """Reject a cluster without a backend for it, or no jobs at all.
+        """Reject a cluster without a backend for it, no jobs at all, or a missing backend.
 
         Raises:
             ValueError: saying which.
+            ModuleNotFoundError: if the backend is not installed.
         """
         if self.n_jobs < 1 and self.n_jobs != -1:
             raise ValueError(f"--n-jobs is 1 or more, or -1 for one per core: not {self.n_jobs}")
         if self.cluster is not None and self.backend == "loky":
             raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
+        importlib.import_module(_MODULES[self.backend])
 
     @property
     def reports_each_task(self) -> bool:

@@ -15,8 +15,6 @@ from four_seasons_env.play.records import append_record
 from four_seasons_env.play.session import Keep
 from four_seasons_env.rules import get_rules
 
-_MISSING = "to play, install the extra: pip install 'four-seasons-env[play]' (missing: {})"
-
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
@@ -79,8 +77,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         else:
             asked = {"rules": rules.name} | ({} if deal is None else {"deal": deal})
             _serve(f"?{urlencode(asked)}", options.host, options.port, not options.no_browser, keep)
-    except ModuleNotFoundError as error:
-        sys.exit("error: " + _MISSING.format(error.name))
     except KeyboardInterrupt:
         pass
 

@@ -62,6 +62,8 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("compare", ["--agents", "random", "--n-jobs", "-7"], "--n-jobs is 1 or more"),
         ("compare", ["--agents", "random", "--deals", "abc"], "deals are given as '0-9999'"),
         ("compare", ["--agents", "random", "random"], "give one another label"),
+        ("compare", ["--agents", "x=heuristic", "x=maskable_ppo"], "are both 'x'"),
+        ("compare", ["--agents", "x=random", "x=greedy"], "are both 'x'"),
         ("compare", ["--agents", "random", "--census", "nowhere"], "nowhere holds no census"),
         ("census", ["--seconds", "0"], "more than 0 seconds"),
         ("census", ["--seconds", "nan"], "more than 0 seconds"),

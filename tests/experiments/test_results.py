@@ -84,6 +84,8 @@ def test_a_comparison_may_grow_by_agents_rule_sets_and_deals(tmp_path: Path) -> 
     assert kept.stat().st_mtime_ns == before
     more = play_all(replace(grown, deals=f"{TRAIN_FROM}-{TRAIN_FROM + 19}"))
     assert len(more) == len(read_results(tmp_path)) == 80
+    parts = [pd.read_csv(path) for path in tmp_path.glob("parts/*/*/*.csv")]
+    assert sum(map(len, parts)) == 80, "files of blocks that have grown are deleted"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 0}', "\0", '"text"'])

@@ -134,8 +134,8 @@ def broken_off(path: Path) -> None:
     [
         (cut, "is damaged after line"),
         (no_gzip, "is damaged after line 0"),
-        (gone, "20 games are missing, such as that of deal 4294967296"),
-        (one_less, "1 games are missing, such as that of deal 4294967315"),
+        (gone, "deals without a game: 20, the first is 4294967296"),
+        (one_less, "deals without a game: 1, the first is 4294967315"),
         (doubled, "line 21: deal 4294967299 is there twice"),
         (changed(rules="czarina"), "line 3: "),
         (changed(deal=5), "line 3: "),
@@ -158,7 +158,7 @@ def test_edited_and_missing_games_are_found(
 def test_games_of_another_player_are_found(folder: Path, capsys) -> None:
     own, others = games_in(folder), games_in(folder, "greedy")
     forge(own, [line.replace("greedy", "heuristic") for line in lines_of(others)])
-    assert "results.csv says moves" in differences(folder, capsys)
+    assert "results.csv says won True, cards_up 52" in differences(folder, capsys)
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -176,9 +176,9 @@ def with_value(column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFr
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (with_value("won", True), "results.csv says won True, the game says False"),
-        (with_value("cards_up", 52), "results.csv says cards_up 52, the game says"),
-        (with_value("moves", 1), "results.csv says moves 1, the game says"),
+        (with_value("won", True), "results.csv says won True; the game says won False"),
+        (with_value("cards_up", 52), "results.csv says cards_up 52; the game says"),
+        (with_value("moves", 1), "results.csv says moves 1; the game says"),
         (with_value("deal", 17), "does not have each deal of the manifest once"),
         (with_value("deal", TRAIN_FROM + 19), "does not have each deal of the manifest once"),
         (with_value("agent", "ada"), "which the manifest does not name"),
@@ -259,7 +259,7 @@ def test_sealed_deals_are_verified(tmp_path: Path, capsys) -> None:
     assert list(results["deal"]) == list(read_manifest(tmp_path).sealed)
     assert verify(Verify(tmp_path))
     one_less(games_in(tmp_path))
-    assert "1 games are missing" in differences(tmp_path, capsys)
+    assert "deals without a game: 1" in differences(tmp_path, capsys)
 
 
 def test_rule_sets_and_blocks_are_verified(tmp_path: Path, monkeypatch, capsys) -> None:

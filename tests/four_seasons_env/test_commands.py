@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from four_seasons_env import __main__ as module
+from four_seasons_env.extras import missing_extra
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
@@ -47,3 +48,27 @@ def test_an_error_is_one_line(arguments: list[str], message: str, monkeypatch, c
     assert stopped.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("module_name", "extras", "named"),
+    [
+        ("pandas", "experiments", "experiments"),
+        ("msgspec.json", "experiments", "experiments"),
+        ("torch", "experiments,train", "experiments,train"),
+        ("distributed", "experiments", "dask"),
+        ("pysat.solvers", "experiments", "solver"),
+        ("torch", "", "train"),
+    ],
+)
+def test_the_extra_that_is_named_installs_the_module(
+    module_name: str, extras: str, named: str
+) -> None:
+    error = ModuleNotFoundError(name=module_name)
+    told = str(missing_extra("compare", error, extras))
+    assert told == f"compare needs the extra \"{named}\": pip install 'four-seasons-env[{named}]'"
+
+
+def test_a_module_of_no_extra_is_not_explained() -> None:
+    error = ModuleNotFoundError(name="my_package")
+    assert missing_extra("compare", error, "experiments") is error
