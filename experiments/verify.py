@@ -141,10 +141,10 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
         if end["deal"] not in told.index:
             continue
         row = told.loc[end["deal"]]
-        wrong = [name for name in ("won", "cards_up", "moves") if row[name] != end[name]]
-        if wrong:
-            stated = ", ".join(f"{name} {row[name]}" for name in wrong)
-            true = ", ".join(f"{name} {end[name]}" for name in wrong)
+        unlike = [name for name in ("won", "cards_up", "moves") if row[name] != end[name]]
+        if unlike:
+            stated = ", ".join(f"{name} {row[name]}" for name in unlike)
+            true = ", ".join(f"{name} {end[name]}" for name in unlike)
             differences.append(
                 f"deal {end['deal']}: results.csv says {stated}; the game says {true}"
             )
