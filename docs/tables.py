@@ -172,7 +172,7 @@ def rates() -> pd.DataFrame:
 def leaderboard() -> pd.DataFrame:
     """The stored rows, those that won most first."""
     rows = stored("leaderboard").sort_values("win_rate", ascending=False)
-    return rows.assign(won=win_rates(rows), digest=rows["digest"].str[:8])
+    return rows.assign(won=win_rates(rows))
 
 
 def ratios() -> pd.DataFrame:
@@ -311,9 +311,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "rules | agent | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
      "{rules} | {agent} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
     ("docs/leaderboard.md", "leaderboard", leaderboard,
-     "agent | made of | observation | deals | won % [95%] | ms/game | verified",
-     "{agent} | {kind} | {observation} | {which} | {won} | {ms_per_game:.2f} "
-     "| {games:,} games, `{digest}`"),
+     "agent | made of | observation | deals | won % [95%] | ms/game | games replayed",
+     "{agent} | {kind} | {observation} | {which} | {won} | {ms_per_game:.2f} | {games:,}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
      "library | tested | environment | lines of glue | masks in training | steps | cards up",
      "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "
