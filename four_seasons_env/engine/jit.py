@@ -1,4 +1,7 @@
-"""How functions are compiled: by Numba, with a cache on disk that is never stale."""
+"""Compile functions with Numba, and cache the machine code on disk.
+
+Cached code is compiled again when its file, or a file that it imports at the top level, has changed.
+"""
 
 from __future__ import annotations
 
