@@ -1,6 +1,6 @@
 """Compile functions with Numba, and cache the machine code on disk.
 
-Cached code is compiled again when its file, or a file that it imports at the top level, has changed.
+Cached code is compiled again if its file has changed, or a file that it imports at the top level.
 """
 
 from __future__ import annotations
