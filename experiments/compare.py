@@ -67,6 +67,9 @@ class Compare:
     """Open zips of Stable-Baselines3, which can run any code."""
     record: bool = False
     """Store the moves of every game, so that `four-seasons verify` can replay it."""
+    luck: bool = False
+    """Measure the luck of every game: win rates without most of the luck, and a test for peeking.
+    It takes some 0.2 seconds a game."""
     census: Path = CENSUS
     """A folder of `four-seasons census`: if it has all the deals, the table shows how many can be
     won at all. By default that of the test deals."""
@@ -80,6 +83,7 @@ class GamesTask(Block):
     player: Player
     seed: int
     record: bool = False
+    luck: bool = False
 
     @property
     def folder(self) -> str:
@@ -92,8 +96,10 @@ class GamesTask(Block):
         return self.part.with_suffix(".jsonl.gz")
 
     def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
-        """The deals to play: all, unless the block's results, and games, are whole."""
+        """The deals to play: all, unless the block's results, games and luck are whole."""
         if self.record and not self._has_games():
+            return self.deals
+        if self.luck and (stored is None or "luck" not in stored):
             return self.deals
         return super().left(stored)
 
@@ -117,9 +123,15 @@ def play_block(task: GamesTask) -> None:
     results["play"] = player.play
     results["rules"] = rules.name
     results["train_seed"] = player.train_seed
+    columns = list(COLUMNS)
+    if task.luck:
+        from four_seasons_env.experiments.matches.luck import LUCK, luck_of
+
+        results[list(LUCK)] = luck_of(games)
+        columns += LUCK
     if task.record:
         write_atomically(task.games, to_lines(games))
-    task.write(results[list(COLUMNS)])
+    task.write(results[columns])
 
 
 def _check(run: Compare) -> list[str]:
@@ -164,10 +176,13 @@ def play_all(run: Compare) -> pd.DataFrame:
         rules: find_all_players(run.agents, rules, run.play, run.trust, deals)
         for rules in rule_sets
     }
-    manifest = open_comparison(run.out, players, run.deals, run.seed, run.record)
+    luck = {rules: _luck_by(rules) for rules in rule_sets} if run.luck else {}
+    manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
     blocks = split_deals(manifest.sealed or run.deals, BLOCK)
     tasks = [
-        GamesTask(run.out, rules, played, player, run.seed, manifest.recorded)
+        GamesTask(
+            run.out, rules, played, player, run.seed, manifest.recorded, rules in manifest.luck
+        )
         for rules in rule_sets
         for player in players[rules]
         for block in blocks
@@ -179,6 +194,13 @@ def play_all(run: Compare) -> pd.DataFrame:
         if path.is_file() and path not in listed:  # of a last block that has grown since
             path.unlink()
     return collect_blocks(tasks, run.out / "results.csv")
+
+
+def _luck_by(rules: str) -> str:
+    """What the luck of games is measured by."""
+    from four_seasons_env.experiments.matches.luck import meter_for
+
+    return meter_for(get_rules(rules)).name
 
 
 def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
@@ -199,6 +221,7 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
         as_text,
         deals_as_text,
         improvements,
+        luck_as_text,
         summarise_seeds,
     )
 
@@ -218,6 +241,9 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
         plots.plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
         plots.plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     print_table(cells[[name for name in BRIEF if name in cells]], deals_as_text(results))
+    luck = luck_as_text(summary)
+    if len(luck):
+        print_table(luck, "without the luck of the cards")
     print(f"saved in {run.out}: results.csv (a row per game), summary.csv, table.md, plots")
 
 

@@ -46,6 +46,8 @@ class Manifest:
     """Seed of the agents' chance and of the stock's reshuffles."""
     recorded: bool = False
     """Whether the moves of all games are stored."""
+    luck: dict[str, str] = field(default_factory=dict)
+    """What the luck of all games is measured by, for each rule set; empty if it is not."""
     version: str = four_seasons_env.__version__
     origin: dict[str, Any] = field(default_factory=provenance)
     """Command, versions, machine and git state of the latest run."""
@@ -93,7 +95,12 @@ def sealed_deals(count: int) -> tuple[int, ...]:
 
 
 def open_comparison(
-    out: Path, players: dict[str, list[Player]], deals: str, seed: int, record: bool
+    out: Path,
+    players: dict[str, list[Player]],
+    deals: str,
+    seed: int,
+    record: bool,
+    luck: dict[str, str] | None = None,
 ) -> Manifest:
     """Write the manifest of a comparison, new or grown, and return it.
 
@@ -103,6 +110,7 @@ def open_comparison(
         deals: a range of deals, or "sealed:COUNT", which are drawn now if the folder is new.
         seed: of the agents' chance and of the reshuffles.
         record: store the moves of all games; a folder that does so keeps doing so.
+        luck: what the luck of all games is measured by, for each rule set.
 
     Raises:
         ValueError: naming the first difference, if the folder holds a comparison that this one
@@ -111,13 +119,17 @@ def open_comparison(
     found = read_manifest(out) if (out / MANIFEST).is_file() else None
     count = sealed_count(deals)
     manifest = Manifest(
-        {rules: [_entry(each) for each in own] for rules, own in players.items()}, deals, seed=seed
+        {rules: [_entry(each) for each in own] for rules, own in players.items()},
+        deals,
+        seed=seed,
+        luck=luck or {},
     )
     if found is not None:
         difference = _difference(found, manifest)
         if difference:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
         manifest.sealed, manifest.recorded = found.sealed, found.recorded
+        manifest.luck = found.luck | manifest.luck
     elif count:
         manifest.sealed = sealed_deals(count)
     manifest.recorded |= record
@@ -136,6 +148,9 @@ def _difference(found: Manifest, now: Manifest) -> str | None:
         return f"of version {found.version}, not {now.version}"
     if found.seed != now.seed:
         return f"with seed {found.seed}, not {now.seed}"
+    for rules, name in found.luck.items():
+        if now.luck.get(rules, name) != name:
+            return f"with luck by {name}, not {now.luck[rules]}"
     if found.sealed or sealed_count(now.deals):
         if found.deals != now.deals:
             return f"on the deals {found.deals}, not {now.deals}"

@@ -32,6 +32,7 @@ from four_seasons_env.experiments.statistics.summary import (
     as_text,
     deals_as_text,
     improvements,
+    luck_as_text,
     ranked,
     summarise_seeds,
     wins_by_label,
@@ -64,6 +65,13 @@ _NOTES = (
     "run of reversible moves. Times are an agent's own, with a thousand games side by side on one "
     "core. The Markdown file of this page has more columns: the interquartile mean over seeds "
     "(IQM), the p of McNemar's exact test (of several seeds the largest), and cards up."
+)
+
+_LUCK_NOTE = (
+    "Luck-adjusted win rates leave out most of the luck of the cards, and have the mean of the "
+    "plain ones; worth deals is how many deals the plain result would need for the same certainty. "
+    "Luck z is the luck of the turned cards over its standard deviation, and luck p the chance "
+    "that a player who does not know the hidden cards has as much."
 )
 
 _STORED_NOTE = (
@@ -166,6 +174,10 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         page.heading(title)
         page.table(as_text(ranked(summary)), BRIEF)
         page.note(_NOTES)
+        luck = luck_as_text(ranked(summary))
+        if len(luck):
+            page.table(luck)
+            page.note(_LUCK_NOTE)
         if "source" in summary:
             page.note(_STORED_NOTE)
         if CEILING in set(summary["agent"]):

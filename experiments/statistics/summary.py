@@ -21,6 +21,7 @@ from scipy import stats
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.ceiling import CEILING
+from four_seasons_env.experiments.statistics.luck import luck_columns, with_adjusted
 
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -30,6 +31,9 @@ BASELINE = "heuristic"
 
 NOW, STORED = "now", "stored"
 """Origin of a row, in tables that have both: played now, or stored results."""
+
+ADJUSTED = "won % luck-adjusted [95%]"
+_ON_LUCK = ("rules", "agent", "play", "won % [95%]", ADJUSTED, "worth deals", "luck z", "luck p")
 
 BRIEF = (
     *("rules", "agent", "made of", "play", "played", "deals", "seeds", "won % [95%]"),
@@ -48,12 +52,17 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
     _high), and p_value (exact McNemar test; of several seeds the largest). Those are missing for
     the baseline itself and where it has not played all of the deals.
 
+    Where luck was measured, also adjusted, the luck-adjusted win rate, with adjusted_low,
+    adjusted_high and adjusted_difference, and equivalent_deals, luck_z and luck_p
+    (`four_seasons_env.experiments.statistics.luck`).
+
     Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
     crossed bootstrap (`crossed_interval`), as for cards up and the differences.
 
     Raises:
         ValueError: if the seeds of an agent have not played the same deals.
     """
+    results = with_adjusted(results)
     return pd.DataFrame(
         _row(results, played, key, baseline)
         for key, played in results.groupby(["rules", "agent", "play"], sort=False)
@@ -62,6 +71,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
 
 def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
     """Likewise, with a row for each training run, `train_seed`."""
+    results = with_adjusted(results)
     groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     return pd.DataFrame(
         {"train_seed": seed} | _row(results, played, (rules, agent, play), baseline)
@@ -95,11 +105,18 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
         "ms_per_move": 1000 * played["seconds"].sum(min_count=1) / max(played["moves"].sum(), 1),
         "ms_per_game": 1000 * played["seconds"].mean(),
     }
+    adjusted = None
+    if "adjusted" in played and played["adjusted"].notna().all():
+        adjusted = by_seed(played, "adjusted")
+        row |= luck_columns(played)
+        row |= _interval("adjusted", crossed_interval(adjusted.to_numpy()))
     others = results[(results["rules"] == rules) & (results["agent"] == baseline)]
     if agent != baseline and set(won.columns) <= set(others["deal"]):
         base = others.set_index("deal").loc[won.columns]
         row |= _against(won, base["won"].to_numpy(np.float64), "win")
         row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
+        if adjusted is not None:
+            row |= _against(adjusted, base["adjusted"].to_numpy(np.float64), "adjusted")
         row["p_value"] = max(
             mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy()
         )
@@ -267,7 +284,7 @@ def improvements(results: pd.DataFrame) -> pd.DataFrame:
 
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary as cells of text."""
-    several = summary["seeds"].max() > 1
+    several, lucky = summary["seeds"].max() > 1, "adjusted" in summary
     cells = {
         "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
         "agent": summary["agent"],
@@ -277,6 +294,10 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "deals": _numbers(summary, "deals", "{:,.0f}") if _unlike_deals(summary) else None,
         "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
         "won % [95%]": win_rates(summary),
+        ADJUSTED: (
+            _interval_text(summary, "adjusted", "adjusted", "{:.2f}", 100) if lucky else None
+        ),
+        "worth deals": _numbers(summary, "equivalent_deals", "{:,.0f}") if lucky else None,
         "of winnable %": (
             _numbers(summary, "of_winnable", "{:.2f}", 100) if "of_winnable" in summary else None
         ),
@@ -284,6 +305,13 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         f"vs {BASELINE} [95%]": _interval_text(
             summary, "win_difference", "win_difference", "{:+.2f}", 100
         ),
+        f"luck-adjusted vs {BASELINE} [95%]": (
+            _interval_text(summary, "adjusted_difference", "adjusted_difference", "{:+.2f}", 100)
+            if "adjusted_difference" in summary
+            else None
+        ),
+        "luck z": _numbers(summary, "luck_z", "{:+.2f}") if lucky else None,
+        "luck p": summary["luck_p"].map(_p_value) if lucky else None,
         "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
         "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
         f"cards vs {BASELINE} [95%]": _interval_text(
@@ -293,6 +321,16 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "ms/game": _numbers(summary, "ms_per_game", "{:.2f}"),
     }
     return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
+
+
+def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
+    """The rows with luck as cells of text: the plain and the luck-adjusted win rate, and the test
+    for peeking. Empty where luck was not measured.
+    """
+    if "adjusted" not in summary:
+        return pd.DataFrame()
+    cells = as_text(summary)[summary["adjusted"].notna()]
+    return cells[[name for name in _ON_LUCK if name in cells]]
 
 
 def _unlike_deals(summary: pd.DataFrame) -> bool:

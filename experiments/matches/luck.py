@@ -1,0 +1,46 @@
+"""The luck of recorded games, as columns of results."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from four_seasons_env.agents.luck import LuckMeter
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.play.records import Record
+from four_seasons_env.rules import Rules, get_rules
+
+LUCK = ("luck", "luck_variance", "opening_luck")
+"""Columns of results.csv. Luck is that of all turned cards, with its exact variance for a fair
+player; `opening_luck` is W of the opening less its mean over training deals."""
+
+
+@functools.lru_cache(maxsize=2)
+def meter_for(rules: Rules) -> LuckMeter:
+    """What measures the luck of games.
+
+    Raises:
+        FileNotFoundError: for a rule set without a planner.
+    """
+    return LuckMeter(rules)
+
+
+def luck_of(games: Sequence[Record]) -> pd.DataFrame:
+    """The columns `LUCK`, a row per game; missing for a game in which a turned card was taken back.
+
+    Args:
+        games: of one rule set.
+    """
+    return pd.DataFrame([_luck_of(game) for game in games], columns=list(LUCK), dtype=float)
+
+
+def _luck_of(game: Record) -> tuple[float, float, float]:
+    if game.undone:  # the player saw the card, then chose again
+        return math.nan, math.nan, math.nan
+    rules, start = get_rules(game.rules), game.start().record
+    meter = meter_for(rules)
+    luck = meter.measure(start, [find_move(rules, move).number for move in game.moves])
+    return luck.total, luck.variance, meter.opening(start)
