@@ -7,13 +7,17 @@ Every game is replayed on the engine. Each deal of the manifest must be there on
 be legal, each game must go on to its end and not beyond, and won, cards up and moves must be those
 of results.csv. Differences are printed, and the exit status is 1 if there are any. docs/protocol.md
 says what a replay cannot show.
+
+With `--luck` the luck of all turned cards is measured too: a player who knows hidden cards has more
+of it than chance gives (docs/luck.md).
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +27,7 @@ from four_seasons_env.experiments.command_line import one_line, run_command
 from four_seasons_env.experiments.compare import BLOCK, GamesTask
 from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.parallel.blocks import split_deals
+from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -36,6 +41,10 @@ DIFFERS = 1
 _SHOWN = 5
 """Differences of one player that are printed."""
 _KEY = ["rules", "agent", "play", "train_seed"]
+_TOLERANCE = 1e-4
+"""Difference of two measurements of luck that processors may make."""
+_CHUNK = 50
+"""Games whose luck one task measures."""
 
 
 @dataclass
@@ -44,6 +53,10 @@ class Verify:
 
     folder: tyro.conf.Positional[Path]
     """Folder of `four-seasons compare --record`."""
+    luck: bool = False
+    """Test for peeking: print z and p of each player's luck. It takes some 0.2 seconds a game."""
+    workers: Workers = field(default_factory=Workers)
+    """Of the measurement of luck."""
 
 
 def verify(run: Verify) -> bool:
@@ -53,10 +66,13 @@ def verify(run: Verify) -> bool:
         FileNotFoundError: if the folder is no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
+    run.workers.check()
     check_holds(run.folder, "comparison")
+    import pandas as pd
     from rich.progress import track
 
     from four_seasons_env.experiments.matches.results import read_manifest, read_results
+    from four_seasons_env.experiments.reporting.tables import print_table
 
     manifest, results = read_manifest(run.folder), read_results(run.folder)
     if not manifest.recorded:
@@ -68,29 +84,25 @@ def verify(run: Verify) -> bool:
         seed = -1 if player.train_seed is None else player.train_seed
         rows = by_player.pop((tasks[0].rules, player.agent, player.play, seed), results.iloc[:0])
         replayed, differences = _replay(tasks, rows)
-        games += replayed
+        games += len(replayed)
+        cells = dict[str, str]()
+        if run.luck:
+            cells, unlike = _test_luck(replayed, rows, manifest, run.workers)
+            differences += unlike
         clean = clean and not differences
         for text in differences[:_SHOWN]:
             print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
         told = f"{len(differences):,} differ" if differences else "yes"
-        table.append([tasks[0].rules, player.agent, player.play, f"{replayed:,}", told])
+        row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
+        table.append(row | {"games": f"{len(replayed):,}", "verified": told} | cells)
     for key, others in by_player.items():
         clean = False
         print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
-    _print(table, str(run.folder))
+    print_table(pd.DataFrame(table), str(run.folder))
     print(f"{'verified' if clean else 'NOT verified'}: {games:,} games replayed")
     if not clean:
         print("to play games anew, delete their files in parts/ and compare again")
     return clean
-
-
-def _print(rows: list[list[str]], title: str) -> None:
-    import pandas as pd
-
-    from four_seasons_env.experiments.reporting.tables import print_table
-
-    columns = ["rules", "agent", "play", "games", "verified"]
-    print_table(pd.DataFrame(rows, columns=columns), title)
 
 
 def _players(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
@@ -107,7 +119,7 @@ def _players(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
     ]
 
 
-def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]:
+def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], list[str]]:
     """Replay the games of a player.
 
     Args:
@@ -115,7 +127,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
         rows: its rows of results.csv.
 
     Returns:
-        How many games were replayed, and what differs.
+        The games that were replayed, and what differs.
     """
     from four_seasons_env.experiments.matches.people import results_of
 
@@ -148,7 +160,48 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[int, list[str]]
             differences.append(
                 f"deal {end['deal']}: results.csv says {stated}; the game says {true}"
             )
-    return len(games), differences
+    return list(games.values()), differences
+
+
+def _test_luck(
+    games: list[Record], rows: pd.DataFrame, manifest: Manifest, workers: Workers
+) -> tuple[dict[str, str], list[str]]:
+    """The test for peeking, and a check of the luck in results.csv.
+
+    Args:
+        games: of one player.
+        rows: its rows of results.csv.
+        manifest: of the comparison; luck that it measured by another W is not checked.
+        workers: measure the luck.
+
+    Returns:
+        Cells of the table, and what differs.
+    """
+    import pandas as pd
+
+    from four_seasons_env.experiments.matches.luck import luck_of, meter_for
+    from four_seasons_env.experiments.parallel.pool import started_pool
+    from four_seasons_env.experiments.statistics.luck import peeking
+    from four_seasons_env.experiments.statistics.summary import luck_p_as_text
+
+    if not games:
+        return {"luck z": "-", "luck p": "-"}, []
+    rules, chunks = get_rules(games[0].rules), range(0, len(games), _CHUNK)
+    with started_pool(workers) as pool:
+        parts = pool.map(luck_of, [games[first : first + _CHUNK] for first in chunks])
+    measured = pd.concat(parts, ignore_index=True)
+    measured["deal"], measured["train_seed"] = [game.deal for game in games], -1
+    z, p = peeking(measured)
+    cells = {"luck z": "-" if math.isnan(z) else f"{z:+.2f}", "luck p": luck_p_as_text(p)}
+    if manifest.luck.get(rules.name) != meter_for(rules).name or "luck" not in rows:
+        return cells, []
+    both = measured.merge(rows, on="deal", suffixes=("", "_told"))
+    unlike = both[(both["luck"] - both["luck_told"]).abs() > _TOLERANCE]
+    return cells, [
+        f"deal {row['deal']:.0f}: results.csv says luck {row['luck_told']:.4g}; the game says "
+        f"{row['luck']:.4g}"
+        for _, row in unlike.iterrows()
+    ]
 
 
 def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:

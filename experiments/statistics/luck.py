@@ -53,9 +53,9 @@ def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.fl
     Returns:
         float64 (games,), with the same mean as ``won`` but for chance.
     """
+    adjusted = won - luck @ np.ones(luck.shape[1])
     if len(won) < _FEWEST:
-        return won - luck.sum(axis=1)
-    adjusted = np.empty(len(won))
+        return adjusted
     fold = np.arange(len(won)) % FOLDS
     for k in range(FOLDS):
         here = fold == k

@@ -311,7 +311,7 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
             else None
         ),
         "luck z": _numbers(summary, "luck_z", "{:+.2f}") if lucky else None,
-        "luck p": summary["luck_p"].map(_p_value) if lucky else None,
+        "luck p": summary["luck_p"].map(luck_p_as_text) if lucky else None,
         "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
         "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
         f"cards vs {BASELINE} [95%]": _interval_text(
@@ -384,6 +384,13 @@ def _interval_text(
             f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else (shown or ["-"])[0]
         )
     return texts
+
+
+def luck_p_as_text(value: float) -> str:
+    """The p-value of the test for peeking, which may be very small."""
+    if pd.isna(value):
+        return "-"
+    return f"{value:.0e}" if value < 0.0001 else f"{value:.4f}"
 
 
 def _p_value(value: float) -> str:

@@ -1,0 +1,262 @@
+"""Luck-adjusted results, and the test for peeking, in compare, verify and report."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from four_seasons_env.agents.luck import LuckMeter, measure
+from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
+from four_seasons_env.experiments.matches.luck import LUCK, luck_of
+from four_seasons_env.experiments.matches.play import play_recorded
+from four_seasons_env.experiments.matches.results import read_manifest
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.statistics.luck import (
+    adjust,
+    equivalent_deals,
+    peeking,
+    with_adjusted,
+)
+from four_seasons_env.experiments.statistics.summary import luck_as_text, summarise
+from four_seasons_env.experiments.verify import Verify, verify
+from four_seasons_env.game import Game
+from four_seasons_env.play.records import Record
+from four_seasons_env.rules import RULES
+from tests.helpers import small
+from tests.peekers import Peeker, next_card, one_suit, play_open
+
+ALONE = Workers(n_jobs=1)
+DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 2}"
+
+
+# --- statistics
+
+
+def played_results(count: int, seed: int = 0, share: float = 0.8) -> pd.DataFrame:
+    """Results of a player whose wins depend on its luck."""
+    rng = np.random.default_rng(seed)
+    variance = rng.uniform(0.05, 0.15, count)
+    luck, opening = rng.normal(0, variance**0.5), rng.normal(0, 0.15, count)
+    won = rng.uniform(size=count) < np.clip(0.6 + share * luck + opening, 0, 1)
+    return pd.DataFrame(
+        {
+            **{"rules": "four-seasons", "agent": "a", "play": "stochastic", "train_seed": np.nan},
+            **{"deal": np.arange(count), "won": won, "cards_up": 20, "moves": 9, "seconds": 0.1},
+            **{"luck": luck, "luck_variance": variance, "opening_luck": opening},
+        }
+    )
+
+
+def test_adjusted_results_keep_the_mean_and_lose_variance():
+    means, adjusted = [], []
+    for seed in range(200):
+        results = with_adjusted(played_results(300, seed))
+        means.append(results["won"].mean())
+        adjusted.append(results["adjusted"].mean())
+    error = np.std(means) / len(means) ** 0.5
+    assert np.mean(adjusted) == pytest.approx(np.mean(means), abs=4 * error)
+    assert np.std(adjusted) < 0.85 * np.std(means)
+
+
+def test_each_deal_is_corrected_by_multiples_that_fit_the_others():
+    results = played_results(100)
+    won = results["won"].to_numpy(float)
+    luck = results[["luck", "opening_luck"]].to_numpy()
+    before = adjust(won, luck)
+    won[7] = 1 - won[7]
+    changed = np.flatnonzero(~np.isclose(adjust(won, luck), before))
+    assert 7 in changed
+    assert adjust(won, luck)[7] - before[7] == pytest.approx(
+        2 * won[7] - 1
+    )  # its own multiples stay
+    assert not {17, 27, 37} & set(changed)  # of the same fold
+
+
+def test_few_games_are_corrected_by_luck_as_it_is():
+    won, luck = np.array([1.0, 0.0]), np.array([[0.3, 0.1], [-0.2, 0.0]])
+    assert adjust(won, luck) == pytest.approx([0.6, 0.2])
+
+
+def test_a_player_who_always_wins_keeps_its_result():
+    results = played_results(80).assign(won=True)
+    assert with_adjusted(results)["adjusted"].to_numpy() == pytest.approx(1)
+
+
+def test_the_summary_has_plain_and_adjusted_rates_and_the_test_for_peeking():
+    results = pd.concat(
+        [played_results(400), played_results(400, 1, share=0.4).assign(agent="heuristic")],
+        ignore_index=True,
+    )
+    summary = summarise(results)
+    first = summary.iloc[0]
+    assert first["adjusted_low"] < first["adjusted"] < first["adjusted_high"]
+    assert first["adjusted_high"] - first["adjusted_low"] < first["win_high"] - first["win_low"]
+    assert first["equivalent_deals"] > 400
+    assert first["adjusted_difference"] == pytest.approx(
+        first["adjusted"] - summary.iloc[1]["adjusted"]
+    )
+    cells = luck_as_text(summary)
+    assert list(cells) == [
+        *("agent", "play", "won % [95%]", "won % luck-adjusted [95%]"),
+        *("worth deals", "luck z", "luck p"),
+    ]
+    assert len(cells) == 2
+
+
+def test_results_without_luck_have_no_such_columns():
+    summary = summarise(played_results(50).drop(columns=list(LUCK)))
+    assert "adjusted" not in summary
+    assert luck_as_text(summary).empty
+
+
+def test_missing_luck_of_one_game_leaves_the_player_out():
+    results = played_results(60)
+    results.loc[3, list(LUCK)] = np.nan
+    summary = summarise(results)
+    assert luck_as_text(summary).empty
+    assert summary["win_rate"].notna().all()
+
+
+def test_twice_the_certainty_is_worth_four_times_the_deals():
+    won = np.array([0.0, 1.0] * 50)
+    assert equivalent_deals(won, (won + 0.5) / 2, 100) == pytest.approx(400)
+
+
+def test_too_much_luck_is_unlikely_for_a_fair_player():
+    played = played_results(500)
+    z, p = peeking(played)
+    assert z == pytest.approx(played["luck"].sum() / played["luck_variance"].sum() ** 0.5)
+    assert p == pytest.approx(stats.norm.sf(z))
+    assert peeking(played.assign(luck=played["luck"] + 0.1))[1] < 1e-6
+    assert peeking(played.assign(luck=played["luck"] - 0.1))[1] > 0.999
+    assert np.isnan(peeking(played.assign(luck=np.nan))[0])
+    assert np.isnan(peeking(played.assign(luck=0.0, luck_variance=0.0))[1])
+
+
+def test_of_several_training_seeds_the_most_extreme_counts():
+    lucky = played_results(200).assign(train_seed=0)
+    lucky["luck"] += 0.05
+    both = pd.concat([lucky, played_results(200, 1).assign(train_seed=1)])
+    z, p = peeking(lucky)
+    assert peeking(both) == (z, pytest.approx(2 * p))
+
+
+@pytest.mark.slow
+def test_p_values_of_fair_players_are_uniform():
+    """100 sets of 500 games of a fair player, by another W than the bundled one."""
+    rules = small("four-seasons")
+    agent = make_agent("heuristic", rules)
+
+    def worth(games: np.ndarray) -> np.ndarray:
+        return np.sin(games["top"][:, 12]) + games["cards_up"] / 5  # of the waste's top card
+
+    found = []
+    for first in range(TRAIN_FROM, TRAIN_FROM + 50_000, 500):
+        deals = range(first, first + 500)
+        _, games = play_recorded(agent, "a", rules, deals, forbid_repeats=True)
+        rows = []
+        for game, deal in zip(games, deals, strict=True):
+            moves = [find_move(rules, move).number for move in game.moves]
+            luck = measure(Game(rules, deal=deal).record, rules, moves, worth)
+            rows.append({"luck": luck.total, "luck_variance": luck.variance, "train_seed": 0})
+        found.append(peeking(pd.DataFrame(rows))[1])
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+
+
+# --- peekers
+
+
+def exposed(play, games: int) -> float:
+    """The p-value of the test after so many games."""
+    rules, rows = RULES["four-seasons"], []
+    meter = LuckMeter(rules)
+    for deal in range(TRAIN_FROM, TRAIN_FROM + games):
+        start = Game(rules, deal=deal)
+        luck = meter.measure(start.record, play(start.copy()))
+        rows.append({"luck": luck.total, "luck_variance": luck.variance, "train_seed": 0})
+    return peeking(pd.DataFrame(rows))[1]
+
+
+def test_who_sees_all_cards_is_exposed():
+    assert exposed(play_open, 30) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("possible", [next_card, one_suit])
+def test_who_sees_some_cards_is_exposed(possible):
+    assert exposed(Peeker(RULES["four-seasons"], possible).play, 2000) < 1e-6
+
+
+# --- commands
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compare:
+    """A comparison with luck."""
+    out = tmp_path_factory.mktemp("luck") / "c"
+    run = Compare(out, ["greedy", "heuristic"], deals=DEALS, luck=True, record=True, workers=ALONE)
+    compare(run)
+    return run
+
+
+def test_compare_stores_the_luck_of_each_game(compared):
+    results = read_table(compared.out / "results.csv")
+    assert list(results) == [*COLUMNS, *LUCK]
+    assert results[list(LUCK)].notna().all(axis=None)
+    assert read_manifest(compared.out).luck == {
+        "four-seasons": LuckMeter(RULES["four-seasons"]).name
+    }
+    assert "won % luck-adjusted [95%]" in (compared.out / "table.md").read_text()
+    page = report(Report([compared.out]))
+    assert "won % luck-adjusted [95%]" in page.read_text()
+    assert "luck p" in page.with_suffix(".md").read_text()
+
+
+def test_luck_may_be_asked_for_later_and_stays(compared, tmp_path):
+    run = replace(compared, out=tmp_path / "c", luck=False, record=False, agents=["greedy"])
+    assert "luck" not in play_all(run)
+    play_all(replace(run, luck=True))
+    again = play_all(run)
+    first = read_table(compared.out / "results.csv").query("agent == 'greedy'")
+    assert again[list(LUCK)].to_numpy() == pytest.approx(first[list(LUCK)].to_numpy())
+
+
+def test_a_folder_with_another_w_is_refused(compared, tmp_path, monkeypatch):
+    run = replace(compared, out=tmp_path / "c", agents=["random"], deals="0-0")
+    monkeypatch.setattr(LuckMeter, "name", "another", raising=False)
+    monkeypatch.setattr("four_seasons_env.experiments.compare._luck_by", lambda rules: "another")
+    play_all(run)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="with luck by another, not planner"):
+        play_all(run)
+
+
+def test_rules_without_a_planner_are_refused_before_anything_is_written(tmp_path):
+    run = Compare(tmp_path / "c", ["random"], ["simplicity"], "0-0", luck=True, workers=ALONE)
+    with pytest.raises(FileNotFoundError, match="no planner"):
+        play_all(run)
+    assert not (tmp_path / "c" / "compare.json").exists()
+
+
+def test_verify_tests_for_peeking_and_compares_the_luck(compared, capsys):
+    assert verify(Verify(compared.out, luck=True, workers=ALONE))
+    assert "luck z" in capsys.readouterr().out
+    path = compared.out / "results.csv"
+    kept, forged = path.read_bytes(), read_table(path)
+    forged.loc[2, "luck"] -= 0.1
+    write_csv(path, forged)
+    assert not verify(Verify(compared.out, luck=True, workers=ALONE))
+    assert "results.csv says luck" in capsys.readouterr().out
+    path.write_bytes(kept)
+
+
+def test_a_game_with_a_card_taken_back_has_no_luck():
+    (luck,) = luck_of([Record("four-seasons", ("deal",), deal=3, undone=1)]).to_numpy()
+    assert np.isnan(luck).all()
