@@ -122,15 +122,17 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
         alternatives = verdicts_after_moves(positions[at]) | {record.moves[at]: LOST}
         able = [name for name in OTHERS if name in advice.advisers(rules)]
         others = {name: advice.choose(name, positions[at]).text for name in able}
+    moves = [find_move(rules, move) for move in record.moves[:useful]]
     return Reviewed(
         record.player or "a game",
         positions,
-        [find_move(rules, move) for move in record.moves[:useful]],
+        moves,
         idle,
         [advice.chance(position) for position in positions] if can_judge else [],
         verdicts,
         alternatives,
         others,
+        None if record.undone else advice.luck(positions[0], moves),
     )
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from four_seasons_env.engine.cards import SIGNS, SUITS
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.game import Game
 from four_seasons_env.play import advice, words
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.rendering.layout import Place, grid
@@ -184,3 +185,17 @@ def show(session: Session, console: Console) -> None:
         console.print("Won!", style="bold green")
     elif game.is_over:
         console.print("No move is left that leads anywhere: u takes one back.", style="yellow")
+    if game.is_over and not session.undone:
+        _show_luck(session, console)
+
+
+def _show_luck(session: Session, console: Console) -> None:
+    """Print the luck of a game that is over, and its luckiest and unluckiest cards."""
+    game = session.game
+    luck = advice.luck(Game(game.rules, deal=game.deal), session.played)
+    if luck is None:
+        return
+    console.print(f"luck of this game: {luck.total:+.2f} wins", style="dim")
+    for title, cards in (("luckiest", luck.luckiest()), ("unluckiest", luck.unluckiest())):
+        told = Text(", ").join(_card(card) + Text(f" {value:+.2f}") for _, card, value in cards)
+        console.print(Text(f"  {title} cards: ", "dim") + told)

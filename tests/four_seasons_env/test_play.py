@@ -364,6 +364,19 @@ def test_the_terminal_gives_a_hint_and_plays_what_goes_up():
     assert f"{1 + ups} of 52 up" in on_terminal("a", rules="simplicity", deal=5)
 
 
+def test_the_terminal_tells_the_luck_of_a_game_that_is_over():
+    from four_seasons_env.solver import solve
+
+    won = [move.text for move in solve(Game(deal=17), seconds=20).moves]
+    shown = on_terminal(*won)
+    assert "Won!" in shown
+    assert re.search(r"luck of this game: [+-]\d\.\d\d wins", shown)
+    assert shown.count("uckiest cards: ") == 2
+    assert "luck of this game" not in on_terminal(*won[:-1])
+    assert "luck of this game" not in on_terminal("d", "u", *won)  # a turned card was taken back
+    assert "luck of this game" not in on_terminal(rules="simplicity")
+
+
 # --- the page in a browser ------------------------------------------------------------------------
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
