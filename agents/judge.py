@@ -10,7 +10,7 @@ import numpy as np
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.search import new_evaluator, reach
-from four_seasons_env.agents.planner.weights import load_network
+from four_seasons_env.agents.planner.weights import bundled_network
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
@@ -41,8 +41,7 @@ class Judge:
     """
 
     def __init__(self, rules: Rules) -> None:
-        network = load_network(bundled_weights("planner", rules.name), rules)[1]
-        self._evaluator = new_evaluator(rules, network)
+        self._evaluator = new_evaluator(rules, bundled_network(rules))
         self._search = new_search(rules, _POSITIONS)
 
     def chance(self, game: Game) -> float | None:

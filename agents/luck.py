@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach_or_win
-from four_seasons_env.agents.planner.weights import AGENT, load_network
+from four_seasons_env.agents.planner.weights import AGENT, bundled_network
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.agents.schemas import Digest, Positive, Share, read_json
 from four_seasons_env.agents.search.determinization import hide_unseen
@@ -294,7 +294,7 @@ class LuckMeter:
                 f"it: {nearest(rules.name, have)}"
             )
         self._rules, self._rule = rules, kernel.compile_rules(rules)
-        self._evaluator = new_evaluator(rules, load_network(folder, rules)[1])
+        self._evaluator = new_evaluator(rules, bundled_network(rules))
         self._search = new_search(rules, max(_LIMITS.nodes, _LIMITS.endgame_nodes))
         self.digest = hashlib.sha256((folder / WEIGHTS_FILE).read_bytes()).hexdigest()
         self.name = f"{_NAME}, {self.digest[:8]}"

@@ -55,10 +55,16 @@ class Entry:
     """What it plays by: "chance", "rule of thumb", "search", "learned", or several."""
     plays: tuple[str, ...] = ("deterministic",)
     """How it can play: "deterministic", "stochastic", or both."""
-    learns: bool = False
-    """Whether it is trained, and loaded from weights."""
+    learner: str = ""
+    """`module:class` that trains it, if it learns
+    (`four_seasons_env.agents.learned.learner.Learner`)."""
     options: str = ""
     """`module:class` whose arguments are the options, if they are not the maker's."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is trained, and loaded from weights."""
+        return bool(self.learner)
 
 
 AGENTS: dict[str, Entry] = {
@@ -94,10 +100,10 @@ AGENTS: dict[str, Entry] = {
         "search",
     ),
     "planner": Entry(
-        "four_seasons_env.agents.planner.weights:load_planner",
+        "four_seasons_env.agents.learned.loading:load_agent",
         "plans to the next deal, by a value learned from its own games",
         "learned + search",
-        learns=True,
+        learner="four_seasons_env.agents.planner.learner:PlannerLearner",
         options="four_seasons_env.agents.planner.agent:PlannerAgent",
     ),
     "best": Entry(
@@ -110,7 +116,7 @@ AGENTS: dict[str, Entry] = {
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
-        learns=True,
+        learner="four_seasons_env.agents.learned.next_deal_ppo:NextDealPpo",
         options="four_seasons_env.agents.learned.candidates.agent:NextDealAgent",
     ),
     "maskable_ppo": Entry(
@@ -118,7 +124,7 @@ AGENTS: dict[str, Entry] = {
         "sb3-contrib's MaskablePPO",
         "learned",
         BOTH,
-        learns=True,
+        learner="four_seasons_env.agents.learned.maskable_ppo:MoveLevelPpo",
         options="four_seasons_env.agents.learned.network_agent:NetworkAgent",
     ),
 }

@@ -40,13 +40,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from msgspec import Meta
 
+from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.schemas import Count, Positive, fitting, read_checked
 from four_seasons_env.agents.yaml_values import read_yaml
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.train import Train, parse_steps
-from four_seasons_env.experiments.training.learner import get_trainer
 from four_seasons_env.experiments.training.run_folder import (
     DONE,
     RUN,
@@ -196,9 +196,9 @@ def _draw(samples: Samples) -> list[dict[str, Any]]:
 def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
     """The flags of one job; keys that are not flags of `four-seasons train` are hyperparameters."""
     get_rules(str(values.get("rules", "four-seasons")))
-    trainer = get_trainer(str(values.get("agent", Train(out).agent)))
-    parse_steps(str(values.get("steps", trainer.steps)))
-    hyperparameters = [each.name for each in dataclasses.fields(trainer.schema)]
+    learner = get_learner(str(values.get("agent", Train(out).agent)))
+    parse_steps(str(values.get("steps", learner.run_steps)))
+    hyperparameters = [each.name for each in dataclasses.fields(learner.schema)]
     flags, settings = [], []
     for key, value in values.items():
         if key in FLAGS:
@@ -208,9 +208,9 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
         else:
             raise ValueError(
                 f"{key!r} is no flag of `four-seasons train` and no hyperparameter of "
-                f"{trainer.name}: {nearest(key, [*FLAGS, *hyperparameters])}"
+                f"{learner.name}: {nearest(key, [*FLAGS, *hyperparameters])}"
             )
-    trainer.read_settings(settings)
+    learner.read_settings(settings)
     return (*flags, *(["--set", *settings] if settings else []))
 
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from four_seasons_env.agents.learned.learner import Learner, get_learner
 from four_seasons_env.agents.schemas import fitting
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.training.checkpoints import last_checkpoint
 from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.learner import Learner, Trainer, get_trainer
 from four_seasons_env.experiments.training.run_folder import (
     DONE,
     RUN,
@@ -86,9 +86,9 @@ def train(run: Train) -> None:
     if stored:
         run = _resumed(run, stored["run"])
     _check(run)
-    rules, trainer = get_rules(run.rules), get_trainer(run.agent)
-    settings = _read_settings(run, trainer, rules, stored)
-    run = dataclasses.replace(run, steps=run.steps or trainer.steps)
+    rules, kind = get_rules(run.rules), get_learner(run.agent)
+    settings = _read_settings(run, kind, rules, stored)
+    run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
     importlib.import_module("torch")  # if it is missing, nothing has been written yet
     with alone(run.out):
         if (run.out / DONE).is_file():
@@ -101,7 +101,7 @@ def train(run: Train) -> None:
                 "hyperparameters": dataclasses.asdict(settings),
             }
             write_json(run.out / RUN, about | provenance())
-        _train(run, trainer, settings, rules)
+        _train(run, kind, settings, rules)
 
 
 def _resumed(run: Train, stored: dict[str, Any]) -> Train:
@@ -140,22 +140,23 @@ def _check(run: Train) -> None:
 
 
 def _read_settings(
-    run: Train, trainer: Trainer, rules: Rules, stored: dict[str, Any] | None
+    run: Train, kind: type[Learner], rules: Rules, stored: dict[str, Any] | None
 ) -> Any:
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
-    if not trainer.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
+    if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
         raise ValueError(
             f"{run.agent} learns in one process: --n-jobs, --backend and --cluster are for agents "
             "that play many games between two updates, such as the planner"
         )
     if stored:
-        return trainer.settings_from(stored["hyperparameters"])
+        return kind.settings_from(stored["hyperparameters"])
+    settings = kind.read_settings(run.set)
     if run.warm_start is not None:
-        trainer.check_warm_start(run.warm_start, rules)
-    return trainer.read_settings(run.set)
+        kind.check_warm_start(run.warm_start, rules, settings)
+    return settings
 
 
-def _train(run: Train, trainer: Trainer, settings: Any, rules: Rules) -> None:
+def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None:
     """Learn under a progress bar, from the last checkpoint if there is one."""
     import torch
     from rich.progress import (
@@ -175,18 +176,20 @@ def _train(run: Train, trainer: Trainer, settings: Any, rules: Rules) -> None:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    workers = run.workers if trainer.uses_workers else Workers(n_jobs=1)
+    workers = run.workers if kind.uses_workers else Workers(n_jobs=1)
     clock = Clock(parse_steps(str(run.steps)), run.minutes, run.core_minutes)
     threads = torch.get_num_threads()
-    torch.set_num_threads(trainer.threads or threads)
+    torch.set_num_threads(kind.threads or threads)
     try:
         with started_pool(workers) as pool, Progress(*columns) as bar:
-            trainer.compile(settings, rules, pool)
-            learner = trainer.start(settings, rules, run.seed, clock, pool)
+            # Compilation is not to count as learning.
+            small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
+            kind(rules, small, 0, pool).update(0.0)
+            learner = kind(rules, settings, run.seed, pool)
             monitor = Monitor(
                 run.out,
-                trainer,
                 learner,
+                pool,
                 training={"rules": rules.name, "seed": run.seed, "warm_start": run.warm_start},
                 clock=clock,
                 bar=bar,
@@ -196,9 +199,9 @@ def _train(run: Train, trainer: Trainer, settings: Any, rules: Rules) -> None:
             _start_or_restore(run, learner, monitor)
             bar.console.print(
                 f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {learner.describe()}, from "
-                f"{trainer.unit[:-1]} {learner.steps:,}"
+                f"{kind.unit[:-1]} {learner.steps:,}"
             )
-            learner.learn(monitor)
+            monitor.learn()
             done = monitor.finish()
     finally:
         torch.set_num_threads(threads)
@@ -221,7 +224,7 @@ def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
             learner.warm_start(run.warm_start)
         return
     try:
-        learner.restore(checkpoint)
+        learner.load(checkpoint)
         monitor.restore(checkpoint)
     except Exception as error:  # a damaged archive can raise anything
         raise ValueError(f"{checkpoint} cannot be resumed from: {error}") from None

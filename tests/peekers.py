@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.luck import LuckMeter
 from four_seasons_env.agents.planner.lookahead import choose
 from four_seasons_env.agents.planner.search import new_evaluator, reach
-from four_seasons_env.agents.planner.weights import load_network
+from four_seasons_env.agents.planner.weights import bundled_network
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.reach import new_search
@@ -47,8 +46,10 @@ class Peeker:
     """
 
     def __init__(self, rules: Rules, possible: Possible, candidates: int = 8) -> None:
-        network = load_network(bundled_weights("planner", rules.name), rules)[1]
-        self._evaluator, self._search = new_evaluator(rules, network), new_search(rules, 400)
+        self._evaluator, self._search = (
+            new_evaluator(rules, bundled_network(rules)),
+            new_search(rules, 400),
+        )
         self._meter, self._possible = LuckMeter(rules), possible
         self._chosen = np.zeros(candidates, np.int64)
 

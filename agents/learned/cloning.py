@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from rich.progress import track
 from sb3_contrib import MaskablePPO
 
-from four_seasons_env.agents.learned.algorithm import Algorithm
-from four_seasons_env.agents.learned.settings import PpoSettings
+from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.registry import Agent, make_agent
-from four_seasons_env.rules import Rules
 
 
 @dataclass
@@ -64,14 +62,7 @@ def _unpacked(observations: torch.Tensor, levels: int) -> torch.Tensor:
     return observations.float() * (1.0 / levels) if packed else observations
 
 
-def demonstrate(
-    teacher: Agent,
-    algorithm: Algorithm,
-    rules: Rules,
-    settings: PpoSettings,
-    seed: int,
-    actions: int,
-) -> Demonstrations:
+def demonstrate(learner: Ppo, teacher: Agent, actions: int) -> Demonstrations:
     """Let a teacher play training games, and record the actions of the games that it finished.
 
     The deals are offset from those of the learner with this seed, so that the learner does not meet
@@ -79,18 +70,18 @@ def demonstrate(
     positions, the teacher's may not be among the candidates: then the game goes on with the first
     candidate, and that decision is not recorded.
     """
-    games = settings.games
-    env = algorithm.make_games(settings, rules, seed=2**63 + seed * games)
-    rng = np.random.default_rng([seed, 1])
+    settings, games = learner.settings, learner.settings.games
+    env = learner.make_games(seed=2**63 + learner.seed * games)
+    rng = np.random.default_rng([learner.seed, 1])
     observations: Any = env.reset()
     steps: list[tuple[Any, ...]] = []
-    longest = settings.max_moves if algorithm.unit == "moves" else LONGEST_GAME
+    longest = settings.max_moves if learner.unit == "moves" else LONGEST_GAME
     for _ in range(max(actions // games, longest)):
         masks = env.action_masks()
-        chosen = algorithm.choice_of(teacher, env, rng)
+        chosen = learner.choice_of(teacher, env, rng)
         following, rewards, dones, _ = env.step(np.maximum(chosen, 0))
         named = observations if isinstance(observations, dict) else {ALONE: observations}
-        packed = {name: _packed(each, rules.cards) for name, each in named.items()}
+        packed = {name: _packed(each, learner.rules.cards) for name, each in named.items()}
         steps.append((packed, masks, chosen, rewards, dones))
         observations = following
     shown, *columns = zip(*steps, strict=True)
@@ -105,37 +96,29 @@ def demonstrate(
         returns[t], finished[t] = running, ends
     recorded = finished & (chosen >= 0)
     seen = {name: np.stack([each[name] for each in shown])[recorded] for name in shown[0]}
-    return Demonstrations(seen, masks[recorded], chosen[recorded], returns[recorded], rules.cards)
+    return Demonstrations(
+        seen, masks[recorded], chosen[recorded], returns[recorded], learner.rules.cards
+    )
 
 
 LONGEST_GAME = 60
 """Decisions within which most games end, where actions are positions."""
 
 
-def clone(
-    model: Any,
-    algorithm: Algorithm,
-    settings: PpoSettings,
-    rules: Rules,
-    seed: int,
-    teacher: str = "heuristic",
-) -> float:
-    """Fit a fresh model to a teacher.
+def clone(learner: Ppo, teacher: str = "heuristic") -> float:
+    """Fit the weights of a fresh learner to a teacher; `cloning_*` of its settings apply.
 
     Args:
-        model: of the algorithm; its weights are changed.
-        algorithm: that it is of.
-        settings: hyperparameters, of which `cloning_*` apply here.
-        rules: the rule set.
-        seed: of the teacher's games and of the order in which the moves are shown.
+        learner: at its first step.
         teacher: a registered agent that needs no weights.
 
     Returns:
         The mean loss of the last epoch.
     """
-    player = make_agent(teacher, rules)
-    shown = demonstrate(player, algorithm, rules, settings, seed, settings.cloning_moves)
-    rng = np.random.default_rng([seed, 2])
+    model, settings = learner.model, learner.settings
+    player = make_agent(teacher, learner.rules)
+    shown = demonstrate(learner, player, settings.cloning_moves)
+    rng = np.random.default_rng([learner.seed, 2])
     optimizer = torch.optim.Adam(model.policy.parameters(), lr=settings.cloning_learning_rate)
     model.policy.set_training_mode(True)
     losses: list[float] = []

@@ -1,22 +1,25 @@
-"""The players of trained policies. Only a zip of Stable-Baselines3 needs torch."""
+"""The players of trained weights. Only a zip of Stable-Baselines3 needs torch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.learned.candidates.agent import NextDealAgent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.planner.weights import make_planner
 from four_seasons_env.agents.policy_files import load_policy
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.rules import Rules
 
-PLAYERS: dict[str, type[NetworkAgent] | type[NextDealAgent]] = {
+PLAYERS: dict[str, Callable[..., Agent]] = {
     "maskable_ppo": NetworkAgent,
     "next_deal_ppo": NextDealAgent,
+    "planner": make_planner,
 }
-"""By the registered name, the class that plays by a card and its weights."""
+"""By the registered name, what makes a player of rules, a card, its weights, and options."""
 
 
 def load_agent(
@@ -29,7 +32,7 @@ def load_agent(
         agent: name of the algorithm.
         path: the folder of a policy, or a zip of Stable-Baselines3; by default the bundled weights.
         trust: open a zip, although that runs any code that it contains.
-        **options: of the player; see `NetworkAgent` and `NextDealAgent`.
+        **options: of the player.
 
     Raises:
         FileNotFoundError: if there are no weights.

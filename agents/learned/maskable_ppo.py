@@ -1,7 +1,4 @@
-"""`maskable_ppo`: sb3-contrib's MaskablePPO with the hyperparameters of `maskable_ppo.yaml`.
-
-Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient Algorithms" (2020).
-"""
+"""`maskable_ppo`: sb3-contrib's MaskablePPO on the environment whose actions are moves."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.learned.algorithm import Algorithm
 from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
+from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import MaskablePpoSettings
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.agents.registry import Agent
@@ -26,46 +23,39 @@ MODULES: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torc
 """Activations by their names in hyperparameters and policy cards."""
 
 
-class MoveLevelPpo(Algorithm):
+class MoveLevelPpo(Ppo):
     """MaskablePPO whose actions are moves, and whose networks are multilayer perceptrons."""
 
     name = "maskable_ppo"
     schema = MaskablePpoSettings
     unit = "moves"
-    threads = None
     policy_class = "MlpPolicy"
     device = "auto"
-    played_weights = (HIDDEN, LAST)
+    played_weights = {HIDDEN: HIDDEN, LAST: LAST}
 
-    def make_games(
-        self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
-    ) -> FourSeasonsVecEnv:
+    def make_games(self, seed: int | None = None, threads: int = 1) -> FourSeasonsVecEnv:
         """The games to learn from, in one thread: they take a hundredth of the training time."""
         del threads
-        return FourSeasonsVecEnv(
-            settings.games,
-            seed,
-            rules=rules,
-            observation=settings.observation,
-            mask=settings.mask,
-            reward=settings.reward,
-            max_moves=settings.max_moves,
-        )
+        names = ("observation", "mask", "reward", "max_moves")
+        arguments = {name: getattr(self.settings, name) for name in names}
+        return FourSeasonsVecEnv(self.settings.games, seed, rules=self.rules, **arguments)
 
-    def policy_arguments(self, settings: Any) -> dict[str, Any]:
-        """See `Algorithm.policy_arguments`."""
+    def policy_arguments(self) -> dict[str, Any]:
+        """See `Ppo.policy_arguments`."""
+        layers = self.settings.layers
         return {
-            "net_arch": {"pi": settings.layers, "vf": settings.layers},
-            "activation_fn": MODULES[settings.activation],
+            "net_arch": {"pi": layers, "vf": layers},
+            "activation_fn": MODULES[self.settings.activation],
         }
 
-    def network_fields(self, settings: Any) -> dict[str, Any]:
-        """See `Algorithm.network_fields`."""
+    def network_fields(self) -> dict[str, Any]:
+        """See `Ppo.network_fields`."""
         names = ("observation", "mask", "layers", "activation")
-        return {name: getattr(settings, name) for name in names}
+        return {name: getattr(self.settings, name) for name in names}
 
-    def card_of_zip(self, path: Path, model: Any, rules: Rules) -> PolicyCard:
-        """See `Algorithm.card_of_zip`.
+    @classmethod
+    def card_of_zip(cls, path: Path, model: Any, rules: Rules) -> PolicyCard:
+        """See `Ppo.card_of_zip`.
 
         A zip does not say which rules it was trained on. All that can be checked is that its
         observation is as long as one of these rules'.
@@ -80,7 +70,7 @@ class MoveLevelPpo(Algorithm):
         layers = model.policy.net_arch
         names = {module: word for word, module in MODULES.items()}
         return PolicyCard(
-            agent=self.name,
+            agent=cls.name,
             rules=rules_fields(rules),
             observation=known[length],
             mask="distinct",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.dense import ShapeError, apply_sparse, dense_layer
+from four_seasons_env.agents.network.dense import ShapeError, apply_to_all, dense_layer
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
@@ -81,7 +81,7 @@ class NetworkAgent:
         encode_all(games, self._rule, self._kind, x)
         for i, layer in enumerate(self._layers):
             out = np.empty((len(games), len(layer.bias)), np.float32)
-            apply_sparse(self._activate(x) if i else x, layer, out)
+            apply_to_all(self._activate(x) if i else x, layer, out)
             x = out
         return np.where(masks, x, -np.inf)
 

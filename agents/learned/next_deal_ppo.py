@@ -15,11 +15,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
-from four_seasons_env.agents.learned.algorithm import Algorithm
-from four_seasons_env.agents.learned.candidates.encoders import ENCODERS
-from four_seasons_env.agents.learned.candidates.network import ENCODER, HEADS
+from four_seasons_env.agents.learned.candidates.encoders import ENCODERS, PREFIXES
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.candidates.teaching import choice_of
+from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import NextDealPpoSettings
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
 from four_seasons_env.agents.registry import Agent
@@ -27,15 +26,6 @@ from four_seasons_env.next_deal.features import row_length
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
-
-
-def environment_arguments(settings: NextDealPpoSettings) -> dict[str, Any]:
-    """Arguments of the environment to train on."""
-    names = (
-        *("candidates", "expansions", "order", "endings", "ending_expansions"),
-        *("observation", "reward", "max_moves"),
-    )
-    return {name: getattr(settings, name) for name in names}
 
 
 def playing_arguments(settings: NextDealPpoSettings) -> dict[str, Any]:
@@ -49,7 +39,7 @@ def playing_arguments(settings: NextDealPpoSettings) -> dict[str, Any]:
     }
 
 
-class NextDealPpo(Algorithm):
+class NextDealPpo(Ppo):
     """MaskablePPO whose actions are positions.
 
     It trains in one thread: with its small batches two are no faster, and take nearly twice the
@@ -62,26 +52,29 @@ class NextDealPpo(Algorithm):
     threads = 1
     policy_class = CandidatePolicy
     device = "cpu"
-    played_weights = (ENCODER, HEADS)
+    played_weights = dict.fromkeys(PREFIXES, "")
 
-    def make_games(
-        self, settings: Any, rules: Rules, seed: int | None = None, threads: int = 1
-    ) -> FourSeasonsNextDealVecEnv:
+    def make_games(self, seed: int | None = None, threads: int = 1) -> FourSeasonsNextDealVecEnv:
         """The games to learn from."""
-        arguments = environment_arguments(settings)
+        names = (
+            *("candidates", "expansions", "order", "endings", "ending_expansions"),
+            *("observation", "reward", "max_moves"),
+        )
+        arguments = {name: getattr(self.settings, name) for name in names}
         return FourSeasonsNextDealVecEnv(
-            settings.games, seed, rules=rules, num_threads=threads, **arguments
+            self.settings.games, seed, rules=self.rules, num_threads=threads, **arguments
         )
 
-    def policy_arguments(self, settings: Any) -> dict[str, Any]:
-        """See `Algorithm.policy_arguments`."""
+    def policy_arguments(self) -> dict[str, Any]:
+        """See `Ppo.policy_arguments`."""
         return {
-            "features_extractor_class": ENCODERS[settings.network],
-            "features_extractor_kwargs": {"widths": settings.layers},
+            "features_extractor_class": ENCODERS[self.settings.network],
+            "features_extractor_kwargs": {"widths": self.settings.layers},
         }
 
-    def network_fields(self, settings: Any) -> dict[str, Any]:
-        """See `Algorithm.network_fields`."""
+    def network_fields(self) -> dict[str, Any]:
+        """See `Ppo.network_fields`."""
+        settings = self.settings
         return {
             "observation": settings.observation,
             "mask": "distinct",
@@ -91,8 +84,9 @@ class NextDealPpo(Algorithm):
             "decisions": playing_arguments(settings),
         }
 
-    def card_of_zip(self, path: Path, model: Any, rules: Rules) -> PolicyCard:
-        """See `Algorithm.card_of_zip`; how it plays is in the algorithm's own YAML file."""
+    @classmethod
+    def card_of_zip(cls, path: Path, model: Any, rules: Rules) -> PolicyCard:
+        """See `Ppo.card_of_zip`; how it plays is in the algorithm's own YAML file."""
         options = model.policy_kwargs
         names = {kind: name for name, kind in ENCODERS.items()}
         network = names.get(options.get("features_extractor_class"))
@@ -109,9 +103,9 @@ class NextDealPpo(Algorithm):
                 f"{path} reads {length} slots of a candidate, not {sorted(slots)}"
             )
         widths = options.get("features_extractor_kwargs", {}).get("widths")
-        settings: Any = self.read_settings()
+        settings = cls.read_settings()
         return PolicyCard(
-            agent=self.name,
+            agent=cls.name,
             rules=rules_fields(rules),
             observation=slots[length],
             mask="distinct",

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 
-from four_seasons_env.agents.learned.algorithms import get_algorithm
+from four_seasons_env.agents.learned.learner import get_learner
+from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.rules import Rules
 
@@ -39,9 +40,11 @@ def load_zip(
             f"{path} is a zip of Stable-Baselines3, and opening it can run any code: pass --trust "
             "if you trust its source"
         )
-    algorithm = get_algorithm(agent)
+    learner = get_learner(agent)
+    if not issubclass(learner, Ppo):
+        raise PolicyFileError(f"{agent} has no weights in zip files: {path}")
     try:
         model = MaskablePPO.load(path, device="cpu")
     except Exception as error:  # a damaged zip can raise anything
         raise PolicyFileError(f"{path} cannot be opened as a MaskablePPO: {error}") from None
-    return algorithm.card_of_zip(path, model, rules), algorithm.weights_of(model)
+    return learner.card_of_zip(path, model, rules), learner.weights_of(model.policy.state_dict())

@@ -60,9 +60,9 @@ class PpoSettings:
     cloning_epochs: Positive
     cloning_learning_rate: Amount
 
-    def falling_rate(self, remaining: float) -> float:
-        """The learning rate when this share of the run remains (1 to 0)."""
-        return self.learning_rate * max(remaining, 0.05)
+    def rate(self, done: float) -> float:
+        """The learning rate when this share of the run is done, 0 to 1."""
+        return self.learning_rate * max(1 - done, 0.05)
 
 
 @dataclass(kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.network.evaluation import Network
 from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     Lookahead,
@@ -15,7 +16,6 @@ from four_seasons_env.agents.planner.lookahead import (
     new_lookahead_buffers,
 )
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
-from four_seasons_env.agents.planner.value_network import Network
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from four_seasons_env.agents.planner.value_network import (
-    Activations,
+from four_seasons_env.agents.network.evaluation import (
+    Evaluation,
     Network,
-    new_activations,
-    value_of_reached,
+    evaluate,
+    new_evaluation,
 )
-from four_seasons_env.agents.planner.waste_pairs import note_waste
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.next_deal.enumeration import ADVICE, find_win
+from four_seasons_env.next_deal.features import write_row
 from four_seasons_env.next_deal.reach import (
     NOT_YET,
     UNTIL_HIDDEN,
@@ -42,14 +42,14 @@ class Evaluator(NamedTuple):
     rule: Any  # the compiled rule set
     free: Any  # the same without refills, under which moves turn no cards
     network: Network
-    activations: Activations  # buffers of the network
+    evaluation: Evaluation  # buffers of the network
 
 
 def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     """What values the positions of a rule set by a network."""
     rule = compile_rules(rules)[0]
     free = compile_rules(rules.without_refills)[0]
-    return Evaluator(rule, free, network, new_activations())
+    return Evaluator(rule, free, network, new_evaluation(network, rules.piles))
 
 
 class SearchLimits(NamedTuple):
@@ -62,13 +62,19 @@ class SearchLimits(NamedTuple):
 
 
 @jit
+def value_of(g, evaluator):
+    """The probability that a position about to deal is won, float32."""
+    evaluation = evaluator.evaluation
+    write_row(g, evaluator.rule, evaluation.row)
+    evaluate(evaluation.row, evaluator.network, evaluation)
+    return np.float32(1) / (np.float32(1) + np.exp(-evaluation.outputs[0]))
+
+
+@jit
 def _value(row, evaluator, search):
     """Value a position, and subtract the price of the moves that lead there."""
     if search.values[row] != WON:  # a fact that the network must not overwrite
-        g = search.positions[row]
-        search.values[row] = value_of_reached(
-            g, evaluator.rule, evaluator.network, evaluator.activations
-        )
+        search.values[row] = value_of(search.positions[row], evaluator)
     search.worths[row] = search.values[row] - _PRICE * np.float32(search.depths[row])
 
 
@@ -87,9 +93,6 @@ def reach(g, evaluator, search, nodes, expansions):
         The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
     begin(g, evaluator.rule, UNTIL_HIDDEN, nodes, expansions, search)
-    # Once for the whole search: until the next card is dealt, the waste only loses cards from its
-    # top, and the sums for all its heights are noted here.
-    note_waste(g, evaluator.rule, evaluator.network.pairs, evaluator.activations.waste)
     _value(0, evaluator, search)
     wait(0, search)
     best = 0

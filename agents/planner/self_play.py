@@ -2,21 +2,25 @@
 
 Each decision of a game ends in a position about to deal. Its target is the lambda-return: a mean of
 the values of the positions that followed, weighted less the later they come, and of the game's
-outcome.
+outcome. Workers play the games; they import this file, which does without torch.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach_or_win, turn
-from four_seasons_env.agents.planner.value_network import Network, new_network
+from four_seasons_env.agents.planner.settings import PlannerSettings
+from four_seasons_env.agents.planner.weights import HEADS
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
-from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.next_deal.features import row_length, write_row
+from four_seasons_env.next_deal.reach import NOT_YET, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 LONGEST = 64
@@ -26,15 +30,9 @@ LONGEST = 64
 class Experience(NamedTuple):
     """Positions decided for, and their targets, with room for `LONGEST` of each deal."""
 
-    positions: NDArray[Any]  # GAME (n,)
+    rows: NDArray[np.int16]  # (n, slots), the positions' features
     targets: NDArray[np.float32]  # (n,)
     game: NDArray[Any]  # GAME (1,), the game being played
-
-
-def new_experience(deals: int) -> Experience:
-    """Room for this many deals."""
-    rows = deals * LONGEST
-    return Experience(np.zeros(rows, GAME), np.zeros(rows, np.float32), np.zeros(1, GAME))
 
 
 @jit
@@ -53,7 +51,7 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
         How many positions were written, and how many games were won.
     """
     rule, game = evaluator.rule, experience.game
-    positions, targets = experience.positions, experience.targets
+    rows, targets = experience.rows, experience.targets
     written = won_games = 0
     for deal in deals:
         start(game[0], rule, deal)
@@ -62,7 +60,7 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
             best, over = reach_or_win(game[0], evaluator, search, limits)
             won = search.values[best] == WON
             over = over or won or search.turns[best] == NOT_YET
-            positions[written] = game[0] if over else search.positions[best]
+            write_row(game[0] if over else search.positions[best], rule, rows[written])
             targets[written] = np.float32(won) if over else search.values[best]
             written += 1
             if over:
@@ -80,32 +78,45 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
 class Played(NamedTuple):
     """Games that have been played, one after the other."""
 
-    positions: NDArray[Any]  # GAME (n,), those decided for
+    rows: NDArray[np.int16]  # (n, slots), the positions decided for
     targets: NDArray[np.float32]  # (n,)
     won: int
 
 
-class SelfPlay:
-    """Plays deals by weights that are given anew each time; a game depends on nothing before it.
+@functools.lru_cache(maxsize=1)
+def _search(rules: Rules, size: int) -> Search:
+    """Kept by a worker from one call to the next."""
+    return new_search(rules, size)
+
+
+def play_part(
+    task: tuple[tuple[Rules, PlannerSettings, tuple[str, ...]], NDArray[np.int64]],
+    *weights: NDArray[np.float32],
+) -> Played:
+    """Play deals; a game depends on its deal and the weights alone.
 
     Args:
-        rules: the rule set to play.
-        limits: of its searches.
-        td_lambda: weight of later values in a target.
+        task: the rule set; hyperparameters, of which the limits of searches and `td_lambda` apply
+            here; names of the weights; and the deals, int64 of shape (n,).
+        *weights: of the network.
     """
-
-    def __init__(self, rules: Rules, limits: SearchLimits, td_lambda: float) -> None:
-        self._network = new_network(0)
-        self._evaluator = new_evaluator(rules, self._network)
-        self._search = new_search(rules, max(limits.nodes, limits.endgame_nodes))
-        self._limits, self._td_lambda = limits, np.float32(td_lambda)
-
-    def play(self, network: Network, deals: NDArray[np.int64]) -> Played:
-        """Play deals, int64 of shape (n,), by these weights."""
-        for mine, given in zip(self._network, network, strict=True):
-            mine[...] = given
-        experience = new_experience(len(deals))
-        written, won = play_games(
-            deals, self._evaluator, self._search, self._limits, self._td_lambda, experience
-        )
-        return Played(experience.positions[:written], experience.targets[:written], int(won))
+    (rules, settings, names), deals = task
+    network = network_of(dict(zip(names, weights, strict=True)), settings.layers, HEADS)
+    limits = SearchLimits(
+        settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
+    )
+    rows = len(deals) * LONGEST
+    experience = Experience(
+        np.zeros((rows, row_length(rules.piles)), np.int16),
+        np.zeros(rows, np.float32),
+        np.zeros(1, GAME),
+    )
+    written, won = play_games(
+        deals,
+        new_evaluator(rules, network),
+        _search(rules, max(limits.nodes, limits.endgame_nodes)),
+        limits,
+        np.float32(settings.td_lambda),
+        experience,
+    )
+    return Played(experience.rows[:written], experience.targets[:written], int(won))

@@ -78,6 +78,30 @@ class Pool:
             ) from None
         return results
 
+    def over_deals(
+        self, function: Callable[..., T], about: Any, deals: Any, *shared: NDArray[Any]
+    ) -> list[T]:
+        """Call ``function((about, part), *shared)`` for parts of the deals.
+
+        Each part is half of a worker's share of what is left, so that workers end together. A
+        single worker plays all deals at once.
+
+        Args:
+            function: see `map`.
+            about: what else a task needs to know.
+            deals: a range or an array.
+            shared: see `map`.
+
+        Returns:
+            The return values, in the order of the deals.
+        """
+        parts = []
+        while len(deals):
+            count = max(len(deals) // (2 * self.size), 1) if self.size > 1 else len(deals)
+            parts.append((about, deals[:count]))
+            deals = deals[count:]
+        return self.map(function, parts, *shared)
+
 
 @contextmanager
 def started_pool(workers: Workers) -> Iterator[Pool]:

@@ -6,38 +6,29 @@ the clock.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.progress import Progress as Bar
-from stable_baselines3.common.logger import (
-    CSVOutputFormat,
-    KVWriter,
-    Logger,
-    TensorBoardOutputFormat,
-)
-from torch.utils.tensorboard import SummaryWriter
 
-from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.learned.learner import Learner, Update
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.engine.deals import VALIDATION
+from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.training.checkpoints import new_checkpoint
 from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.learner import Learner, Trainer
+from four_seasons_env.experiments.training.log import Log
 from four_seasons_env.experiments.training.run_folder import (
     BEST,
     LAST,
-    PROGRESS,
-    STEPS,
     Done,
     Validation,
     write_json,
 )
+from four_seasons_env.experiments.training.validation import validate
 
 RECENT = 1000
 """Games of the running win rate."""
@@ -74,8 +65,8 @@ class Monitor:
 
     Args:
         out: the run's folder.
-        trainer: the algorithm.
         learner: what learns.
+        pool: plays the validation deals.
         training: the origin of the policies, for their cards: training seed and the like.
         clock: the run's time.
         bar: shows the progress.
@@ -83,16 +74,16 @@ class Monitor:
         validation_deals: how many of the 10,000 validation deals are played.
 
     Attributes:
-        logger: writes progress.csv and the TensorBoard log; set by `start` and `restore`.
+        log: the learning curve; set by `start` and `restore`.
     """
 
-    logger: Logger
+    log: Log
 
     def __init__(
         self,
         out: Path,
-        trainer: Trainer,
         learner: Learner,
+        pool: Pool,
         *,
         training: dict[str, Any],
         clock: Clock,
@@ -101,21 +92,20 @@ class Monitor:
         validation_deals: int,
     ) -> None:
         self.out = out
-        self.trainer = trainer
         self.learner = learner
+        self.pool = pool
         self.training = training
         self.clock = clock
         self.bar = bar
         self.task = bar.add_task("learning", total=1.0, wins="", rate="")
         self.validations = validations
         self.deals = VALIDATION[:validation_deals]
-        self.log_every = max(min(trainer.log_steps, clock.steps // 50), 1)
+        self.log_every = max(min(learner.log_steps, clock.steps // 50), 1)
         self.progress = Progress()
 
     def start(self) -> None:
         """Start the log and the clock of a new run."""
-        csv = CSVOutputFormat(str(self.out / PROGRESS))
-        self.logger = Logger(str(self.out), [TensorBoardOutputFormat(str(self.out)), csv])
+        self.log = Log(self.out)
         self.clock.start()
 
     def restore(self, checkpoint: Path) -> None:
@@ -125,17 +115,26 @@ class Monitor:
             ValueError: if the checkpoint is damaged.
         """
         self.progress = read_json(checkpoint / _STATE, Progress)
-        self.logger = _resumed_log(self.out, self.learner.steps)
+        self.log = Log(self.out, self.learner.steps)
         self.clock.start(self.progress.seconds, self.progress.core_seconds)
 
-    def add_games(self, won: Sequence[bool], cards_up: Sequence[int] = ()) -> None:
-        """Count training games that ended."""
-        progress = self.progress
-        progress.games += len(won)
-        progress.won = [*progress.won, *won][-RECENT:]
-        progress.cards_up = [*progress.cards_up, *cards_up][-RECENT:]
+    def learn(self) -> None:
+        """Learn until the run ends."""
+        while not self._between_updates():
+            elsewhere = self.pool.core_seconds
+            self._add(self.learner.update(self.clock.done))
+            self.clock.add_core_seconds(self.pool.core_seconds - elsewhere)
 
-    def between_updates(self) -> bool:
+    def _add(self, update: Update) -> None:
+        """Count the training games that ended in an update, and note its records for the log."""
+        progress = self.progress
+        progress.games += len(update.won)
+        progress.won = [*progress.won, *update.won][-RECENT:]
+        progress.cards_up = [*progress.cards_up, *update.cards_up][-RECENT:]
+        for name, value in update.records.items():
+            self.log.record(name, value)
+
+    def _between_updates(self) -> bool:
         """Log, validate and save what is due; returns whether the run ends here."""
         self.clock.done_steps = self.learner.steps
         with self.clock.stopped():
@@ -179,23 +178,22 @@ class Monitor:
         progress.logged_steps = steps
         wins = float(np.mean(progress.won)) if progress.won else 0.0
         shown = f"{100 * wins:5.1f}% won"
-        self.logger.record("play/win_rate", wins)
+        self.log.record("play/win_rate", wins)
         if progress.cards_up:
             cards = float(np.mean(progress.cards_up))
-            self.logger.record("play/cards_up", cards)
+            self.log.record("play/cards_up", cards)
             shown += f", {cards:4.1f} cards up"
         rate = steps / max(seconds, 1e-9)
-        self.logger.record("play/games", progress.games)
-        self.logger.record("time/seconds", seconds)
-        self.logger.record("time/core_seconds", self.clock.core_seconds)
-        self.logger.record("time/steps_per_second", rate)
-        self.logger.record(STEPS, steps, exclude="tensorboard")
-        self.logger.dump(steps)
+        self.log.record("play/games", progress.games)
+        self.log.record("time/seconds", seconds)
+        self.log.record("time/core_seconds", self.clock.core_seconds)
+        self.log.record("time/steps_per_second", rate)
+        self.log.write(steps)
         self.bar.update(
             self.task,
             completed=self.clock.done,
             wins=shown,
-            rate=f"{_short(steps)} {self.trainer.unit}, {rate:,.0f}/s",
+            rate=f"{_short(steps)} {self.learner.unit}, {rate:,.0f}/s",
         )
 
     def _validate(self) -> None:
@@ -208,7 +206,10 @@ class Monitor:
             "core_seconds": round(self.clock.core_seconds, 1),
         }
         card, weights = self.learner.policy(training)
-        played = self.learner.play_deals(card, weights, self.deals)
+        learner = self.learner
+        played = validate(
+            self.pool, learner.rules, card, weights, learner.playing_options, self.deals
+        )
         result = Validation(
             deals=f"{self.deals[0]}-{self.deals[-1]}",
             won=float(played["won"].mean()),
@@ -221,11 +222,11 @@ class Monitor:
         if best is None or (result.won, result.cards_up) > (best.won, best.cards_up):
             self.progress.best = result
             save_policy(self.out / BEST, card, weights)
-        self.logger.record("validation/win_rate", result.won)
-        self.logger.record("validation/cards_up", result.cards_up)
+        self.log.record("validation/win_rate", result.won)
+        self.log.record("validation/cards_up", result.cards_up)
         self._log()
         self.bar.console.print(
-            f"{_short(steps)} {self.trainer.unit}: {100 * result.won:.1f}% of "
+            f"{_short(steps)} {self.learner.unit}: {100 * result.won:.1f}% of "
             f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up"
         )
 
@@ -235,32 +236,3 @@ def _short(steps: int) -> str:
     if steps < 10**4:
         return f"{steps:7,d}"
     return f"{steps / 1e6:6.2f}M" if steps >= 10**6 else f"{steps / 1e3:6.0f}k"
-
-
-def _resumed_log(out: Path, steps: int) -> Logger:
-    """The logger of a resumed run; rows that were written after its checkpoint are dropped."""
-    board = TensorBoardOutputFormat(str(out))
-    board.writer.close()
-    board.writer = SummaryWriter(str(out), purge_step=steps + 1)
-    formats: list[KVWriter] = [board, _resumed_csv(out / PROGRESS, steps)]
-    return Logger(str(out), formats)
-
-
-def _resumed_csv(path: Path, steps: int) -> CSVOutputFormat:
-    """Continues a CSV log after the rows up to a number of steps."""
-    lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
-    header = lines[0].rstrip("\n").split(",") if lines else []
-    rows = lines[:1]
-    for line in lines[1:]:
-        cells = line.rstrip("\n").split(",")
-        whole = line.endswith("\n") and len(cells) == len(header)
-        if not whole or int(cells[header.index(STEPS)]) > steps:
-            break
-        rows.append(line)
-    write_atomically(path, "".join(rows).encode())
-    log = CSVOutputFormat(os.devnull)  # its constructor would empty the file
-    log.file.close()
-    log.file = path.open("r+")
-    log.file.seek(0, os.SEEK_END)
-    log.keys = header
-    return log

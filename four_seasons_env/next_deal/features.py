@@ -5,8 +5,8 @@ share one table and all piles share another, so that what is learned about one h
 third table is for the game as a whole. Ranks are relative to the base. A card's *wait* is the
 number of cards that must go up before it on its foundation.
 
-As an observation (`write_row`) the features are `row_length` slots of int16. A slot holds the
-number of a row in its table, counted from 1, or 0 for none:
+A position is `row_length` slots of int16 (`write_row`). All slots but the last 52 hold the number
+of a row in a table, counted from 1, or 0 for none:
 
 =====================  ==================================================================
 slots                  meaning
@@ -23,18 +23,25 @@ GAME_SLOTS (74)        rows of the game's table: the waste's top card; spaces, c
                        unseen cards that a pile would take (9); piles with a top of each
                        rank (13); then, from the bottom of the waste up, the step in rank
                        from each card to the next, by depth (51)
+WASTE_SLOTS (52)       the cards of the waste from the bottom up: 1 + 4 x relative rank + suit,
+                       or 0 for none. Pairs of them are rows of a fourth table (`pair_row`)
 =====================  ==================================================================
 
-Each slot always has the same meaning, so that the candidates of a decision differ in few slots.
+Each slot always has the same meaning, so that positions that follow one another differ in few
+slots.
+
+A pair of cards in the waste says which card must leave it before which. A card is out of reach
+until all that lie on it have left. What that costs depends on both cards: a nine that lies on an
+eight leaves first, and can take it; a six on the five of its suit waits for what it covers. So each
+card of the waste has a row with each card under it, by both ranks, whether they are of one suit,
+and how far apart they lie.
 """
 
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.engine.bits import lowest, popcount
 from four_seasons_env.engine.cards import NO_CARD
@@ -86,39 +93,38 @@ PILE_FEATURES = 6
 SUIT_SLOTS = 2 + 2 * 13
 _NOT_STEPS = 1 + 9 + 13
 GAME_SLOTS = _NOT_STEPS + 51
+WASTE_SLOTS = 52
+
+_NEAR = 6  # cards apart: 1; fewer than this; more
+PAIR_ROWS = 3 * 2 * 13 * 13
+
+TABLES = {"suits": SUIT_ROWS, "piles": PILE_ROWS, "game": GAME_ROWS, "pairs": PAIR_ROWS}
+"""The tables and their numbers of rows."""
 
 
 def row_length(piles: int) -> int:
     """Slots of the observation of a position with this many piles."""
-    return 4 * SUIT_SLOTS + PILE_FEATURES * piles + GAME_SLOTS
+    return 4 * SUIT_SLOTS + PILE_FEATURES * piles + GAME_SLOTS + WASTE_SLOTS
 
 
-COUNTS = np.dtype(
-    [
-        ("suits", "i8", (4,)),  # rows of each suit
-        ("piles", "i8"),  # piles that hold cards
-        ("game", "i8"),  # rows of the game
-    ]
-)
+def pile_count(slots: int) -> int:
+    """How many piles a row with this many slots describes."""
+    return (slots - row_length(0)) // PILE_FEATURES
 
 
-class Features(NamedTuple):
-    """The row numbers of a position, as `write_features` writes them."""
+@jit
+def pair_row(upper, lower, apart):
+    """The row of a pair of cards in the waste, counted from 0.
 
-    suits: NDArray[np.int64]  # (4, 40)
-    piles: NDArray[np.int64]  # (12, PILE_FEATURES), those that hold cards first
-    game: NDArray[np.int64]  # (128,)
-    counts: NDArray[np.void]  # COUNTS (1,), how much of these is in use
-
-
-def new_features() -> Features:
-    """Buffers for `write_features`."""
-    return Features(
-        np.zeros((4, 40), np.int64),
-        np.zeros((12, PILE_FEATURES), np.int64),
-        np.zeros(128, np.int64),
-        np.zeros(1, COUNTS),
-    )
+    Args:
+        upper: the slot of the upper card, not 0.
+        lower: the slot of the other card.
+        apart: how many cards under the upper one the other lies.
+    """
+    distance = 0 if apart == 1 else 1 if apart < _NEAR else 2
+    a, b = np.int64(upper) - 1, np.int64(lower) - 1
+    one_suit = np.int64((a & 3) == (b & 3))
+    return 169 * (2 * distance + one_suit) + 13 * (a >> 2) + (b >> 2)
 
 
 @inlined
@@ -136,14 +142,12 @@ def _depth(above):
 
 
 @inlined
-def _add_card(card, rank, wait, place, suits, counts):
-    """Add the rows of a card to those of its suit."""
-    suit = card & 3
-    count = counts.suits[suit]
+def _add_card(card, rank, wait, place, out):
+    """Write the rows of a card to the slots of its suit."""
+    at = (card & 3) * SUIT_SLOTS + 2 + 2 * rank
     # Two rows for one fact: the wait shrinks as the suit's foundation grows, the rank does not.
-    suits[suit, count] = _CARD + rank * _PLACES + place
-    suits[suit, count + 1] = _WAIT + wait * _PLACES + place
-    counts.suits[suit] = count + 2
+    out[at] = 1 + _CARD + rank * _PLACES + place
+    out[at + 1] = 1 + _WAIT + wait * _PLACES + place
 
 
 @inlined
@@ -152,21 +156,21 @@ def _wait(g, rule, card):
 
 
 @jit
-def _add_pile(g, rule, pile, stock, row, suits, counts):
-    """The features of a pile that is not a space, and of its cards.
+def _add_pile(g, rule, pile, stock, at, out):
+    """Write the rows of a pile that is not a space, from slot ``at`` on, and of its cards.
 
     Returns:
         Its cards that lie on one with less wait, and the cards on those that go up next.
     """
     card = g.top[pile]
-    row[1] = _TOP + relative_rank(g, rule, card)
-    row[3] = _TOP_WAIT + min(_wait(g, rule, card), 13)
+    out[at + 1] = 1 + _TOP + relative_rank(g, rule, card)
+    out[at + 3] = 1 + _TOP_WAIT + min(_wait(g, rule, card), 13)
     above = blocked = buried = least_above = 0
     least = 13  # more than any wait, so the first card replaces it
     lowest = card
     while card != NO_CARD:
         rank, wait = relative_rank(g, rule, card), _wait(g, rule, card)
-        _add_card(card, rank, wait, _IN_PILE + min(above, 4), suits, counts)
+        _add_card(card, rank, wait, _IN_PILE + min(above, 4), out)
         if wait < least:
             least, least_above = wait, above
         if wait == 0:
@@ -176,26 +180,32 @@ def _add_pile(g, rule, pile, stock, row, suits, counts):
             blocked += 1
         lowest, card = card, host
         above += 1
-    row[0] = _LOWEST + relative_rank(g, rule, lowest)
-    row[2] = _HEIGHT + min(above - 1, 7)
-    row[4] = _NEXT + 4 * least + min(least_above, 3)
-    row[5] = _PILE_STOCK + stock
+    out[at] = 1 + _LOWEST + relative_rank(g, rule, lowest)
+    out[at + 2] = 1 + _HEIGHT + min(above - 1, 7)
+    out[at + 4] = 1 + _NEXT + 4 * least + min(least_above, 3)
+    out[at + 5] = 1 + _PILE_STOCK + stock
     return blocked, buried
 
 
 @jit
-def write_features(g, rule, features):
-    """Write the row numbers of a position into `Features`."""
-    suits, piles, game, counts = features.suits, features.piles, features.game, features.counts[0]
+def write_row(g, rule, out):
+    """Write the features of a position.
+
+    Args:
+        g: the position.
+        rule: the compiled rule set.
+        out: int16 of shape (`row_length`,).
+    """
+    out[:] = 0
     left = stock_size(g)
     # Each suit and pile has the stock's size among its rows: what its cards are worth depends on
     # how much is still to come, and their rows are summed before the network's first ReLU.
     stock = min(left // _STOCK_STEP, _STOCKS - 1)
     for suit in range(4):
-        suits[suit, 0] = _STOCK + stock
-        suits[suit, 1] = _LEVEL + g.level[suit]
-        counts.suits[suit] = 2
-    spaces = standing = blocked = buried = 0
+        out[suit * SUIT_SLOTS] = 1 + _STOCK + stock
+        out[suit * SUIT_SLOTS + 1] = 1 + _LEVEL + g.level[suit]
+    spaces = blocked = buried = 0
+    at = 4 * SUIT_SLOTS
     takes = np.uint64(0)
     accepts = rule.accepts[g.base[0]]
     tops = np.uint64(0)  # two bits a rank: piles with such a top, 2 at most
@@ -209,87 +219,51 @@ def write_features(g, rule, features):
         shift = np.uint64(2 * relative_rank(g, rule, top))
         if (tops >> shift) & np.uint64(3) < np.uint64(2):
             tops += _ONE << shift
-        more = _add_pile(g, rule, pile, stock, piles[standing], suits, counts)
+        more = _add_pile(g, rule, pile, stock, at, out)
         blocked += more[0]
         buried += more[1]
-        standing += 1
+        at += PILE_FEATURES
 
+    game = 4 * SUIT_SLOTS + PILE_FEATURES * rule.piles
+    steps = game + _NOT_STEPS
+    waste = game + GAME_SLOTS
+    height = np.int64(g.height[WASTE])
     card = g.top[WASTE]
-    game[0] = _WASTE_TOP + (13 if card == NO_CARD else relative_rank(g, rule, card))
-    count = 1
-    above = breaks = waste_blocked = 0
-    while card != NO_CARD:
+    out[game] = 1 + _WASTE_TOP + (13 if card == NO_CARD else relative_rank(g, rule, card))
+    breaks = waste_blocked = 0
+    for above in range(height):
+        i = height - 1 - above
         rank, wait, depth = relative_rank(g, rule, card), _wait(g, rule, card), _depth(above)
-        _add_card(card, rank, wait, _IN_WASTE + depth, suits, counts)
+        _add_card(card, rank, wait, _IN_WASTE + depth, out)
+        # From the bottom up: positions of a decision differ at the top of the waste, so the cards
+        # further down stay in the same slots.
+        out[waste + i] = 1 + 4 * rank + (card & 3)
         if wait == 0:
             buried += above
         host = g.below[card]
-        if host != NO_CARD:
+        if i > 0:
             step = rank - relative_rank(g, rule, host)
             step += 13 if step < 0 else 0
             breaks += step != 1  # one rank higher: the lower card can be packed on it later
             waste_blocked += wait >= _wait(g, rule, host)
-            game[count] = _STEPS + 13 * depth + step
-            count += 1
+            out[steps + i - 1] = 1 + _STEPS + 13 * depth + step
         card = host
-        above += 1
 
     unseen = stock_cards(g)
     hosted = np.int64(popcount(takes & unseen))
-    while unseen:  # in the order of the cards: sums are rounded by their order
+    while unseen:
         card = np.int64(lowest(unseen))
         unseen &= unseen - _ONE
-        _add_card(card, relative_rank(g, rule, card), _wait(g, rule, card), 0, suits, counts)
-    game[count] = _SPACES + spaces
-    game[count + 1] = _CARDS_LEFT + left
-    game[count + 2] = _WASTE + g.height[WASTE]
-    game[count + 3] = _BREAKS + breaks
-    game[count + 4] = _CARDS_UP + g.cards_up
-    game[count + 5] = _WASTE_BLOCKED + waste_blocked
-    game[count + 6] = _BLOCKED + min(blocked, 25)
-    game[count + 7] = _BURIED + min(buried // 2, 31)
-    game[count + 8] = _HOSTED + hosted
-    count += 9
+        _add_card(card, relative_rank(g, rule, card), _wait(g, rule, card), 0, out)
+    out[game + 1] = 1 + _SPACES + spaces
+    out[game + 2] = 1 + _CARDS_LEFT + left
+    out[game + 3] = 1 + _WASTE + height
+    out[game + 4] = 1 + _BREAKS + breaks
+    out[game + 5] = 1 + _CARDS_UP + g.cards_up
+    out[game + 6] = 1 + _WASTE_BLOCKED + waste_blocked
+    out[game + 7] = 1 + _BLOCKED + min(blocked, 25)
+    out[game + 8] = 1 + _BURIED + min(buried // 2, 31)
+    out[game + 9] = 1 + _HOSTED + hosted
     for rank in range(13):
         piles_of = np.int64((tops >> np.uint64(2 * rank)) & np.uint64(3))
-        game[count + rank] = _TOPS + 3 * rank + piles_of
-    counts.game = count + 13
-    counts.piles = standing
-
-
-@jit
-def write_row(g, rule, features, out):
-    """Write the features of a position as an observation.
-
-    Args:
-        features: a `Features`, overwritten.
-        out: int16 of shape (`row_length`,).
-    """
-    write_features(g, rule, features)
-    suits, piles, game, counts = features.suits, features.piles, features.game, features.counts[0]
-    out[:] = 0
-    for suit in range(4):
-        at = suit * SUIT_SLOTS
-        out[at] = suits[suit, 0] + 1
-        out[at + 1] = suits[suit, 1] + 1
-        for i in range(2, counts.suits[suit], 2):
-            # The rows come in the order of the walk; the slot is found from the rank that the first
-            # of the two encodes.
-            rank = (suits[suit, i] - _CARD) // _PLACES
-            out[at + 2 + 2 * rank] = suits[suit, i] + 1
-            out[at + 3 + 2 * rank] = suits[suit, i + 1] + 1
-    at = 4 * SUIT_SLOTS
-    for pile in range(counts.piles):
-        for i in range(PILE_FEATURES):
-            out[at + i] = piles[pile, i] + 1
-        at += PILE_FEATURES
-    at = 4 * SUIT_SLOTS + PILE_FEATURES * rule.piles
-    out[at] = game[0] + 1
-    steps = counts.game - _NOT_STEPS
-    for i in range(1, _NOT_STEPS):
-        out[at + i] = game[steps + i] + 1
-    at += _NOT_STEPS
-    # Reversed to run from the bottom up. Candidates differ at the top of the waste, so their cards
-    # further down stay in the same slots.
-    for i in range(steps):
-        out[at + i] = game[steps - i] + 1
+        out[game + 10 + rank] = 1 + _TOPS + 3 * rank + piles_of

@@ -32,7 +32,7 @@ from four_seasons_env.episodes.stepping import (
     start_episode,
 )
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
-from four_seasons_env.next_deal.features import Features, new_features, write_row
+from four_seasons_env.next_deal.features import write_row
 from four_seasons_env.next_deal.reach import (
     DEEPEST,
     UNTIL_HIDDEN,
@@ -93,7 +93,6 @@ class Scratch(NamedTuple):
     """Buffers whose content is not needed after a call; one for each thread."""
 
     search: Search
-    features: Features
     shown: NDArray[Any]  # SHOWN (1,)
     words: NDArray[np.uint64]  # (1, words)
     chosen: NDArray[np.int64]  # (candidates,)
@@ -108,8 +107,7 @@ def held(expansions: int) -> int:
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
     """Buffers for searches with at most this many expansions."""
     return Scratch(
-        new_search(rules, max(held(expansions), 2)),  # `keys_of` uses two rows
-        new_features(),
+        new_search(rules, max(held(expansions), 2)),
         np.zeros(1, SHOWN),
         new_masks(1, rules)[0],
         np.zeros(candidates, np.int64),
@@ -121,7 +119,7 @@ def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
 def _observe(g, rule, kind, scratch, out):
     """Write a candidate's observation; ``kind`` is -1 for sparse features."""
     if kind < 0:
-        write_row(g, rule, scratch.features, out)
+        write_row(g, rule, out)
     else:
         encode(g, rule, kind, scratch.shown[0], out)
 

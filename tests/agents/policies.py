@@ -4,9 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from four_seasons_env.agents.network.evaluation import Network, network_of
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS
+from four_seasons_env.next_deal.features import TABLES
 from four_seasons_env.observations import observation_length
 from four_seasons_env.rules import Rules
 
@@ -51,12 +52,28 @@ def candidate_card(rules: Rules, endings: str = "search", **training: object) ->
     )
 
 
-def candidate_weights() -> Weights:
-    rng = np.random.default_rng(1)
-    shapes = {"suits": (SUIT_ROWS, 8), "piles": (PILE_ROWS, 4), "game": (GAME_ROWS, 8)}
+def table_weights(widths: tuple[int, ...], heads: tuple[str, ...], seed: int = 1) -> Weights:
+    """Random weights of the network over positions."""
+    rng = np.random.default_rng(seed)
+    suit, pile, game, hidden = widths
+    columns = {"suits": suit, "piles": pile, "game": game, "pairs": game}
     tables = {
-        f"features_extractor.{name}": (0.2 * rng.normal(size=shape)).astype(np.float32)
-        for name, shape in shapes.items()
+        name: (0.2 * rng.normal(size=(rows, columns[name]))).astype(np.float32)
+        for name, rows in TABLES.items()
     }
-    heads = [layers([f"mlp_extractor.{name}"], [8, 1], 2) for name in ("score", "value")]
-    return tables | layers(["features_extractor.dense"], [20, 8]) | heads[0] | heads[1]
+    weights = tables | layers(["dense"], [suit + pile + game, hidden], seed)
+    for name in heads:
+        weights |= layers([name], [hidden, 1], seed + 1)
+    return weights
+
+
+def candidate_weights() -> Weights:
+    return table_weights((8, 4, 8, 8), ("score", "value"))
+
+
+def value_network(seed: int = 0) -> Network:
+    """A network of the planner, with values near the middle."""
+    weights = table_weights((16, 8, 24, 8), ("value",), seed)
+    weights["dense.weight"] *= 0.15
+    weights["value.weight"] *= 0.3
+    return network_of(weights, (16, 8, 24, 8), ("value",))

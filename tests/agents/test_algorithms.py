@@ -8,14 +8,13 @@ import pytest
 pytest.importorskip("sb3_contrib", reason="training needs the extra 'train'")
 
 import torch
-from sb3_contrib import MaskablePPO
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.learned.algorithms import ALGORITHMS, get_algorithm
 from four_seasons_env.agents.learned.cloning import ALONE, clone, demonstrate
+from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.learned.loading import PLAYERS
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
-from four_seasons_env.agents.learned.settings import PpoSettings
+from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -37,17 +36,15 @@ SMALL = {
 }
 
 
-def make(
-    name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0
-) -> tuple[MaskablePPO, PpoSettings]:
-    algorithm = get_algorithm(name)
-    settings = algorithm.read_settings(overrides=[*SMALL[name], *overrides])
-    env = algorithm.make_games(settings, rules)
-    return algorithm.make_model(env, settings, seed), settings
+def make(name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0) -> Ppo:
+    kind = get_learner(name)
+    learner = kind(rules, kind.read_settings([*SMALL[name], *overrides]), seed)
+    assert isinstance(learner, Ppo)
+    return learner
 
 
 @pytest.mark.parametrize("rules", REPRESENTATIVES)
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", SMALL)
 def test_every_algorithm_learns_rule_sets_of_every_kind(
     name: str, rules: str, tmp_path: Path
 ) -> None:
@@ -70,10 +67,8 @@ def test_every_algorithm_learns_rule_sets_of_every_kind(
 
 
 def test_demonstrations_are_the_teachers_moves_and_what_they_earned() -> None:
-    _, settings = make("maskable_ppo", DEFAULT, "gamma=1.0", "max_moves=200")
-    teacher = make_agent("heuristic")
-    algorithm = get_algorithm("maskable_ppo")
-    shown = demonstrate(teacher, algorithm, DEFAULT, settings, seed=0, actions=2000)
+    learner = make("maskable_ppo", DEFAULT, "gamma=1.0", "max_moves=200")
+    shown = demonstrate(learner, make_agent("heuristic"), actions=2000)
     assert len(shown.actions) > 500
     assert shown.masks[np.arange(len(shown.actions)), shown.actions].all()
     # Undiscounted, what is left to earn is a number of cards, and 1 for a win.
@@ -82,14 +77,13 @@ def test_demonstrations_are_the_teachers_moves_and_what_they_earned() -> None:
     assert shown.returns.min() >= 0
     assert shown.returns.max() <= 2
     # Other deals than those that the learner begins with.
-    games = algorithm.make_games(settings, DEFAULT)
-    games.seed(0)
+    games = learner.make_games(seed=0)
     first = games.reset()
     openings = (first * 52).round().astype(np.uint8)
     assert not (shown.observations[ALONE][:1] == openings).all(axis=1).any()
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", SMALL)
 def test_a_warm_start_plays_like_its_teacher(name: str) -> None:
     layers = "layers=[32,16,32,16]" if name == "next_deal_ppo" else "layers=[64]"
     moves = 10_000 if name == "next_deal_ppo" else 40_000
@@ -97,17 +91,16 @@ def test_a_warm_start_plays_like_its_teacher(name: str) -> None:
         *("games=64", "batch_size=256", layers, "max_moves=200", f"cloning_moves={moves}"),
         *("cloning_epochs=4", "cloning_learning_rate=3e-3"),
     ]
-    model, settings = make(name, DEFAULT, *overrides)
-    algorithm = get_algorithm(name)
+    learner = make(name, DEFAULT, *overrides)
     deals = range(TRAIN_FROM, TRAIN_FROM + 100)
 
     def cards_up() -> float:
-        card, weights = algorithm.policy_of(model, settings, DEFAULT, {})
+        card, weights = learner.policy({})
         player = PLAYERS[name](DEFAULT, card, weights)
         return float(play_deals(player, DEFAULT, deals, max_moves=200)["cards_up"].mean())
 
     before = cards_up()
-    clone(model, algorithm, settings, DEFAULT, seed=0)
+    clone(learner)
     assert cards_up() > before + 4
 
 
@@ -115,16 +108,16 @@ def test_a_warm_start_plays_like_its_teacher(name: str) -> None:
 
 
 def test_zips_are_opened_only_on_trust(tmp_path: Path) -> None:
-    model, settings = make("maskable_ppo")
+    learner = make("maskable_ppo")
     path = tmp_path / "x.zip"
-    model.save(path)
+    learner.model.save(path)
     with pytest.raises(PolicyFileError, match=r"x.zip is a zip.*--trust"):
         make_agent(f"maskable_ppo:{path}")
     agent = make_agent(f"maskable_ppo:{path}", trust=True, deterministic=True)
     games = np.zeros(3, kernel.GAME)
     kernel.start_all(games, kernel.compile_rules(DEFAULT), np.arange(3) + TRAIN_FROM)
     masks = np.ones((3, 32), np.int8)
-    card, weights = get_algorithm("maskable_ppo").policy_of(model, settings, DEFAULT, {})
+    card, weights = learner.policy({})
     same = NetworkAgent(DEFAULT, card, weights)
     np.testing.assert_array_equal(agent.scores(games, masks), same.scores(games, masks))
     with pytest.raises(PolicyFileError, match="takes observations of 699 slots"):
@@ -144,18 +137,19 @@ def test_a_network_scores_as_its_model_does() -> None:
     masks = np.ones((5, 32), np.int8)
     for activation in ("relu", "tanh"):
         overrides = ("layers=[16, 8]", f"activation={activation}")
-        model, settings = make("maskable_ppo", DEFAULT, *overrides)
-        card, weights = get_algorithm("maskable_ppo").policy_of(model, settings, DEFAULT, {})
+        learner = make("maskable_ppo", DEFAULT, *overrides)
+        settings, policy = learner.settings, learner.model.policy
+        card, weights = learner.policy({})
         scores = NetworkAgent(DEFAULT, card, weights).scores(games, masks)
         kind = OBSERVATIONS.index(settings.observation)
         observations = np.empty((5, observation_length(DEFAULT, settings.observation)), np.float32)
         encode_all(games, rule, kind, observations)
         with torch.no_grad():
-            latent = model.policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
-            expected = model.policy.action_net(latent)
+            latent = policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
+            expected = policy.action_net(latent)
         np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)
 
 
 def test_unknown_algorithms_get_the_nearest() -> None:
     with pytest.raises(ValueError, match="did you mean 'maskable_ppo'"):
-        get_algorithm("maskable_pp")
+        get_learner("maskable_pp")

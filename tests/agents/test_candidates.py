@@ -10,25 +10,26 @@ pytest.importorskip("sb3_contrib", reason="training needs the extra 'train'")
 import torch
 from sb3_contrib import MaskablePPO
 
-from four_seasons_env import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.learned.algorithms import get_algorithm
 from four_seasons_env.agents.learned.candidates.agent import NextDealAgent
 from four_seasons_env.agents.learned.candidates.encoders import MlpEncoder, TableEncoder
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
-from four_seasons_env.agents.learned.candidates.sum_rows import SumRows
 from four_seasons_env.agents.learned.candidates.teaching import choice_of
+from four_seasons_env.agents.learned.learner import get_learner
+from four_seasons_env.agents.network.module import SumRows
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.next_deal.features import (
-    GAME_ROWS,
+    GAME_SLOTS,
     PILE_FEATURES,
-    PILE_ROWS,
-    SUIT_ROWS,
     SUIT_SLOTS,
+    TABLES,
+    WASTE_SLOTS,
 )
 from four_seasons_env.rules import RULES
+from tests.agents.test_network import plain_pairs
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 DEFAULT = RULES["four-seasons"]
@@ -53,31 +54,37 @@ def observed(rules: str = "four-seasons", games: int = 20, steps: int = 15) -> d
 def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) -> torch.Tensor:
     """`SumRows` once more, in torch's own words."""
     suits, piles, game = (
-        torch.cat((torch.zeros(1, each.shape[1], dtype=each.dtype), each)) for each in tables
+        torch.cat((torch.zeros(1, each.shape[1], dtype=each.dtype), each)) for each in tables[:3]
     )
     seen = rows.long()[chosen]
     own = seen[:, : 4 * SUIT_SLOTS].reshape(len(chosen), 4, SUIT_SLOTS)
-    rest = seen[:, 4 * SUIT_SLOTS :]
-    of_piles = rest[:, :-74].reshape(len(chosen), -1, PILE_FEATURES)
+    rest = seen[:, 4 * SUIT_SLOTS : -WASTE_SLOTS]
+    of_piles = rest[:, :-GAME_SLOTS].reshape(len(chosen), -1, PILE_FEATURES)
+    pairs = torch.from_numpy(np.array([plain_pairs(each) for each in seen.numpy()])).float()
     return torch.cat(
         (
             suits[own].sum(dim=2).relu().sum(dim=1),
             piles[of_piles].sum(dim=2).relu().sum(dim=1),
-            game[rest[:, -74:]].sum(dim=1).relu(),
+            (game[rest[:, -GAME_SLOTS:]].sum(dim=1) + pairs @ tables[3]).relu(),
         ),
         dim=1,
     )
 
 
+@pytest.mark.parametrize("mixed", [False, True], ids=["decisions", "mixed"])
 @pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
-def test_sums_and_gradients_are_those_of_torch(rules: str) -> None:
+def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool) -> None:
+    """Also where positions of one decision have nothing in common, such as their wastes."""
     seen = observed(rules)
     decisions, numbers = seen["action_mask"].nonzero().T
     rows = seen["observation"].flatten(0, 1)
     chosen = decisions * 32 + numbers
-    shapes = [(SUIT_ROWS, 7), (PILE_ROWS, 3), (GAME_ROWS, 5)]
+    if mixed:
+        chosen = chosen[torch.randperm(len(chosen), generator=torch.manual_seed(1))]
+        decisions = torch.arange(len(chosen)) // 7
+    widths = {"suits": 7, "piles": 3, "game": 5, "pairs": 5}
     torch.manual_seed(0)
-    tables = [torch.randn(*shape, requires_grad=True) for shape in shapes]
+    tables = [torch.randn(n, widths[name], requires_grad=True) for name, n in TABLES.items()]
     ours = SumRows.apply(rows, decisions, chosen, *tables)
     theirs = plain(rows, chosen, tables)
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
@@ -87,23 +94,6 @@ def test_sums_and_gradients_are_those_of_torch(rules: str) -> None:
     for mine, other in zip(got, expected, strict=True):
         assert other.abs().sum() > 0
         torch.testing.assert_close(mine, other, rtol=1e-3, atol=1e-3)
-
-
-def test_sums_do_not_depend_on_the_number_of_threads() -> None:
-    seen = observed()
-    encoder = TableEncoder(FourSeasonsNextDealEnv().observation_space)
-    answers = []
-    before = torch.get_num_threads()
-    try:
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
-            said = encoder(seen)
-            gradients = torch.autograd.grad(said.sum(), [encoder.suits, encoder.piles])
-            answers.append((said, *gradients))
-    finally:
-        torch.set_num_threads(before)
-    for one, two in zip(*answers, strict=True):
-        torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-6)
 
 
 def policy_on(env: FourSeasonsNextDealVecEnv, **extractor: object) -> CandidatePolicy:
@@ -166,15 +156,13 @@ def test_unmodified_ppo_learns_with_a_plain_network(observation: str) -> None:
 )
 def test_the_player_scores_as_the_policy_does(network: str, observation: str) -> None:
     """Compiled evaluation against torch's, on the same weights."""
-    algorithm = get_algorithm("next_deal_ppo")
-    settings = algorithm.read_settings(
-        overrides=[*SMALL, f"network={network}", f"observation={observation}"]
-    )
-    env = algorithm.make_games(settings, DEFAULT, seed=0)
-    model = algorithm.make_model(env, settings, 0)
+    kind = get_learner("next_deal_ppo")
+    overrides = [*SMALL, f"network={network}", f"observation={observation}"]
+    learner = kind(DEFAULT, kind.read_settings(overrides), 0)
+    model, env = learner.model, learner.model.get_env()
     for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value):
         torch.nn.init.normal_(head.weight)
-    card, weights = algorithm.policy_of(model, settings, DEFAULT, {})
+    card, weights = learner.policy({})
     start = env.reset()
     scores, values = NextDealAgent(DEFAULT, card, weights).scores(env.venv.games.copy())
     seen = {name: torch.from_numpy(each) for name, each in start.items()}
@@ -212,7 +200,7 @@ def test_a_zip_plays_as_its_model_does(tmp_path: Path) -> None:
     scores, _ = agent.scores(env.venv.games.copy())
     expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
     np.testing.assert_array_equal(scores.argmax(axis=1), expected)
-    with pytest.raises(PolicyFileError, match=r"reads 216 slots of a candidate"):
+    with pytest.raises(PolicyFileError, match=r"reads 268 slots of a candidate"):
         make_agent(f"next_deal_ppo:{tmp_path}/x.zip", "simplicity", trust=True)
 
 

@@ -1,24 +1,43 @@
-"""Compiled networks: against NumPy, and each position by itself."""
+"""The compiled network: against NumPy, each position by itself, and pairs of cards in the waste."""
 
 import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
+from four_seasons_env.agents.bundled import BUNDLED
 from four_seasons_env.agents.learned.candidates.network import NETWORKS
 from four_seasons_env.agents.network.dense import (
     ShapeError,
-    apply_sparse,
-    apply_to_four,
+    apply_to_all,
+    apply_to_one,
     dense_layer,
 )
-from four_seasons_env.next_deal.features import PILE_FEATURES, SUIT_SLOTS
-from tests.agents.policies import candidate_weights, layers
+from four_seasons_env.agents.network.evaluation import evaluate, new_evaluation
+from four_seasons_env.agents.planner.search import new_evaluator, reach
+from four_seasons_env.agents.policy_files import PolicyFileError, load_policy, save_policy
+from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.next_deal.features import (
+    GAME_SLOTS,
+    PAIR_ROWS,
+    PILE_FEATURES,
+    SUIT_SLOTS,
+    WASTE_SLOTS,
+    pair_row,
+    row_length,
+    write_row,
+)
+from four_seasons_env.next_deal.reach import WON, new_search
+from four_seasons_env.rules import RULES, get_rules
+from tests.agents.policies import candidate_weights, layers, value_network
+from tests.agents.test_planner import positions
+from tests.helpers import RANKS, ROWS
 
-HEADS = ("mlp_extractor.score", "mlp_extractor.value")
+HEADS = ("score", "value")
 
 
-def observed(rules: str, observation: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of candidates that random play is offered, their decisions and their places."""
+def observed(rules: str, observation: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of candidates that random play is offered, and their places."""
     env = FourSeasonsNextDealVectorEnv(8, rules, candidates=12, observation=observation)
     seen, _ = env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -27,18 +46,31 @@ def observed(rules: str, observation: str) -> tuple[np.ndarray, np.ndarray, np.n
         seen, *_ = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
     decisions, places = seen["action_mask"].nonzero()
     rows = seen["observation"]
-    return rows.reshape(-1, rows.shape[2]), decisions, 12 * decisions + places
+    return rows.reshape(-1, rows.shape[2]), 12 * decisions + places
+
+
+def plain_pairs(row: np.ndarray) -> np.ndarray:
+    """How often each pair is in a waste."""
+    count = np.zeros(PAIR_ROWS)
+    cards = [card for card in row[-WASTE_SLOTS:] if card]
+    for upper in range(len(cards)):
+        for lower in range(upper):
+            count[pair_row(cards[upper], cards[lower], upper - lower)] += 1
+    return count
 
 
 def plain_tables(rows: np.ndarray, weights: dict[str, np.ndarray]) -> np.ndarray:
     """The hidden layer's inputs, summed anew for each row."""
     suits, piles, game = (
         np.vstack([np.zeros_like(table[:1]), table])
-        for table in (weights[f"features_extractor.{name}"] for name in ("suits", "piles", "game"))
+        for table in (weights[name] for name in ("suits", "piles", "game"))
     )
-    own = rows[:, : 4 * SUIT_SLOTS].reshape(len(rows), 4, SUIT_SLOTS)
-    of_piles = rows[:, 4 * SUIT_SLOTS : -74].reshape(len(rows), -1, PILE_FEATURES)
-    parts = [suits[own].sum(2), piles[of_piles].sum(2), game[rows[:, None, -74:]].sum(2)]
+    sparse, last = rows[:, :-WASTE_SLOTS], 4 * SUIT_SLOTS
+    own = sparse[:, :last].reshape(len(rows), 4, SUIT_SLOTS)
+    of_piles = sparse[:, last:-GAME_SLOTS].reshape(len(rows), -1, PILE_FEATURES)
+    of_game = game[sparse[:, None, -GAME_SLOTS:]].sum(2)
+    of_game += (np.array([plain_pairs(row) for row in rows]) @ weights["pairs"])[:, None]
+    parts = [suits[own].sum(2), piles[of_piles].sum(2), of_game]
     return np.hstack([np.maximum(part, 0).sum(1) for part in parts])
 
 
@@ -48,27 +80,26 @@ def plain_dense(x: np.ndarray, weights: dict[str, np.ndarray], name: str) -> np.
 
 @pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
 def test_tables_and_heads_are_those_of_numpy(rules):
-    rows, decisions, chosen = observed(rules, "features")
+    rows, chosen = observed(rules, "features")
     weights = candidate_weights()
     network = NETWORKS["tables"](weights, [8, 4, 8, 8], rows.shape[1])
-    outputs = network.evaluate(rows, decisions, chosen)
-    hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "features_extractor.dense")
+    outputs = network.evaluate(rows, chosen)
+    hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "dense")
     expected = np.hstack([plain_dense(np.maximum(hidden, 0), weights, name) for name in HEADS])
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
-    # A decision is evaluated by itself: others before it do not change its last bits.
-    last = decisions == decisions[-1]
-    alone = network.evaluate(rows, decisions[last], chosen[last])
-    np.testing.assert_array_equal(alone, outputs[last])
+    # A position has the same outputs, to the last bit, whichever was evaluated before it.
+    order = np.random.default_rng(0).permutation(len(chosen))
+    np.testing.assert_array_equal(network.evaluate(rows, chosen[order]), outputs[order])
 
 
 @pytest.mark.parametrize("observation", ["tops", "cards"])
 def test_a_perceptron_over_candidates_is_that_of_numpy(observation):
-    rows, decisions, chosen = observed("four-seasons", observation)
-    names = [f"features_extractor.layers.{2 * i}" for i in range(2)]
+    rows, chosen = observed("four-seasons", observation)
+    names = ["0", "2"]
     weights = layers(names, [rows.shape[1], 16, 8])
     for seed, name in enumerate(HEADS):
         weights |= layers([name], [8, 1], seed)
-    outputs = NETWORKS["mlp"](weights, [16, 8], rows.shape[1]).evaluate(rows, decisions, chosen)
+    outputs = NETWORKS["mlp"](weights, [16, 8], rows.shape[1]).evaluate(rows, chosen)
     x = rows[chosen]
     for name in names:
         x = np.maximum(plain_dense(x, weights, name), 0)
@@ -83,16 +114,11 @@ def test_a_dense_layer_answers_each_row_by_itself(inputs):
     x = np.random.default_rng(0).normal(size=(30, inputs)).astype(np.float32)
     x[x < 0] = 0
     expected = plain_dense(x, weights, "x")
-    out, alone = np.empty((30, 24), np.float32), np.empty((1, 24), np.float32)
-    apply_sparse(x, layer, out)
+    out, alone = np.empty((30, 24), np.float32), np.empty(24, np.float32)
+    apply_to_all(x, layer, out)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
-    apply_sparse(x[7:8], layer, alone)
-    np.testing.assert_array_equal(alone[0], out[7])
-    four, other = np.empty((2, 4, 24), np.float32)
-    apply_to_four(x[:4], layer, four)
-    np.testing.assert_allclose(four, expected[:4], rtol=1e-5, atol=1e-5)
-    apply_to_four(x[[3, 9, 8, 7]], layer, other)
-    np.testing.assert_array_equal(other[0], four[3])
+    apply_to_one(x[7], layer, np.zeros(inputs + 1, np.int64), alone)
+    np.testing.assert_array_equal(alone, out[7])
 
 
 def test_layers_of_another_shape_are_refused():
@@ -101,3 +127,50 @@ def test_layers_of_another_shape_are_refused():
         dense_layer(weights, "x", 5, 3)
     with pytest.raises(ShapeError, match=r"y.weight is missing, not of shape \(3, 4\)"):
         dense_layer(weights, "y", 4, 3)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_card_is_paired_with_each_under_it_by_ranks_suits_and_distance(row):
+    rules = RULES[row]
+    out, most = np.zeros(row_length(rules.piles), np.int16), 0
+    for game in positions(rules, 20):
+        write_row(game.record[0], compile_rules(rules)[0], out)
+        cards = game.waste
+        bases = {suit: RANKS.index(card[0]) for suit, card in game.bases.items()}
+        expected = np.zeros(PAIR_ROWS)
+        for upper, card in enumerate(cards):
+            for lower, other in enumerate(cards[:upper]):
+                apart = upper - lower
+                ranks = [(RANKS.index(c[0]) - bases[c[1]]) % rules.ranks for c in (card, other)]
+                kind = 2 * (0 if apart == 1 else 1 if apart <= 5 else 2) + (card[1] == other[1])
+                expected[169 * kind + 13 * ranks[0] + ranks[1]] += 1
+        np.testing.assert_array_equal(plain_pairs(out), expected)
+        most = max(most, len(cards))
+    assert most > 1
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_search_values_positions_as_if_each_had_been_met_alone(row):
+    rules, network = RULES[row], value_network()
+    search, evaluator = new_search(rules, 60), new_evaluator(rules, network)
+    lower = 0
+    for game in positions(rules, 20):
+        _, count = reach(game.record[0], evaluator, search, 60, 30)
+        for i in range(count):
+            if search.values[i] != WON:
+                alone = new_evaluation(network, rules.piles)
+                write_row(search.positions[i], evaluator.rule, alone.row)
+                evaluate(alone.row, network, alone)
+                assert search.values[i] == pytest.approx(1 / (1 + np.exp(-alone.outputs[0])))
+                lower += len(game.waste) > search.positions[i]["height"][-1] > 0
+    assert lower
+
+
+def test_weights_of_another_width_are_refused_by_name(tmp_path):
+    rules = get_rules("florentine")
+    card, weights = load_policy(BUNDLED / "planner" / "florentine", "planner", rules)
+    assert card.layers == [128, 64, 64, 32]
+    weights["game"] = weights["game"][:, :63]
+    save_policy(tmp_path / "x", card, weights)
+    with pytest.raises(PolicyFileError, match=r"game is of shape .*, not of shape \(572, 64\)"):
+        make_agent(f"planner:{tmp_path / 'x'}", rules)

@@ -1,4 +1,4 @@
-"""The planner: its features, its network's gradients, its search, its learning and its play."""
+"""The planner: its features, its search, its self-play and its play."""
 
 import numpy as np
 import pytest
@@ -17,15 +17,6 @@ from four_seasons_env.agents.planner.search import (
     reach_or_win,
     turn,
 )
-from four_seasons_env.agents.planner.value_learning import ValueLearner, read_hyperparameters
-from four_seasons_env.agents.planner.value_network import (
-    Network,
-    add_gradients,
-    new_activations,
-    new_adam,
-    new_network,
-    value_of,
-)
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
@@ -34,23 +25,22 @@ from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,
+    GAME_SLOTS,
+    PILE_FEATURES,
     PILE_ROWS,
     SUIT_ROWS,
-    new_features,
-    write_features,
+    SUIT_SLOTS,
+    WASTE_SLOTS,
+    row_length,
+    write_row,
 )
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import fair_value
+from tests.agents.policies import value_network
 from tests.helpers import ROWS
 
 DEFAULT = RULES["four-seasons"]
-SMALL = read_hyperparameters(
-    overrides=[
-        *("games=16", "nodes=20", "expansions=10", "batch_size=64"),
-        *("endgame_nodes=100", "endgame_expansions=50"),
-    ]
-)
 
 
 def positions(rules: Rules, count: int) -> list[Game]:
@@ -71,64 +61,40 @@ def positions(rules: Rules, count: int) -> list[Game]:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_features_are_rows_of_their_tables(row):
-    rule = compile_rules(RULES[row])[0]
-    features = new_features()
-    suits, piles, game, counted = features
-    counts = counted[0]
-    for each in positions(RULES[row], 30):
-        write_features(each.record[0], rule, features)
+    rules = RULES[row]
+    out = np.zeros(row_length(rules.piles), np.int16)
+    for each in positions(rules, 30):
+        write_row(each.record[0], compile_rules(rules)[0], out)
+        suits = out[: 4 * SUIT_SLOTS].reshape(4, SUIT_SLOTS)
         for suit in range(4):
-            rows = suits[suit, : counts["suits"][suit]]
-            assert 0 <= rows.min() <= rows.max() < SUIT_ROWS
             up = len(each.foundations["CSHD"[suit]])
-            assert len(rows) == 2 + 2 * (13 - up)
+            assert (suits[suit] > 0).sum() == 2 + 2 * (13 - up)
+        piles = out[4 * SUIT_SLOTS : -GAME_SLOTS - WASTE_SLOTS].reshape(-1, PILE_FEATURES)
         standing = sum(1 for pile in each.tableau if pile)
-        assert counts["piles"] == standing
-        if standing:
-            assert 0 <= piles[:standing].min() <= piles[:standing].max() < PILE_ROWS
-        rows = game[: counts["game"]]
-        assert 0 <= rows.min() <= rows.max() < GAME_ROWS
-        assert len(set(rows)) == len(rows) or len(each.waste) > 1
+        assert (piles[:standing] > 0).all()
+        assert not piles[standing:].any()
+        game = out[-GAME_SLOTS - WASTE_SLOTS : -WASTE_SLOTS]
+        for slots, rows in ((suits, SUIT_ROWS), (piles, PILE_ROWS), (game, GAME_ROWS)):
+            assert 0 <= slots.min() <= slots.max() <= rows
+        assert (out[-WASTE_SLOTS:] > 0).sum() == len(each.waste)
 
 
 def test_values_do_not_hang_on_the_stocks_order_or_the_piles_names():
-    rule = compile_rules(DEFAULT)[0]
-    network, activations = new_network(0), new_activations()
+    evaluator, search = new_evaluator(DEFAULT, value_network()), new_search(DEFAULT, 1)
+
+    def value_of(record):
+        reach(record, evaluator, search, 1, 1)
+        return search.values[0]
+
+    values = set()
     for game in positions(DEFAULT, 20):
-        value = value_of(game.record[0], rule, network, activations)
         record = game.record.copy()
         reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([5], np.uint64))
         for field in ("top", "height"):
             record[field][:, :5] = record[field][:, [3, 1, 4, 0, 2]]
-        again = value_of(record[0], rule, network, activations)
-        assert again == pytest.approx(value, rel=1e-5)
-
-
-def test_gradients_are_those_of_small_steps():
-    rule = compile_rules(DEFAULT)[0]
-    network = Network(*(each.astype(np.float32) for each in new_network(3)))
-    adam = new_adam(network)
-    record, target = positions(DEFAULT, 5)[4].record[0], np.float32(0.3)
-
-    def loss() -> float:
-        p = float(value_of(record, rule, network, adam.activations))
-        return -(target * np.log(p) + (1 - target) * np.log(1 - p))
-
-    add_gradients(record, target, rule, network, adam)
-    rng = np.random.default_rng(0)
-    for weights, slope in zip(network, adam.gradients, strict=True):
-        used = np.flatnonzero(slope)
-        assert len(used)
-        for i in rng.choice(used, min(6, len(used)), replace=False):
-            at = np.unravel_index(i, weights.shape)
-            kept = weights[at]
-            step = np.float32(1e-2)
-            weights[at] = kept + step
-            above = loss()
-            weights[at] = kept - step
-            below = loss()
-            weights[at] = kept
-            assert slope[at] == pytest.approx((above - below) / (2 * step), abs=2e-3)
+        assert value_of(record[0]) == pytest.approx(value_of(game.record[0]), rel=1e-5)
+        values.add(value_of(game.record[0]))
+    assert len(values) > 10
 
 
 def everything(game: Game) -> set:
@@ -152,7 +118,7 @@ def everything(game: Game) -> set:
 
 def test_the_search_finds_all_that_can_be_reached_and_how():
     rule = compile_rules(DEFAULT)[0]
-    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, new_network(0))
+    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network())
     larger = 0
     for game in positions(DEFAULT, 60):
         if nothing_hidden(game.record[0], rule):
@@ -183,7 +149,7 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
 
 def test_ways_are_hardly_longer_than_they_need_be():
     rule = compile_rules(DEFAULT)[0]
-    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, new_network(0))
+    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network())
     walked = needed = 0
     for game in positions(DEFAULT, 40):
         if nothing_hidden(game.record[0], rule):
@@ -234,7 +200,7 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
     rule = compile_rules(DEFAULT)[0]
     limits = SearchLimits(1000, 1000, 1000, 1000)
     settings = Lookahead(16, np.float32(1), worlds=2, cards=1, limits=limits)
-    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, new_network(1))
+    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network(1))
     buffers = new_lookahead_buffers(DEFAULT, limits)
     rng = np.random.default_rng(0)
     wins = {0: 0, 1: 0}
@@ -271,7 +237,7 @@ def test_worlds_deal_each_card_next_before_one_comes_again_and_not_in_order(card
 def test_decisions_turn_one_card_under_every_rule_set(row):
     rules = RULES[row]
     rule = compile_rules(rules)[0]
-    search, evaluator = new_search(rules, 60), new_evaluator(rules, new_network(0))
+    search, evaluator = new_search(rules, 60), new_evaluator(rules, value_network())
     record = np.zeros(1, GAME)
     record[0] = Game(rules, deal=TRAIN_FROM).record[0]
     for _ in range(60):
@@ -286,30 +252,9 @@ def test_decisions_turn_one_card_under_every_rule_set(row):
     assert record[0]["dealt"] > 20
 
 
-def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path):
-    one = ValueLearner(DEFAULT, SMALL, seed=1)
-    one.update(0.0)
-    one.save(tmp_path / "state.npz")
-    two = ValueLearner(DEFAULT, SMALL, seed=1)
-    two.load(tmp_path / "state.npz")
-    assert one.update(0.25) == two.update(0.25)
-    for mine, theirs in zip(one.network, two.network, strict=True):
-        assert (mine == theirs).all()
-
-
-@pytest.mark.slow
-def test_learning_the_same_games_again_explains_them_better():
-    learner = ValueLearner(DEFAULT, SMALL, seed=2)
-    losses = []
-    for _ in range(12):
-        learner.games = 0
-        losses.append(learner.update(0.0)[1])
-    assert losses[-1] < 0.8 * losses[0]
-
-
 @pytest.mark.parametrize("row", ["four-seasons", "czarina", "pysolfc/florentine", "simplicity"])
 def test_games_are_played_to_the_last_card_of_the_stock(row):
-    agent = PlannerAgent(RULES[row], new_network(0), nodes=30, endgame_nodes=200)
+    agent = PlannerAgent(RULES[row], value_network(), nodes=30, endgame_nodes=200)
     results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
     assert (results["moves"] > 40).all()
 
@@ -326,7 +271,7 @@ def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
     deals = range(TRAIN_FROM + 70, TRAIN_FROM + 96)
     won = {}
     for endgame in (0, 4):
-        agent = PlannerAgent(DEFAULT, new_network(0), nodes=200, candidates=8, endgame=endgame)
+        agent = PlannerAgent(DEFAULT, value_network(), nodes=200, candidates=8, endgame=endgame)
         results = play_deals(HandOver(agent), DEFAULT, deals)
         won[endgame] = results["won"].sum()
     assert won[4] > won[0] > 0

@@ -120,7 +120,7 @@ def test_weights_that_do_not_fit_the_card_are_refused(
     [
         ({"network": "table"}, "unknown network 'table': did you mean 'tables'"),
         ({"layers": [8, 4, 8, 9]}, r"dense.weight is of shape \(8, 20\), not of shape \(9, 20\)"),
-        ({"layers": [8, 5, 8, 8]}, "features_extractor.piles is of shape"),
+        ({"layers": [8, 5, 8, 8]}, r"piles is of shape"),
         ({"decisions": {"endings": "search"}}, "card lacks how it decides: .*'candidates'"),
     ],
 )

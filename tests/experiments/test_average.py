@@ -5,59 +5,39 @@ import time
 import pytest
 import torch
 
+from four_seasons_env.agents.learned.weights import WeightAverage
 from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.stable_baselines import WeightAverage
 
 
-class Model:
-    """As much of a model as the average looks at."""
-
-    def __init__(self, value: float) -> None:
-        self.policy = torch.nn.Linear(1, 1)
-        self.set(value)
-
-    def set(self, value: float) -> None:
-        with torch.no_grad():
-            self.policy.weight.fill_(value)
-            self.policy.bias.fill_(-value)
-
-    @property
-    def value(self) -> float:
-        return float(self.policy.weight.detach())
+def set_to(module: torch.nn.Linear, value: float) -> None:
+    torch.nn.init.constant_(module.weight, value)
+    torch.nn.init.constant_(module.bias, -value)
 
 
 def test_the_mean_is_over_the_last_share_of_the_steps() -> None:
-    model, average = Model(1.0), WeightAverage(0.5)
-    average.update(model, 100)
-    for steps, value in ((200, 2.0), (300, 3.0), (400, 3.0)):
-        model.set(value)
-        average.update(model, steps)
+    module, average = torch.nn.Linear(1, 1), WeightAverage(0.5)
+    assert torch.equal(average.of(module)["weight"], module.weight)
+    for steps, value in ((100, 1.0), (200, 2.0), (300, 3.0), (400, 3.0)):
+        set_to(module, value)
+        average.update(module, steps)
     # weights 1; then 2 with 100 / (0.5 * 200); then 3 with 100 / 150, and with 100 / 200
     expected = 2.0 + (3.0 - 2.0) * 2 / 3
     expected += (3.0 - expected) / 2
-    with average.in_place_of(model):
-        assert model.value == pytest.approx(expected)
-        assert float(model.policy.bias.detach()) == pytest.approx(-expected)
-    assert model.value == 3.0
-    average.update(model, 400)  # nothing new
-    assert float(average.weights["weight"]) == pytest.approx(expected)
-
-
-def test_the_model_gets_its_weights_back_whatever_happens() -> None:
-    model, average = Model(1.0), WeightAverage(0.5)
-    average.update(model, 10)
-    model.set(5.0)
-    with pytest.raises(KeyError), average.in_place_of(model):
-        raise KeyError
-    assert model.value == 5.0
+    mean = average.of(module)
+    assert float(mean["weight"]) == pytest.approx(expected)
+    assert float(mean["bias"]) == pytest.approx(-expected)
+    assert float(module.weight.detach()) == 3.0
+    again = WeightAverage(0.5)
+    again.restore(average.state())
+    assert (again.steps, again.of(module)) == (400, mean)
 
 
 def test_without_a_share_the_latest_weights_count() -> None:
-    model, average = Model(1.0), WeightAverage(0.0)
-    average.update(model, 10)
-    model.set(2.0)
-    with average.in_place_of(model):
-        assert model.value == 2.0
+    module, average = torch.nn.Linear(1, 1), WeightAverage(0.0)
+    for steps, value in ((10, 1.0), (20, 2.0)):
+        set_to(module, value)
+        average.update(module, steps)
+        assert float(average.of(module)["weight"]) == value
 
 
 def test_the_clock_ends_by_whichever_limit_comes_first() -> None:

@@ -15,20 +15,22 @@ import pytest
 import yaml
 from safetensors.numpy import load_file
 
-from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.value_learning import ValueLearner, read_hyperparameters
+from four_seasons_env.agents.learned.learner import Update
+from four_seasons_env.agents.planner.learner import PlannerLearner
+from four_seasons_env.agents.planner.weights import make_planner
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.checkpoints import last_checkpoint
-from four_seasons_env.experiments.training.planner_games import PlannerGames
 from four_seasons_env.experiments.training.run_folder import RUN, STEPS, read_log
+from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.rules import RULES
 
 pytestmark = pytest.mark.slow
@@ -90,14 +92,14 @@ def test_a_run_that_is_interrupted_continues_to_the_same_weights(
     seconds: float, finished: Path, tmp_path: Path, monkeypatch
 ) -> None:
     """From a checkpoint, or from its start if there is none yet."""
-    update, calls = ValueLearner.update, itertools.count()
+    update, calls = PlannerLearner.update, itertools.count()
 
-    def interrupted(self: ValueLearner, done: float) -> tuple[int, float]:
-        if self.games and next(calls) == 3:
+    def interrupted(self: PlannerLearner, done: float) -> Update:
+        if self.steps and next(calls) == 3:
             raise KeyboardInterrupt
         return update(self, done)
 
-    monkeypatch.setattr(ValueLearner, "update", interrupted)
+    monkeypatch.setattr(PlannerLearner, "update", interrupted)
     monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", seconds)
     with pytest.raises(KeyboardInterrupt):
         train(run(tmp_path))
@@ -108,10 +110,11 @@ def test_a_run_that_is_interrupted_continues_to_the_same_weights(
     assert same_outcome(tmp_path, finished)
 
 
-class Dealt:
+class Dealt(Pool):
     """A pool of three that works here, its last task first."""
 
-    size, core_seconds = 3, 0.0
+    def __init__(self) -> None:
+        self.size, self.core_seconds = 3, 0.0
 
     def map(self, function, tasks, *shared):
         assert len(tasks) > self.size
@@ -119,19 +122,39 @@ class Dealt:
 
 
 def test_games_are_the_same_however_they_are_split() -> None:
-    settings = read_hyperparameters(overrides=TINY)
-    games = PlannerGames(DEFAULT, settings, Dealt())
-    here, split = ValueLearner(DEFAULT, settings, 1), ValueLearner(DEFAULT, settings, 1, games.play)
+    settings = PlannerLearner.read_settings(TINY)
+    here, split = (PlannerLearner(DEFAULT, settings, 1, pool) for pool in (None, Dealt()))
     for done in (0.0, 0.5):
         assert here.update(done) == split.update(done)
-    for mine, theirs in zip(here.network, split.network, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    card, weights = here.policy({})
+    for name, theirs in split.policy({})[1].items():
+        np.testing.assert_array_equal(weights[name], theirs)
     deals = range(TRAIN_FROM, TRAIN_FROM + 8)
-    agent = PlannerAgent(DEFAULT, here.network, nodes=10, expansions=5, endgame=0)
+    agent = make_planner(DEFAULT, card, weights, nodes=10, expansions=5, endgame=0)
     told = ["deal", "won", "cards_up", "moves"]
-    pd.testing.assert_frame_equal(
-        games.validate(split.network, deals)[told], play_deals(agent, DEFAULT, deals)[told]
-    )
+    played = validate(Dealt(), DEFAULT, card, weights, here.playing_options, deals)
+    pd.testing.assert_frame_equal(played[told], play_deals(agent, DEFAULT, deals)[told])
+
+
+def test_a_learner_that_is_loaded_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    settings = PlannerLearner.read_settings([*TINY, "games=8"])
+    one, two = (PlannerLearner(DEFAULT, settings, 1) for _ in range(2))
+    one.update(0.0)
+    one.save(tmp_path)
+    two.load(tmp_path)
+    assert one.update(0.25) == two.update(0.25)
+    theirs = two.policy({})[1]
+    for name, mine in one.policy({})[1].items():
+        np.testing.assert_array_equal(mine, theirs[name])
+
+
+def test_learning_the_same_games_again_explains_them_better() -> None:
+    learner = PlannerLearner(DEFAULT, PlannerLearner.read_settings([*TINY, "games=16"]), 2)
+    losses = []
+    for _ in range(12):
+        learner.steps = 0
+        losses.append(learner.update(0.0).records["train/loss"])
+    assert losses[-1] < 0.8 * losses[0]
 
 
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("loky", 3), ("dask", 2), ("ray", 2)])
@@ -237,6 +260,12 @@ def test_a_warm_start_goes_on_from_a_planners_weights(tmp_path: Path, rules: str
     assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
     cards = [json.loads((each / "last" / "model.json").read_text()) for each in (first, second)]
     assert cards[1]["training"]["warm_start"] == teacher
+
+
+def test_a_warm_start_says_which_layers_its_weights_have(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"other layers .*: add --set layers=\[128,64,64,32\]"):
+        train(run(tmp_path / "x", rules="florentine", warm_start="planner"))
+    assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize("teacher", ["heuristic", "planner@nodes=5", "next_deal_ppo"])

@@ -17,6 +17,10 @@ def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
     return task + sum(float(each.sum()) for each in shared), os.getpid()
 
 
+def named(task: tuple[str, range]) -> tuple[str, list[int]]:
+    return task[0], list(task[1])
+
+
 def worked(task: int) -> int:
     return sum(range(task))
 
@@ -41,6 +45,7 @@ def test_a_single_worker_is_this_process() -> None:
         assert (pool.size, str(pool)) == (1, "in this process")
         assert pool.map(total, [1, 2], np.ones(3)) == [(4.0, os.getpid()), (5.0, os.getpid())]
         assert pool.core_seconds == 0
+        assert pool.over_deals(named, "x", range(9)) == [("x", [*range(9)])]
 
 
 @pytest.mark.slow

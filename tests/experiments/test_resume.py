@@ -14,16 +14,12 @@ import pandas as pd
 import pytest
 import torch
 
-from four_seasons_env.agents.learned.algorithms import get_algorithm
+from four_seasons_env.agents.learned.learner import get_learner
+from four_seasons_env.agents.learned.sb3_state import ARRAYS, restore_model, save_model
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.checkpoints import last_checkpoint
-from four_seasons_env.experiments.training.model_state import (
-    ARRAYS,
-    restore_model,
-    save_model,
-)
 from four_seasons_env.experiments.training.run_folder import CHECKPOINTS, DONE, STEPS, alone
 from four_seasons_env.rules import RULES
 
@@ -116,10 +112,10 @@ def test_a_killed_run_continues_as_if_it_had_not_been_killed(agent: str, tmp_pat
 
 
 def model_of(agent: str, games: int = 8) -> Any:
-    algorithm = get_algorithm(agent)
-    settings = algorithm.read_settings(overrides=[*SMALL[agent], f"games={games}"])
-    env = algorithm.make_games(settings, RULES["four-seasons"])
-    return algorithm.make_model(env, settings, 0)
+    kind = get_learner(agent)
+    settings = kind.read_settings([*SMALL[agent], f"games={games}"])
+    learner: Any = kind(RULES["four-seasons"], settings, 0)
+    return learner.model
 
 
 @pytest.mark.parametrize("agent", SMALL)

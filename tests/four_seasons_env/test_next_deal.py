@@ -18,7 +18,7 @@ from four_seasons_env import (
 )
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, row_length
+from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, WASTE_SLOTS, row_length
 from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealSettings
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS, mostly_slow
@@ -182,7 +182,7 @@ def test_features_have_their_slots() -> None:
         lying = suits[suit, 1:]
         assert (lying[: len(cards)] == 0).all()
         assert (lying[len(cards) :] > 0).all()
-    game = first[-GAME_SLOTS:]
+    game = first[-GAME_SLOTS - WASTE_SLOTS :]
     assert (game[:23] > 0).all()
     assert not game[23:].any()  # the waste is empty
     assert info["action_mask"].sum() > 1

@@ -18,7 +18,7 @@ from four_seasons_env.next_deal.features import (
     PILE_ROWS,
     SUIT_ROWS,
     SUIT_SLOTS,
-    new_features,
+    WASTE_SLOTS,
     row_length,
     write_row,
 )
@@ -79,8 +79,8 @@ def test_the_advice_is_the_sum_that_its_words_give(rules) -> None:
 
 
 @jit
-def rows_of(games, rules, features, out):
-    write_row(games[0], rules[0], features, out)
+def rows_of(games, rules, out):
+    write_row(games[0], rules[0], out)
 
 
 def buried(game: Game) -> int:
@@ -111,8 +111,8 @@ def test_what_is_counted_of_a_game_has_its_row_also_where_it_is_most() -> None:
     most = 0
     for game in positions(rules, 12, 150):
         out = np.zeros(row_length(rules.piles), np.int16)
-        rows_of(game.record, compile_rules(rules), new_features(), out)
-        told = out[-GAME_SLOTS:].astype(int)
+        rows_of(game.record, compile_rules(rules), out)
+        told = out[-GAME_SLOTS - WASTE_SLOTS : -WASTE_SLOTS].astype(int)
         firsts = np.cumsum([0, 13, 53, 53, 53, 130, 14, 53, 39, 53, 26, 32])
         places = dict(zip(SLOTS, ((0, 1), (1, 2), (2, 3), (6, 5), (10, 8)), strict=True))
         for name, (rows, step, count) in SLOTS.items():
@@ -121,7 +121,7 @@ def test_what_is_counted_of_a_game_has_its_row_also_where_it_is_most() -> None:
             assert told[slot] == firsts[table] + meant + 1, name
         most = max(most, buried(game))
         assert out[: 4 * SUIT_SLOTS].max() <= SUIT_ROWS
-        assert out[4 * SUIT_SLOTS : -GAME_SLOTS].max() <= PILE_ROWS
+        assert out[4 * SUIT_SLOTS : -GAME_SLOTS - WASTE_SLOTS].max() <= PILE_ROWS
         assert told.max() <= GAME_ROWS
     assert most > 64
 
@@ -159,13 +159,15 @@ def test_a_card_in_the_waste_has_its_depth_coarser_the_deeper_it_lies() -> None:
     rules = RULES["four-seasons"]
     *_, game = positions(rules, 0, 1)
     record, out = game.record[0], np.zeros(row_length(rules.piles), np.int16)
-    rows_of(game.record, compile_rules(rules), new_features(), out)
+    rows_of(game.record, compile_rules(rules), out)
     waste = codes(game.waste)[::-1]
     assert len(waste) > 40
     for above, card in enumerate(waste):
         rank = ((card >> 2) - int(record["base"][card & 3])) % 13
         depth = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 14, 20], above, side="right")
         assert out[SUIT_SLOTS * (card & 3) + 2 + 2 * rank] == 16 * rank + 1 + depth + 1
+        assert out[-WASTE_SLOTS + len(waste) - 1 - above] == 1 + 4 * rank + (card & 3)
+    assert not out[-WASTE_SLOTS + len(waste) :].any()
 
 
 def test_a_search_holds_as_many_positions_as_half_its_table_and_no_more() -> None:

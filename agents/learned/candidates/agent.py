@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.learned.candidates.network import NETWORKS, CandidateNetwork, Weights
-from four_seasons_env.agents.network.dense import ShapeError
+from four_seasons_env.agents.learned.candidates.network import NETWORKS, CandidateNetwork
+from four_seasons_env.agents.network.evaluation import Weights
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.plans import UNPLANNED, Plans
@@ -32,7 +32,7 @@ class NextDealAgent:
     Args:
         rules: the rule set to play.
         card: describes the network.
-        weights: its tensors, by their names in the policy of Stable-Baselines3.
+        weights: its tensors by name.
         deterministic: choose the position with the highest score (True or None), or sample one.
         candidates: positions to choose among at most. None: as in the policy's card; likewise for
             the following options.
@@ -118,7 +118,7 @@ class NextDealAgent:
         observations, masks = batch.observations[:n], batch.masks[:n]
         decisions, places = masks.nonzero()
         rows = observations.reshape(-1, observations.shape[2])
-        outputs = self._network.evaluate(rows, decisions, decisions * masks.shape[1] + places)
+        outputs = self._network.evaluate(rows, decisions * masks.shape[1] + places)
         scores, values = np.full((2, *masks.shape), -np.inf, np.float32)
         scores[decisions, places], values[decisions, places] = outputs.T
         return scores, values
@@ -152,5 +152,5 @@ def _network(card: PolicyCard, weights: Weights, slots: int) -> CandidateNetwork
         )
     try:
         return NETWORKS[card.network](weights, card.layers, slots)
-    except ShapeError as error:
+    except ValueError as error:
         raise PolicyFileError(f"the weights do not fit their card: {error}") from None

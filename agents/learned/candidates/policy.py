@@ -20,7 +20,7 @@ from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPo
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from four_seasons_env.agents.learned.sb3_internals import require
+from four_seasons_env.agents.learned.sb3_state import require
 
 
 class CandidateEncoder(BaseFeaturesExtractor):

@@ -2,26 +2,47 @@
 
 Weights, optimiser, counters, the games being played, and all random states. The files are read with
 ``weights_only=True`` and without pickle, so reading them runs no code.
+
+Checkpoints need what `learn` carries from one rollout to the next, and `CandidatePolicy` overrides
+hooks that Stable-Baselines3 calls; neither is public. If a release renames any of these, an error
+names it.
 """
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import stable_baselines3
 import torch
 from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.learned.sb3_internals import (
-    LearningState,
-    learning_state,
-    restore_learning_state,
-)
+from four_seasons_env.agents.learned.weights import save_state
 
 TENSORS, ARRAYS = "tensors.pt", "arrays.npz"
+_COUNTERS = ("num_timesteps", "_n_updates")
+_INTERNALS = ("_last_obs", "_last_episode_starts", *_COUNTERS)
+
+
+class InternalsError(AttributeError):
+    """The installed Stable-Baselines3 lacks a name that this project relies on."""
+
+
+def require(owner: Any, *names: str) -> None:
+    """Check that a class or an object of Stable-Baselines3 has these attributes.
+
+    Raises:
+        InternalsError: naming the first that is missing.
+    """
+    for name in names:
+        if not hasattr(owner, name):
+            kind = owner if isinstance(owner, type) else type(owner)
+            raise InternalsError(
+                f"{kind.__name__} has no {name!r} in Stable-Baselines3 "
+                f"{stable_baselines3.__version__}: install the version in constraints.txt"
+            )
 
 
 def save_model(folder: Path, model: Any) -> None:
@@ -30,53 +51,53 @@ def save_model(folder: Path, model: Any) -> None:
     Args:
         folder: to write into.
         model: on a `FourSeasonsVecEnv`, between two rollouts.
+
+    Raises:
+        InternalsError: if Stable-Baselines3 has renamed a part of it.
     """
-    learning = learning_state(model)
+    require(model, *_INTERNALS)
     kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
-    tensors = {
+    state = {
         "policy": model.policy.state_dict(),
         "optimizer": model.policy.optimizer.state_dict(),
         "rng": torch.get_rng_state(),
         "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         "numpy_rng": [kind, int(position), int(has_gauss), float(gauss)],
-        "counters": learning.counters,
-        "episodes": learning.episodes,
-        "successes": learning.successes,
+        "counters": {name: getattr(model, name) for name in _COUNTERS},
     }
+    save_state(folder / TENSORS, state)
     arrays: dict[str, Any] = {
-        **_prefixed("last_observations", _as_dict(learning.observations)),
-        "last_episode_starts": learning.episode_starts,
+        **_prefixed("last_observations", _as_dict(model._last_obs)),
+        "last_episode_starts": model._last_episode_starts,
         "numpy_key": key,
         **_prefixed("games", _games(model).venv.state()),
     }
-    written = io.BytesIO()  # torch's own error on a full disk does not name the reason
-    torch.save(tensors, written)
-    (folder / TENSORS).write_bytes(written.getbuffer())
     np.savez_compressed(folder / ARRAYS, **arrays)
 
 
 def restore_model(folder: Path, model: Any) -> None:
-    """Put a model that was made with the same settings and seed into a saved state."""
-    tensors = torch.load(folder / TENSORS, weights_only=True, map_location=model.device)
+    """Put a model that was made with the same settings and seed into a saved state.
+
+    Raises:
+        InternalsError: if Stable-Baselines3 has renamed a part of it.
+    """
+    require(model, *_INTERNALS)
+    state = torch.load(folder / TENSORS, weights_only=True, map_location=model.device)
     with np.load(folder / ARRAYS, allow_pickle=False) as file:
         arrays = dict(file)
-    model.policy.load_state_dict(tensors["policy"])
-    model.policy.optimizer.load_state_dict(tensors["optimizer"])
+    model.policy.load_state_dict(state["policy"])
+    model.policy.optimizer.load_state_dict(state["optimizer"])
+    for name in _COUNTERS:
+        setattr(model, name, state["counters"][name])
     observations = _part(arrays, "last_observations")
-    learning = LearningState(
-        observations.get(_ALONE, observations),
-        arrays["last_episode_starts"],
-        tensors["counters"],
-        tensors["episodes"],
-        tensors["successes"],
-    )
-    restore_learning_state(model, learning)
+    model._last_obs = observations.get(_ALONE, observations)
+    model._last_episode_starts = arrays["last_episode_starts"]
     _games(model).venv.restore(_part(arrays, "games"))
-    kind, *rest = tensors["numpy_rng"]
+    kind, *rest = state["numpy_rng"]
     np.random.set_state((kind, arrays["numpy_key"], *rest))  # noqa: NPY002
-    torch.set_rng_state(tensors["rng"].cpu())
-    if tensors["cuda_rng"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all([each.cpu() for each in tensors["cuda_rng"]])
+    torch.set_rng_state(state["rng"].cpu())
+    if state["cuda_rng"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([each.cpu() for each in state["cuda_rng"]])
 
 
 def _games(model: Any) -> FourSeasonsVecEnv:

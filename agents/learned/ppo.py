@@ -1,0 +1,172 @@
+"""`Ppo`: sb3-contrib's MaskablePPO, unmodified, as a learner on one kind of environment.
+
+Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient Algorithms" (2020).
+"""
+
+from __future__ import annotations
+
+import abc
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+
+from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.agents.learned.learner import Learner, Pool, Update
+from four_seasons_env.agents.learned.sb3_state import restore_model, save_model
+from four_seasons_env.agents.learned.settings import HERE, PpoSettings
+from four_seasons_env.agents.learned.weights import WeightAverage, arrays_of, save_state
+from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
+from four_seasons_env.agents.registry import AGENTS, Agent
+from four_seasons_env.rules import Rules, nearest
+
+_PPO_ARGUMENTS = (
+    *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
+    *("ent_coef", "vf_coef", "max_grad_norm"),
+)
+"""Hyperparameters that MaskablePPO takes under the same names."""
+_AVERAGE = "average.pt"
+
+
+class Ppo(Learner):
+    """A model of Stable-Baselines3, and the mean of its weights."""
+
+    folder = HERE
+    run_steps = "20M"
+    log_steps = 32_768
+    smallest = {"games": 2, "n_steps": 64, "batch_size": 64}
+
+    policy_class: ClassVar[Any]
+    """Of Stable-Baselines3: a class, or a name that MaskablePPO knows."""
+    device: ClassVar[str]
+    """"auto" for a GPU if torch finds one, or "cpu"."""
+    played_weights: ClassVar[dict[str, str]]
+    """Prefixes of the names of the weights that a player needs, and what stands in their place."""
+
+    def __init__(
+        self, rules: Rules, settings: PpoSettings, seed: int, pool: Pool | None = None
+    ) -> None:
+        super().__init__(rules, settings, seed, pool)
+        env = self.make_games(threads=torch.get_num_threads())
+        self._done = 0.0
+        self.model: Any = MaskablePPO(
+            self.policy_class,
+            env,
+            # Stable-Baselines3's own schedule follows the steps, this one also a limit of time.
+            learning_rate=lambda _: settings.rate(self._done),
+            **{name: getattr(settings, name) for name in _PPO_ARGUMENTS},
+            policy_kwargs=self.policy_arguments(),
+            device=self.device,
+            seed=seed,
+        )
+        self.model.set_logger(Logger(None, []))
+        # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
+        # share most of their games. Here each training seed has games of its own.
+        env.seed(seed * settings.games)
+        self.average = WeightAverage(getattr(settings, "averaging", 0.0))
+
+    @property
+    def steps(self) -> int:  # type: ignore[override]
+        """Steps learned from so far."""
+        return int(self.model.num_timesteps)
+
+    @classmethod
+    def check_warm_start(cls, teacher: str, rules: Rules, settings: PpoSettings) -> None:
+        """It can imitate any agent that does not learn."""
+        teachers = [name for name, entry in AGENTS.items() if not entry.learns]
+        if teacher not in teachers:
+            raise ValueError(
+                f"no teacher {teacher!r} for a warm start: {nearest(teacher, teachers)}"
+            )
+
+    def warm_start(self, teacher: str) -> None:
+        """Imitate an agent before learning (`four_seasons_env.agents.learned.cloning`)."""
+        from four_seasons_env.agents.learned.cloning import clone
+
+        clone(self, teacher)
+
+    def describe(self) -> str:
+        """Its games, weights and device."""
+        weights = sum(each.numel() for each in self.model.policy.parameters())
+        return (
+            f"{self.settings.games:,} games side by side, {weights:,} weights, on "
+            f"{self.model.device}"
+        )
+
+    def update(self, done: float) -> Update:
+        """One rollout, and what is learned from it."""
+        self._done = done
+        ended: list[dict[str, Any]] = []
+
+        def note(found: dict[str, Any], _: Any) -> bool:
+            ended.extend(found["infos"][i] for i in np.flatnonzero(found["dones"]))
+            return True
+
+        self.model.learn(1, note, log_interval=None, reset_num_timesteps=False)
+        self.average.update(self.model.policy, self.steps)
+        return Update(
+            [bool(info["is_success"]) for info in ended],
+            [int(info["cards_up"]) for info in ended],
+            dict(self.model.logger.name_to_value),
+        )
+
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
+        """Card and weights of the mean of the model's weights."""
+        card = PolicyCard(
+            agent=self.name,
+            rules=rules_fields(self.rules),
+            training=training,
+            **self.network_fields(),
+        )
+        return card, self.weights_of(self.average.of(self.model.policy))
+
+    @classmethod
+    def weights_of(cls, weights: dict[str, torch.Tensor]) -> dict[str, NDArray[np.float32]]:
+        """Copies of the weights that a player needs, from those of a policy."""
+        return arrays_of(weights, cls.played_weights)
+
+    def save(self, folder: Path) -> None:
+        """See `Learner.save`."""
+        save_model(folder, self.model)
+        save_state(folder / _AVERAGE, self.average.state())
+
+    def load(self, folder: Path) -> None:
+        """See `Learner.load`."""
+        restore_model(folder, self.model)
+        self.average.restore(torch.load(folder / _AVERAGE, weights_only=True))
+
+    @abc.abstractmethod
+    def make_games(self, seed: int | None = None, threads: int = 1) -> FourSeasonsVecEnv:
+        """The games to learn from."""
+
+    @abc.abstractmethod
+    def policy_arguments(self) -> dict[str, Any]:
+        """Arguments of the policy class."""
+
+    @abc.abstractmethod
+    def network_fields(self) -> dict[str, Any]:
+        """What a policy's card says of its network."""
+
+    @classmethod
+    @abc.abstractmethod
+    def card_of_zip(cls, path: Path, model: Any, rules: Rules) -> PolicyCard:
+        """The card of a model from a zip of Stable-Baselines3.
+
+        Args:
+            path: of the zip, for error messages.
+            model: found there.
+            rules: the rule set to play.
+
+        Raises:
+            PolicyFileError: for a model of another shape.
+        """
+
+    @abc.abstractmethod
+    def choice_of(
+        self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The teacher's actions, int64 of shape (n,); -1 where it has none."""

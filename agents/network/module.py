@@ -1,0 +1,113 @@
+"""The network as a torch module; `evaluation` evaluates the same weights without torch.
+
+With torch's `EmbeddingBag`, the backward pass would take most of the training time. `sums` gives a
+row that many positions of a decision share the sum of their gradients at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from four_seasons_env.agents.network.evaluation import widths_of
+from four_seasons_env.agents.network.sums import (
+    Candidates,
+    Tables,
+    Widths,
+    backward,
+    forward,
+    layout_of,
+    new_sums,
+)
+from four_seasons_env.next_deal.features import TABLES
+
+
+class SumRows(torch.autograd.Function):
+    """`sums.forward` and `sums.backward` for torch."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        rows: torch.Tensor,
+        decisions: torch.Tensor,
+        chosen: torch.Tensor,
+        *tables: torch.Tensor,
+    ) -> torch.Tensor:
+        """What was pooled, float32 of shape (m, a + b + c).
+
+        Args:
+            ctx: of torch.
+            rows: int16 of shape (n, slots).
+            decisions: int64 of shape (m,), the decision of each chosen position.
+            chosen: int64 of shape (m,), positions among the rows.
+            *tables: suits, piles, game and pairs.
+        """
+        shapes = [each.shape for each in tables]
+        weights = Tables(*(each.detach().numpy().ravel() for each in tables))
+        layout = layout_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
+        candidates = Candidates(rows.numpy(), decisions.numpy(), chosen.numpy())
+        sums = new_sums(rows.shape[1], layout, np.float32)
+        above = np.empty((len(chosen), len(sums.blocks)), np.bool_)
+        pooled = np.empty((len(chosen), sum(layout.widths)), np.float32)
+        forward(candidates, weights, layout, sums, above, pooled)
+        ctx.saved = candidates, layout, sums, above, shapes
+        return torch.from_numpy(pooled)
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
+        """The gradients of the tables."""
+        candidates, layout, sums, above, shapes = ctx.saved
+        gradients = [np.zeros(shape, np.float32) for shape in shapes]
+        slope = slopes[0].contiguous().numpy()
+        backward(
+            candidates, Tables(*(each.ravel() for each in gradients)), layout, sums, above, slope
+        )
+        return (None, None, None, *(torch.from_numpy(each) for each in gradients))
+
+
+_SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
+"""Of the first weights: sums of some thirty, six and thirty rows start at about unit size."""
+
+
+class PositionNetwork(nn.Module):
+    """Encodes positions, and applies linear heads.
+
+    Args:
+        layers: the four `Widths`, as a policy's card has them.
+        heads: names of the heads; a caller that has its own gives none.
+    """
+
+    def __init__(self, layers: Sequence[int], heads: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.widths = widths = widths_of(layers)
+        columns = {"suits": widths.suit, "piles": widths.pile}
+        for name, rows in TABLES.items():
+            table = _SCALES[name] * torch.randn(rows, columns.get(name, widths.game))
+            self.register_parameter(name, nn.Parameter(table))
+        self.dense = nn.Linear(widths.pooled, widths.hidden)
+        self.heads = list(heads)
+        for name in heads:
+            self.add_module(name, nn.Linear(widths.hidden, 1))
+        for layer in self.children():
+            assert isinstance(layer, nn.Linear)
+            nn.init.normal_(layer.weight, std=layer.in_features**-0.5)
+            nn.init.zeros_(layer.bias)
+
+    def encode(
+        self, rows: torch.Tensor, decisions: torch.Tensor, chosen: torch.Tensor
+    ) -> torch.Tensor:
+        """The units of the dense layer, float32 of shape (m, hidden); see `SumRows`."""
+        tables = [self.get_parameter(name) for name in TABLES]
+        pooled = SumRows.apply(rows, decisions, chosen, *tables)  # type: ignore[no-untyped-call]
+        return torch.relu(self.dense(pooled))
+
+    def forward(
+        self, rows: torch.Tensor, decisions: torch.Tensor, chosen: torch.Tensor
+    ) -> torch.Tensor:
+        """The outputs of the heads, float32 of shape (m, heads); see `SumRows`."""
+        encoded = self.encode(rows, decisions, chosen)
+        return torch.cat([self.get_submodule(name)(encoded) for name in self.heads], dim=1)

@@ -1,0 +1,338 @@
+"""Sums of table rows in compiled code, and their gradients: the first layer of the network.
+
+Positions that follow one another have most of their rows in common. So the sums of a position are
+computed from those of the one before it: rows that it lacks are subtracted, its own are added.
+
+The pairs of cards in the waste are summed anew for each height of the waste. Between two deals the
+waste only loses cards from its top, so these sums hold for all positions of a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.next_deal.features import (
+    GAME_SLOTS,
+    PILE_FEATURES,
+    SUIT_SLOTS,
+    WASTE_SLOTS,
+    pair_row,
+    pile_count,
+)
+
+
+class Widths(NamedTuple):
+    """Widths of the network."""
+
+    suit: int  # numbers in a row of the suits' table; likewise
+    pile: int
+    game: int  # also of the pairs' table
+    hidden: int  # units of the dense layer
+
+    @property
+    def pooled(self) -> int:
+        """Inputs of the dense layer."""
+        return self.suit + self.pile + self.game
+
+
+class Tables(NamedTuple):
+    """The tables or their gradients, flat: a view of each row would take more time than its sum."""
+
+    suits: NDArray[Any]
+    piles: NDArray[Any]
+    game: NDArray[Any]
+    pairs: NDArray[np.float32]
+
+
+class Layout(NamedTuple):
+    """Which sums a row's slots belong to, and where the sums are pooled."""
+
+    widths: Sequence[int]  # of the rows of suits, piles and game
+    ends: Sequence[int]  # of the slots of suits, piles and game
+    first: NDArray[np.int64]  # (slots,) the first sum of the suit, the pile or the game of each
+    blocks: NDArray[np.int64]  # (blocks, 3) first sum of each; its place when pooled; its width
+
+
+def layout_of(slots: int, widths: Widths) -> Layout:
+    """The layout of rows with this many slots."""
+    piles = pile_count(slots)
+    a, b, c, _ = widths
+    kinds = [(4, SUIT_SLOTS, a, 0), (piles, PILE_FEATURES, b, a), (1, GAME_SLOTS, c, a + b)]
+    first: list[int] = []
+    blocks = []
+    at = 0
+    for count, size, width, place in kinds:
+        for _ in range(count):
+            first += [at] * size
+            blocks.append((at, place, width))
+            at += width
+    ends = (4 * SUIT_SLOTS, len(first) - GAME_SLOTS, len(first))
+    return Layout((a, b, c), ends, np.array(first), np.array(blocks))
+
+
+class Sums(NamedTuple):
+    """The sums of a position, and the rows that are in them."""
+
+    before: NDArray[np.int16]  # (slots,) the position
+    blocks: NDArray[Any]  # of each suit, each pile and the game; of the tables' dtype
+    pairs: NDArray[np.float32]  # (53, game's width) of the waste's pairs, for each height
+    summed: NDArray[np.int64]  # (1,) heights for which `pairs` is up to date
+
+
+def new_sums(slots: int, layout: Layout, dtype: Any) -> Sums:
+    """Sums of nothing, for tables of this dtype."""
+    first, _, width = layout.blocks[-1]
+    return Sums(
+        np.zeros(slots, np.int16),
+        np.zeros(first + width, dtype),
+        np.zeros((WASTE_SLOTS + 1, width), np.float32),
+        np.zeros(1, np.int64),
+    )
+
+
+@jit
+def _update(table, width, begin, end, row, layout, sums):
+    """Bring the sums of one table's slots up to date."""
+    width = np.uintp(width)
+    before, out = sums.before, sums.blocks
+    for i in range(begin, end):
+        old, new = np.int64(before[i]), np.int64(row[i])  # counted from 1; 0 for no row
+        if old == new:  # most slots of positions that follow one another: this makes it fast
+            continue
+        before[i] = new
+        # Unsigned indices save Numba's test for negative ones. Where there is no row they are
+        # meaningless, and the branches do not use them.
+        first = np.uintp(layout.first[i])
+        leaves, enters = np.uintp(old - 1) * width, np.uintp(new - 1) * width
+        if old == 0:
+            for k in range(width):
+                out[first + k] += table[enters + k]
+        elif new == 0:
+            for k in range(width):
+                out[first + k] -= table[leaves + k]
+        else:
+            for k in range(width):
+                out[first + k] += table[enters + k] - table[leaves + k]
+
+
+@jit
+def _height(row, begin, before, summed):
+    """The height of a row's waste, and up to which of its cards the waste is the one before."""
+    height = same = 0
+    while begin + height < len(row) and row[begin + height] != 0:
+        if same == height and height < summed and row[begin + height] == before[begin + height]:
+            same += 1
+        height += 1
+    return height, same
+
+
+@jit
+def _update_pairs(table, row, begin, sums):
+    """Bring the sums of the waste's pairs up to date; returns the height of the waste."""
+    before, pairs = sums.before, sums.pairs
+    height, same = _height(row, begin, before, sums.summed[0])
+    if same == height:
+        return height  # a waste whose sums are known
+    width = np.uintp(pairs.shape[1])
+    for upper in range(same, height):
+        before[begin + upper] = row[begin + upper]
+        into = pairs[upper + 1]
+        into[:] = pairs[upper]
+        for lower in range(upper):
+            cards = row[begin + upper], row[begin + lower]
+            at = np.uintp(pair_row(cards[0], cards[1], upper - lower)) * width
+            for k in range(width):
+                into[k] += table[at + k]
+    sums.summed[0] = height
+    return height
+
+
+@jit
+def update_sums(row, tables, layout, sums):
+    """Bring the sums up to date for a position.
+
+    Args:
+        row: int16 of shape (slots,), the position.
+        tables: `Tables` of weights.
+        layout: `Layout`.
+        sums: `Sums` of the position before.
+
+    Returns:
+        The height of its waste: ``sums.pairs`` has a row for each.
+    """
+    a, b, c = layout.widths
+    suits_end, piles_end, game_end = layout.ends
+    _update(tables.suits, a, 0, suits_end, row, layout, sums)
+    _update(tables.piles, b, suits_end, piles_end, row, layout, sums)
+    _update(tables.game, c, piles_end, game_end, row, layout, sums)
+    return _update_pairs(tables.pairs, row, game_end, sums)
+
+
+@jit
+def pool(sums, height, layout, unit, pooled):
+    """Add up the positive sums of the suits, and of the piles; append those of the game.
+
+    Args:
+        sums: `Sums`.
+        height: of the waste.
+        layout: `Layout`.
+        unit: float32, by which the sums of blocks are multiplied.
+        pooled: float32 of shape (a + b + c,), written.
+    """
+    zero, blocks = np.float32(0), sums.blocks
+    # The order of suits, and of piles, has no meaning in the game. So their sums are added up, not
+    # set side by side.
+    pooled[:] = zero
+    last = len(layout.blocks) - 1
+    for block in range(last):
+        first, at = np.uintp(layout.blocks[block, 0]), np.uintp(layout.blocks[block, 1])
+        for k in range(np.uintp(layout.blocks[block, 2])):
+            pooled[at + k] += max(np.float32(blocks[first + k]) * unit, zero)
+    first, at = np.uintp(layout.blocks[last, 0]), np.uintp(layout.blocks[last, 1])
+    pairs = sums.pairs[height]
+    for k in range(np.uintp(len(pairs))):
+        pooled[at + k] = max(np.float32(blocks[first + k]) * unit + pairs[k], zero)
+
+
+@jit
+def clear(sums):
+    """Make them sums of nothing, without the rounding errors of what was in them."""
+    sums.before[:] = 0
+    sums.blocks[:] = 0
+    sums.summed[0] = 0
+
+
+class Candidates(NamedTuple):
+    """Positions to learn from; those of one decision follow one another."""
+
+    rows: NDArray[np.int16]  # (n, slots)
+    decisions: NDArray[np.int64]  # (m,) the decision of each chosen position
+    chosen: NDArray[np.int64]  # (m,) the positions, among the rows
+
+
+@jit
+def forward(candidates, tables, layout, sums, above, pooled):
+    """Sum the rows of the chosen positions.
+
+    Args:
+        candidates: `Candidates`, m of them.
+        tables: `Tables` of weights, float32.
+        layout: `Layout`.
+        sums: `Sums`, overwritten.
+        above: bool of shape (m, sums), written: which sums are above zero.
+        pooled: float32 of shape (m, a + b + c), written: suits and piles added up.
+    """
+    rows, decisions, chosen = candidates
+    game = layout.blocks[len(layout.blocks) - 1, 0]
+    for i in range(len(chosen)):
+        # Positions of different decisions share few rows, and rounding errors add up from one
+        # update to the next.
+        if i == 0 or decisions[i] != decisions[i - 1]:
+            clear(sums)
+        height = update_sums(rows[chosen[i]], tables, layout, sums)
+        pool(sums, height, layout, np.float32(1), pooled[i])
+        over, blocks, pairs = above[i], sums.blocks, sums.pairs[height]
+        for k in range(game):
+            over[k] = blocks[k] > 0
+        for k in range(len(pairs)):
+            over[game + k] = blocks[game + k] + pairs[k] > 0
+
+
+@jit
+def _settle(table, width, begin, end, row, layout, sums):
+    """Bring the gradients of one table's slots up to date.
+
+    The slopes so far are subtracted from the gradient of a row that enters the sums, and added to
+    that of a row that leaves them. So a row that many positions share is written to twice.
+    """
+    width = np.uintp(width)
+    before, slopes = sums.before, sums.blocks
+    for i in range(begin, end):
+        old, new = np.int64(before[i]), np.int64(row[i])
+        if old == new:
+            continue
+        before[i] = new
+        first = np.uintp(layout.first[i])
+        leaves, enters = np.uintp(old - 1) * width, np.uintp(new - 1) * width
+        if old != 0:
+            for k in range(width):
+                table[leaves + k] += slopes[first + k]
+        if new != 0:
+            for k in range(width):
+                table[enters + k] -= slopes[first + k]
+
+
+@jit
+def _settle_pairs(table, begin, sums):
+    """Add the slopes of each height to the gradients of the pairs in a waste of that height."""
+    before, slopes = sums.before, sums.pairs
+    width = np.uintp(slopes.shape[1])
+    total = slopes[0]  # a waste without cards has no pairs
+    total[:] = 0
+    for upper in range(sums.summed[0] - 1, -1, -1):
+        own = slopes[upper + 1]
+        for k in range(width):
+            total[k] += own[k]
+        own[:] = 0
+        for lower in range(upper):
+            cards = before[begin + upper], before[begin + lower]
+            at = np.uintp(pair_row(cards[0], cards[1], upper - lower)) * width
+            for k in range(width):
+                table[at + k] += total[k]
+    sums.summed[0] = 0
+
+
+@jit
+def _settle_all(row, gradients, layout, sums):
+    """`_settle` for each table; returns the height of the waste."""
+    a, b, c = layout.widths
+    suits_end, piles_end, game_end = layout.ends
+    _settle(gradients.suits, a, 0, suits_end, row, layout, sums)
+    _settle(gradients.piles, b, suits_end, piles_end, row, layout, sums)
+    _settle(gradients.game, c, piles_end, game_end, row, layout, sums)
+    height, same = _height(row, game_end, sums.before, sums.summed[0])
+    if same < min(height, sums.summed[0]):
+        _settle_pairs(gradients.pairs, game_end, sums)
+    if same < height:
+        sums.before[game_end : game_end + height] = row[game_end : game_end + height]
+        sums.summed[0] = height
+    return height
+
+
+@jit
+def backward(candidates, gradients, layout, sums, above, slopes):
+    """Add the gradients of the tables.
+
+    Args:
+        candidates: as in `forward`, and so are ``layout`` and ``above``.
+        gradients: `Tables`, added to.
+        sums: `Sums`, overwritten; here they are sums of slopes.
+        slopes: float32 of shape (m, a + b + c), the gradient of what was pooled.
+    """
+    rows, decisions, chosen = candidates
+    nothing = np.zeros(rows.shape[1], np.int16)
+    last = len(layout.blocks) - 1
+    clear(sums)
+    sums.pairs[:] = 0
+    for i in range(len(chosen) + 1):
+        if i == len(chosen) or (i > 0 and decisions[i] != decisions[i - 1]):
+            _settle_all(nothing, gradients, layout, sums)
+            _settle_pairs(gradients.pairs, layout.ends[2], sums)
+            clear(sums)
+        if i == len(chosen):
+            break
+        height = _settle_all(rows[chosen[i]], gradients, layout, sums)
+        over, slope, totals = above[i], slopes[i], sums.blocks
+        for block in range(len(layout.blocks)):
+            first, at = np.uintp(layout.blocks[block, 0]), np.uintp(layout.blocks[block, 1])
+            for k in range(np.uintp(layout.blocks[block, 2])):
+                totals[first + k] += slope[at + k] * np.float32(over[first + k])
+        first, at = layout.blocks[last, 0], layout.blocks[last, 1]
+        pairs = sums.pairs[height]
+        for k in range(len(pairs)):
+            pairs[k] += slope[at + k] * np.float32(over[first + k])

@@ -1,0 +1,180 @@
+"""`PlannerLearner`: TD(lambda) of the planner, on games that it plays against itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.learned.learner import Learner, Pool, Update
+from four_seasons_env.agents.learned.weights import WeightAverage, arrays_of, save_state
+from four_seasons_env.agents.network.module import PositionNetwork
+from four_seasons_env.agents.planner.self_play import play_part
+from four_seasons_env.agents.planner.settings import PlannerSettings
+from four_seasons_env.agents.planner.weights import AGENT, HEADS, planner_network
+from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
+from four_seasons_env.agents.registry import split_name
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.rules import Rules
+
+_DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
+_STATE = "state.pt"
+
+
+class PlannerLearner(Learner):
+    """The planner's learner; a step is a game."""
+
+    name = AGENT
+    folder = Path(__file__).parent
+    schema = PlannerSettings
+    unit = "games"
+    run_steps = "300k"
+    log_steps = 2560
+    threads = 1
+    uses_workers = True
+    smallest = {"nodes": 2, "expansions": 1, "endgame_nodes": 2, "endgame_expansions": 1}
+
+    def __init__(
+        self, rules: Rules, settings: PlannerSettings, seed: int, pool: Pool | None = None
+    ) -> None:
+        super().__init__(rules, settings, seed, pool)
+        torch.manual_seed(seed)
+        self.steps = 0
+        self.network = PositionNetwork(settings.layers, HEADS)
+        self.average = WeightAverage(settings.averaging)
+        self._optimizer = torch.optim.Adam(self.network.parameters())
+
+    @classmethod
+    def check_warm_start(cls, teacher: str, rules: Rules, settings: PlannerSettings) -> None:
+        """It can start from a planner's weights, of any rules: `planner`, or `planner:FOLDER`.
+
+        Raises:
+            ValueError: if the name is not a planner's, or its weights cannot be used.
+            FileNotFoundError: if there are no weights.
+        """
+        _teacher_weights(teacher, rules, settings)
+
+    def warm_start(self, teacher: str) -> None:
+        """Take a planner's weights in place of random ones."""
+        weights = _teacher_weights(teacher, self.rules, self.settings)
+        self.network.load_state_dict(
+            {name: torch.from_numpy(each) for name, each in weights.items()}
+        )
+
+    def describe(self) -> str:
+        """Its games, weights and workers."""
+        weights = sum(each.numel() for each in self.network.parameters())
+        return (
+            f"{self.settings.games:,} games between two updates, played {self.pool}, "
+            f"{weights:,} weights"
+        )
+
+    def update(self, done: float) -> Update:
+        """See `Learner.update`."""
+        games, rate = self.settings.games, self.settings.rate(done)
+        first = TRAIN_FROM + self.seed * _DEALS_A_SEED + self.steps
+        weights = arrays_of(self.network.state_dict(), {"": ""})
+        about = self.rules, self.settings, tuple(weights)
+        deals = first + np.arange(games)
+        parts = self.pool.over_deals(play_part, about, deals, *weights.values())
+        rows, targets = (
+            torch.from_numpy(np.concatenate([part[i] for part in parts])) for i in range(2)
+        )
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        rng = np.random.default_rng((self.seed, self.steps))
+        loss = np.nan
+        for _ in range(self.settings.n_epochs):
+            loss = self._learn(rows, targets, torch.from_numpy(rng.permutation(len(rows))))
+        self.steps += games
+        self.average.update(self.network, self.steps)
+        won = sum(part.won for part in parts)
+        records = {"train/loss": loss, "train/learning_rate": rate}
+        return Update([True] * won + [False] * (games - won), [], records)
+
+    def _learn(self, rows: torch.Tensor, targets: torch.Tensor, order: torch.Tensor) -> float:
+        """Learn from positions in this order, once each; an incomplete last batch is left out.
+
+        Returns:
+            The mean cross-entropy, in nats.
+        """
+        size = self.settings.batch_size
+        losses = []
+        for first in range(0, len(order) // size * size, size):
+            batch = order[first : first + size]
+            odds = self.network(rows, batch, batch)[:, 0]  # each position is its own decision
+            loss = binary_cross_entropy_with_logits(odds, targets[batch])
+            self._optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self._optimizer.step()
+            losses.append(loss.item())
+        return float(np.mean(losses)) if losses else np.nan
+
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
+        """Card and weights of the mean network."""
+        card = PolicyCard(
+            agent=AGENT,
+            rules=rules_fields(self.rules),
+            observation="features",
+            mask="distinct",
+            layers=list(self.settings.layers),
+            activation="relu",
+            network="tables",
+            training=training,
+        )
+        return card, arrays_of(self.average.of(self.network), {"": ""})
+
+    @property
+    def playing_options(self) -> dict[str, Any]:
+        """The search limits of training, and no votes."""
+        settings = self.settings
+        return {"nodes": settings.nodes, "expansions": settings.expansions, "endgame": 0}
+
+    def save(self, folder: Path) -> None:
+        """See `Learner.save`."""
+        state = {
+            "steps": self.steps,
+            "network": self.network.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "average": self.average.state(),
+        }
+        save_state(folder / _STATE, state)
+
+    def load(self, folder: Path) -> None:
+        """See `Learner.load`."""
+        state = torch.load(folder / _STATE, weights_only=True)
+        self.steps = state["steps"]
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self.average.restore(state["average"])
+
+
+def _teacher_weights(
+    teacher: str, rules: Rules, settings: PlannerSettings
+) -> dict[str, NDArray[np.float32]]:
+    """The weights that a planner's name stands for; they may be trained on other rules.
+
+    Raises:
+        ValueError: see `PlannerLearner.check_warm_start`.
+    """
+    name = split_name(teacher)
+    if name.registered != AGENT or name.options:
+        raise ValueError(
+            f"the planner starts from a planner's weights, not from {teacher!r}: write planner, or "
+            "planner:FOLDER"
+        )
+    folder = name.path or bundled_weights(AGENT, rules.name)
+    card, weights = load_policy(folder, AGENT, rules, any_rules=True)
+    planner_network(card, weights)
+    if card.layers != settings.layers:
+        layers = ",".join(map(str, card.layers))
+        raise ValueError(
+            f"the weights of {teacher!r} have other layers than {settings.layers}: add --set "
+            f"layers=[{layers}]"
+        )
+    return weights

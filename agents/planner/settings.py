@@ -1,0 +1,43 @@
+"""The planner's hyperparameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from four_seasons_env.agents.schemas import Positive, Rate, Share
+
+
+@dataclass(kw_only=True)
+class PlannerSettings:
+    """How the planner learns: the hyperparameters in `planner.yaml`."""
+
+    layers: Annotated[list[Positive], Meta(min_length=4, max_length=4)]
+    """Widths of the network; see `four_seasons_env.agents.network.sums.Widths`."""
+    games: Positive
+    """Games between two updates."""
+    nodes: Positive
+    """Positions that a search holds at most, while cards are hidden."""
+    expansions: Positive
+    """Positions that a search expands at most, while cards are hidden."""
+    endgame_nodes: Positive
+    """The same once nothing is hidden."""
+    endgame_expansions: Positive
+    td_lambda: Share
+    """How much of what comes later goes into a target."""
+    n_epochs: Positive
+    """Times that each position is learned from."""
+    batch_size: Positive
+    learning_rate: Rate
+    """Of Adam, at first; falls by equal factors to the final one over the run."""
+    final_learning_rate: Rate
+    averaging: Share
+    """The network that is kept is a mean over about this share of the games so far (Polyak and
+    Juditsky 1992)."""
+
+    def rate(self, done: float) -> float:
+        """The learning rate when this share of the run is done, 0 to 1."""
+        fall = self.final_learning_rate / self.learning_rate
+        return float(self.learning_rate * fall**done)
