@@ -1,0 +1,80 @@
+"""The page "Change the network", followed step by step."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import load_file
+
+from tests.helpers import ROOT
+
+pytest.importorskip("torch", reason="training needs the extra 'train'")
+pytestmark = pytest.mark.slow
+
+PAGE = (ROOT / "docs" / "change-the-network.md").read_text()
+SMALL = {
+    "planner": [
+        *("games=4", "nodes=10", "expansions=5", "batch_size=32"),
+        *("endgame_nodes=50", "endgame_expansions=25"),
+    ],
+    "next_deal_ppo": [
+        *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),
+        *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
+        "play_ending_expansions=20",
+    ],
+}
+
+
+def command(text: str) -> list[str]:
+    """A command of the page, with its flags made small."""
+    (line,) = re.findall(rf"^    four-seasons ({text}.*)$", PAGE, re.MULTILINE)
+    words = str(line).split()
+    if words[0] == "compare":
+        return [*words, "--deals", "0-3"]
+    given = [word for word in words if "=" in word]
+    words = [word for word in words if word not in ("--set", *given)]
+    words += ["--steps", "32", "--validations", "1", "--validation-deals", "4"]
+    return [*words, "--set", *SMALL[words[2]], *given]
+
+
+def four_seasons(words: list[str], source: Path, where: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "four_seasons_env", *words],
+        cwd=where,
+        env=os.environ | {"PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_width_is_a_flag(tmp_path: Path) -> None:
+    four_seasons([*command("train .*--set"), "--n-jobs", "1"], ROOT, tmp_path)
+    weights = load_file(tmp_path / "runs" / "narrow" / "best" / "model.safetensors")
+    widths = [weights[name].shape[1] for name in ("suits", "piles", "game")]
+    assert [*widths, len(weights["dense.bias"])] == [64, 32, 96, 32]
+    four_seasons([*command("compare"), "--n-jobs", "1"], ROOT, tmp_path)
+
+
+def test_a_feature_touches_one_file(tmp_path: Path) -> None:
+    """In a copy of the sources, compiled anew, which takes minutes."""
+    (diff,) = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
+    assert re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE) == [
+        "four_seasons_env/next_deal/features.py"
+    ]
+    skipped = shutil.ignore_patterns("__pycache__", "weights")
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "four_seasons_env", source / "four_seasons_env", ignore=skipped)
+    subprocess.run(
+        ["git", "apply", "--recount", "-"], cwd=source, input=diff, text=True, check=True
+    )
+    for agent, run in (("planner", "lone"), ("next_deal_ppo", "lone-ppo")):
+        four_seasons(command(f"train --agent {agent} --out"), source, tmp_path)
+        weights = load_file(tmp_path / "runs" / run / "best" / "model.safetensors")
+        assert len(weights["game"]) == 572 + 13
+        assert (weights["game"][572:574] != 0).all()
