@@ -11,7 +11,6 @@ A resumed run learns what it would have learned without the interruption.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,7 +88,6 @@ def train(run: Train) -> None:
     rules, kind = get_rules(run.rules), get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
     run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
-    importlib.import_module("torch")  # if it is missing, nothing has been written yet
     with alone(run.out):
         if (run.out / DONE).is_file():
             print(f"{run.out} is finished already")
