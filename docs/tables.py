@@ -188,14 +188,14 @@ def weights() -> pd.DataFrame:
     rows = []
     for path in sorted((ROOT / "agents" / "weights").glob("*/*/model.json")):
         card = json.loads(path.read_text())["training"]
-        tried, teacher = card["validation"], str(card.get("warm_start")).partition(" ")[0]
+        teacher = str(card.get("warm_start")).partition(" ")[0]
         unit = "games" if "games" in card else "steps"
         row = {"path": path.relative_to(ROOT).as_posix(), "seed": card["seed"]}
         row["name"] = f"{path.parts[-3]}/{path.parts[-2]}"
         row["amount"] = f"{card[unit]:,} {unit}"
         row["teacher"] = teacher.replace("None", "-").rpartition("weights/")[2]
         row["minutes"] = card.get("core_seconds", card["seconds"]) / 60
-        rows.append(row | {"tried": tried["won"] if isinstance(tried, dict) else tried})
+        rows.append(row | {"tried": card["validation"]["won"]})
     return pd.DataFrame(rows)
 
 
