@@ -58,7 +58,7 @@ test: $(TESTS)  ## the default tests
 test-slow: $(READY)  ## the other tests, some ten minutes
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --durations 8
 
-# In a virtual environment of its own, made anew: that of all else has the versions of constraints.txt.
+# In a new virtual environment, because .venv has the versions of constraints.txt.
 define TEST_VERSIONS
 	rm -rf .venv-$@ && $(PYTHON) -m venv .venv-$@
 	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINED) \
@@ -71,13 +71,14 @@ test-lowest: CONSTRAINED := --constraint constraints-lowest.txt
 test-lowest:  ## the environment's tests with the lowest versions that pyproject.toml allows
 	$(TEST_VERSIONS)
 
-test-newest:  ## the same with the newest versions that there are
+test-newest:  ## the same with the newest versions
 	$(TEST_VERSIONS)
 
-lint: $(READY)  ## ruff, codespell and mypy; and whether the tables of the docs are up to date
+lint: $(READY)  ## ruff, codespell and mypy; prose; whether the tables of the docs are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
+	$(BIN)/python docs/prose.py
 	$(BIN)/mypy
 	$(BIN)/python docs/tables.py --check
 

@@ -1,8 +1,8 @@
-"""What MkDocs does besides: pages from files outside this folder, and links to source files.
+"""Hooks of MkDocs: pages made of files outside this folder, and links to source files.
 
-The site's start page is the README, so that each fact is told once; changelog and contributing are
-the repository's files. On GitHub a link to a source file leads to the file; on the site it leads to
-the page of the reference that documents it, or is shown as plain text where there is none.
+The start page of the site is the README; changelog and contributing are the files of the
+repository's root. On GitHub, a link to a source file opens the file. On the site, it opens the
+reference page of that module, or becomes plain text if no page documents the module.
 """
 
 from __future__ import annotations

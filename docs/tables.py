@@ -4,7 +4,7 @@
     python docs/tables.py --check    # name the stale ones; exit status 1 if there are any
     python docs/tables.py --add runs/y/summary.csv docs/results/four-seasons.csv
 
-A part stands between `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
+Each part is enclosed by `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
 results into a stored one: its rows replace those of the same agents, deals or measurements.
 """
 
@@ -41,12 +41,12 @@ _KEYS = (
     *("rules", "agent", "play", "deal", "cards", "study", "seed", "hidden", "page", "what"),
     "machine",
 )
-"""Columns that tell rows of results apart."""
+"""Columns that identify a row of results."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
     "up": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
 }
-"""Texts that rows of players get besides."""
+"""Texts that are added to the rows of players."""
 
 
 # --- Cells: a title and a format for each column, written as a row of the table. ---
@@ -89,7 +89,7 @@ def stored(*names: str) -> pd.DataFrame:
 
 @functools.cache
 def census() -> pd.DataFrame:
-    """The solver's answers: a row a deal, in the order of the rule sets."""
+    """The solver's answers: one row per deal, in the order of the rule sets."""
     files = [RESULTS / "census" / f"{file_name(name)}.csv" for name in RULES]
     return pd.concat([read_table(path) for path in files if path.is_file()], ignore_index=True)
 
@@ -163,7 +163,7 @@ def optima() -> pd.DataFrame:
 
 
 def rates() -> pd.DataFrame:
-    """Moves a second: of vector environments some batch sizes on one thread, of others all."""
+    """Moves per second: of vector environments some batch sizes on one thread, of others all."""
     rows = stored("bench")
     is_vector = rows["what"].str.startswith("vector environment")
     return rows[~is_vector | (rows["games"].isin([1, 64, 4096]) & (rows["threads"] == 1))]
@@ -263,10 +263,10 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "agent | made of | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
     ("docs/benchmark.md", "ratios", ratios,
-     "moves a CPU-second | ratio | machines",
+     "moves per CPU-second | ratio | machines",
      "{what} | {text} | {count}"),
     ("docs/benchmark.md", "rates", rates,
-     "what | games | threads | observation | moves a second | a CPU-second",
+     "what | games | threads | observation | moves per second | per CPU-second",
      "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "
      "| {per_cpu_second:,.0f}"),
     ("docs/benchmark.md", "costs", lambda: stored("costs"),

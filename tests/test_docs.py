@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from docs import tables
+from docs import prose, tables
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rewards import ILLEGAL_PENALTY
@@ -133,3 +133,13 @@ def test_the_site_is_built_with_links_that_lead_somewhere_and_nothing_from_elsew
     assert "reference/environments.html#four_seasons_env.env" in pages["architecture.html"]
     for name, text in pages.items():
         assert not FROM_ELSEWHERE.findall(text), name
+
+
+def test_discouraged_words_are_found_in_prose_but_not_in_code(tmp_path: Path) -> None:
+    page, module = tmp_path / "page.md", tmp_path / "module.py"
+    page.write_text("# Good\n\n`told`\n\n```\nthe game goes on\n```\n\nThe game\ngoes on.\n")
+    module.write_text('"""Play.\n\nIt tells `told`."""\ntold = 1  # none is brought\n')
+    found = [hit.removeprefix(str(tmp_path)).split(": ")[:2] for hit in prose.hits(page)]
+    assert found == [["/page.md:9", "'game goes on'"]]
+    found = [hit.removeprefix(str(tmp_path)).split(": ")[:2] for hit in prose.hits(module)]
+    assert found == [["/module.py:3", "'tells'"], ["/module.py:4", "'brought'"]]
