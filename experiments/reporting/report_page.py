@@ -18,7 +18,6 @@ from four_seasons_env.experiments.matches.results import (
 )
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_cards_up,
-    plot_differences,
     plot_shared_deals,
     plot_speed_strength,
     plot_win_rates,
@@ -27,17 +26,17 @@ from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
-    BRIEF,
     STORED,
     as_text,
     deals_as_text,
     improvements,
+    labels,
     luck_as_text,
     ranked,
     summarise_seeds,
     wins_by_label,
 )
-from four_seasons_env.experiments.training.run_folder import read_log, read_run
+from four_seasons_env.experiments.training.run_folder import DONE, read_done, read_log, read_run
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
@@ -50,6 +49,9 @@ h3 { font-size: 1.05rem; margin-top: 1.75rem; }
 table { border-collapse: separate; border-spacing: 0; font-size: .875rem;
         font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #ddd; }
+@media (max-width: 40rem) {
+  table { font-size: .72rem; white-space: normal; line-height: 1.3; }
+  th, td { padding: .3rem .22rem; } }
 th:first-child, td:first-child { text-align: left;
                                   position: sticky; left: 0; background: #fff; }
 img { max-width: 100%; width: 36rem; height: auto; }
@@ -57,31 +59,43 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 .note { color: #555; font-size: .9rem; overflow-wrap: anywhere; }
 """
 
+_SHOWN = (
+    *("rules", "agent", "method", "deals", "seeds"),
+    *("won % [95%]", f"vs {BASELINE} [95%]", "ms/game"),
+)
+"""Columns of the main table on the HTML page; the Markdown page has all."""
+
 _NOTES = (
-    "All agents played the same deals, and none sees the order of the stock. Win rates of one "
-    "policy have Wilson's 95% interval; those of several training seeds, and all differences, have "
-    "one of the bootstrap over deals and seeds. Differences are in percentage points on the same "
-    "deals. Deterministic play takes the best move, and never returns to a position of the current "
-    "run of reversible moves. Times are an agent's own, with a thousand games side by side on one "
-    "core. The Markdown file of this page has more columns: the interquartile mean over seeds "
-    "(IQM), the p of McNemar's exact test (of several seeds the largest), and cards up."
+    "All agents play the same deals, and no agent sees the order of the stock. Brackets hold 95% "
+    "intervals: Wilson's for the win rate of one policy, a bootstrap over deals and seeds for "
+    "several training seeds and for differences. Differences are percentage points on the same "
+    "deals. Times are measured with a thousand games in lockstep on one core. The Markdown page "
+    "has more columns: the way to play, cards up, the interquartile mean over seeds (IQM), and the "
+    "p-value of McNemar's exact test (the largest of several seeds)."
+)
+
+_LEARNING_NOTE = (
+    "The curve shows validation deals, which also select the policy that is saved. The selected "
+    "policy is partly lucky on these deals, and they are few. The table above shows other deals, "
+    "so its figure differs and is usually lower. A line is the mean over training seeds, its band "
+    "the range from the worst to the best seed. Dashed lines are win rates from the table above."
 )
 
 _LUCK_NOTE = (
-    "Luck-adjusted win rates leave out most of the luck of the cards, and have the mean of the "
-    "plain ones; worth deals is how many deals the plain result would need for the same certainty. "
-    "Luck z is the luck of the turned cards over its standard deviation, and luck p the chance "
-    "that a player who does not know the hidden cards has as much."
+    "Luck-adjusted win rates remove most of the luck of the cards; their mean is that of the plain "
+    "rates. Worth deals is the number of deals that a plain result needs for an interval of the "
+    "same width. Luck z is the luck of the turned cards over its standard deviation. Luck p "
+    "is the chance that a player who does not know the hidden cards has at least this much luck."
 )
 
 _STORED_NOTE = (
-    "Stored rows are results of the project on its 10,000 test deals, with differences on those."
+    "Stored rows were not played now. They are results of the project on its 10,000 test deals: "
 )
 
 _CEILING_NOTE = (
-    "The ceiling is what a player who sees every card could win of these deals, as far as the "
-    "solver knows: the open deals make the bounds. Of winnable, in the Markdown file, is an "
-    "agent's share of the deals known to be winnable."
+    "The ceiling is the share of deals that a player who sees every card could win. It is a range "
+    "because the solver has not decided every deal. In the Markdown page, the column 'of winnable' "
+    "is an agent's share of the deals that are known to be winnable."
 )
 
 
@@ -97,6 +111,7 @@ def make_page(
     """
     with tempfile.TemporaryDirectory() as work:
         page = Page("Four Seasons: how well is it played?", Path(work))
+        _opening(page, comparisons, trainings)
         for folder in comparisons:
             _comparison(page, folder, census)
         if trainings:
@@ -117,6 +132,11 @@ class Page:
         """A heading."""
         self._html.append(f"<h{level}>{html.escape(text)}</h{level}>")
         self._markdown.append(f"{'#' * level} {text}\n")
+
+    def paragraph(self, text: str) -> None:
+        """A paragraph."""
+        self._html.append(f"<p>{html.escape(text)}</p>")
+        self._markdown.append(f"{text}\n")
 
     def note(self, text: str) -> None:
         """A paragraph in small print."""
@@ -166,45 +186,69 @@ def _drawn(part: str) -> str:
     return f'<p><img alt="{html.escape(description)}" src="data:image/png;base64,{data}"></p>'
 
 
+def _opening(page: Page, comparisons: Sequence[Path], trainings: Sequence[Path]) -> None:
+    """What was trained, for how long, on which deals, and how well it plays."""
+    for folder in trainings:
+        if not (folder / DONE).is_file():
+            continue
+        about, done = read_run(folder), read_done(folder)
+        run, best = about["run"], done.best
+        start = f"from {run['warm_start']}" if run["warm_start"] else "from random weights"
+        page.paragraph(
+            f"{run['agent']} learned {about['rules']['name']} {start} for "
+            f"{done.seconds / 60:.1f} minutes ({done.games:,} games, seed {run['seed']}). Its best "
+            f"policy won {best.won:.1%} of validation deals {best.deals}."
+        )
+    for folder in comparisons:
+        for rules, played in read_results(folder).groupby("rules", sort=False):
+            rates = played.assign(who=labels(played)).groupby("who")["won"].mean()
+            listed = ", ".join(
+                f"{name} {rate:.1%}" for name, rate in rates.sort_values(ascending=False).items()
+            )
+            page.paragraph(f"Games won under {rules}, {deals_as_text(played)}: {listed}.")
+
+
 def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
     results = read_results(folder)
     for rules, played in results.groupby("rules", sort=False):
         summary = summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
         page.heading(title)
-        page.table(as_text(ranked(summary)), BRIEF)
+        cells = as_text(ranked(summary))
+        both = cells["agent"].duplicated().any()
+        page.table(cells, (*_SHOWN, "play") if both else _SHOWN)
         page.note(_NOTES)
         luck = luck_as_text(ranked(summary))
         if len(luck):
             page.table(luck)
             page.note(_LUCK_NOTE)
         if "source" in summary:
-            page.note(_STORED_NOTE)
+            stored = summary["agent"][summary["source"] == STORED]
+            page.note(f"{_STORED_NOTE}{', '.join(name for name in stored if name != CEILING)}.")
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)
         plot_win_rates(summary, title, page.picture("win rates with intervals"))
         plot_cards_up(played, title, page.picture("share of games with at least so many cards up"))
-        if "win_difference" in summary and summary["win_difference"].notna().any():
-            plot_differences(summary, title, page.picture("differences on the same deals"))
-        plot_speed_strength(summary, title, page.picture("win rate against time a move"))
+        plot_speed_strength(summary, title, page.picture("win rate against time per move"))
         _shared(page, played, title)
         _over_seeds(page, played)
     origin = read_manifest(folder).origin
-    page.heading("Where the comparison comes from", 3)
+    page.heading("Source of the comparison", 3)
     git = origin["git"]
     page.note(
-        f"{folder}/results.csv, a row a game; commit {git['commit'] or 'unknown'}"
+        f"{folder}/results.csv, one row per game; commit {git['commit'] or 'unknown'}"
         + (" with changes" if git["changed"] else "")
     )
     page.commands([origin["command"]])
 
 
 def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
-    """Deals that all, some or none of the agents won."""
+    """Deals that all, some or none of the agents won that have played now."""
     won = wins_by_label(played)
     if won.shape[1] < 2:
         return
-    page.heading("Deals that all, some or none of the agents won", 3)
+    page.heading("Deals won by all, some or none", 3)
+    page.paragraph(f"This counts the {won.shape[1]} agents that played now: {', '.join(won)}.")
     number = won.sum(axis=1)
     deals_by = {
         "all": number == won.shape[1],
@@ -242,7 +286,7 @@ def _over_seeds(page: Page, played: pd.DataFrame) -> None:
             }
         )
     )
-    page.note("How often a run of the first beats a run of the second, over all pairs of runs.")
+    page.note("The share of pairs of runs in which the first run wins more deals than the second.")
     seeds = summarise_seeds(played).dropna(subset=["train_seed"])
     cells = as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
     cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())
@@ -250,7 +294,7 @@ def _over_seeds(page: Page, played: pd.DataFrame) -> None:
 
 
 def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
-    """Win rates to draw beside learning curves: of the baseline and of stored results."""
+    """Win rates to draw in learning curves: those of the baseline and of stored results."""
     found: dict[str, float] = {}
     for folder in comparisons:
         results = read_results(folder)
@@ -273,15 +317,8 @@ def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None
                 name = each["run"]["agent"] + (f" from {start}" if start else "")
                 runs.setdefault(name, []).append(read_log(folder))
         page.heading(f"Learning {rules}")
-        for column, what in (("win_rate", "games won"), ("cards_up", "cards up")):
-            for by_time in (True, False):
-                title = f"{rules}: {what} on validation deals"
-                picture = page.picture(title)
-                beside = _reference(comparisons, rules) if column == "win_rate" else None
-                plot_learning(runs, f"validation/{column}", by_time, title, picture, beside)
-        page.note(
-            "Lines are means over training seeds; bands go from the worst to the best. Dashed: "
-            "what others win of the deals compared above."
-        )
-    page.heading("Where the trainings come from", 3)
+        title = f"{rules}: validation during training"
+        plot_learning(runs, title, page.picture(title), _reference(comparisons, rules))
+        page.note(_LEARNING_NOTE)
+    page.heading("Source of the trainings", 3)
     page.commands([each["command"] for each in abouts.values()])

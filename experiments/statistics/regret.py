@@ -106,7 +106,7 @@ def regret_as_text(summary: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The summary as cells of text: games won, and regret; a row an agent, a column a game."""
     won, regret = [], []
     for agent, found in summary.groupby("agent", sort=False):
-        row = {"agent": str(agent), "made of": str(found["kind"].iloc[0])}
+        row = {"agent": str(agent), "method": str(found["kind"].iloc[0])}
         games = found.set_index("rules")
         won.append(row | {name: f"{100 * each['win_rate']:.1f}" for name, each in games.iterrows()})
         if agent not in (BEST, CEILING):

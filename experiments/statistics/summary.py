@@ -36,7 +36,7 @@ ADJUSTED = "won % luck-adjusted [95%]"
 _ON_LUCK = ("rules", "agent", "play", "won % [95%]", ADJUSTED, "worth deals", "luck z", "luck p")
 
 BRIEF = (
-    *("rules", "agent", "made of", "play", "played", "deals", "seeds", "won % [95%]"),
+    *("rules", "agent", "method", "play", "played", "deals", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
 """Columns that `four-seasons compare` prints; table.md has all."""
@@ -288,7 +288,7 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
     cells = {
         "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
         "agent": summary["agent"],
-        "made of": summary["kind"].fillna("-") if "kind" in summary else None,
+        "method": summary["kind"].fillna("-") if "kind" in summary else None,
         "play": summary["play"].fillna("-"),
         "played": summary.get("source", None),
         "deals": _numbers(summary, "deals", "{:,.0f}") if _unlike_deals(summary) else None,

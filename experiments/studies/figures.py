@@ -1,4 +1,4 @@
-"""Draw the plots of docs/results anew, from the stored results.
+"""Draw the plots of docs/results from the stored results.
 
 python experiments/studies/figures.py
 """
@@ -20,6 +20,7 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
 )
 from four_seasons_env.experiments.reporting.plots.odds import plot_census, plot_regret
 from four_seasons_env.experiments.reporting.plots.style import (
+    COLOURS,
     colours_of,
     in_percent,
     name_colours,
@@ -33,32 +34,50 @@ ANSWER += ["planner", "planner@lookahead=1", CEILING]
 """The players of docs/answer.md."""
 
 
+STUDIES = {
+    "2-minutes": "2 minutes",
+    "7-minutes": "7 minutes",
+    "7-minutes-policy-endings": "7 minutes, endings played by the policy",
+    "30-minutes": "30 minutes",
+    "30-minutes-broad": "30 minutes, more candidates in training",
+}
+"""The studies of docs/results/learning_curves.csv, and their names in the plot."""
+
+
 def plot_learning(curves: pd.DataFrame, beside: dict[str, float], path: Path) -> None:
-    """Validation deals won against core-minutes of learning: a line a run, a colour a study."""
-    figure, axes = new_axes(4.2)
-    for name, rate in beside.items():
-        axes.axhline(rate, color="grey", ls="--", lw=1)
-        axes.annotate(f"{name} {rate:.1%}", (0.3, rate + 0.005), fontsize=7, color="dimgrey")
-    studies = list(dict.fromkeys(curves["study"]))
-    for (study, _), rows in curves.groupby(["study", "seed"], sort=False):
-        minutes = rows["core_seconds"] / 60
-        axes.plot(
-            minutes, rows["win_rate"], ".-", color=colours_of(studies)[str(study)], lw=1, ms=4
-        )
+    """Draw validation deals won against core-minutes of learning: a line per run.
+
+    Args:
+        curves: learning_curves.csv.
+        beside: test win rates of agents, drawn as dashed lines.
+        path: of the picture.
+    """
+    figure, axes = new_axes(4.4)
+    for i, (study, name) in enumerate(STUDIES.items()):
+        for _, rows in curves[curves["study"] == study].groupby("seed"):
+            minutes = rows["core_seconds"] / 60
+            axes.plot(minutes, rows["win_rate"], ".-", color=COLOURS[i], lw=1, ms=4)
+        axes.plot([], [], color=COLOURS[i], label=name)
     axes.set_xscale("log")
     axes.set_xticks(ticks := [0.3, 1, 2, 7, 30], [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("core-minutes of learning")
+    axes.set_xlim(0.25, 36)
+    for name, rate in beside.items():
+        axes.axhline(rate, color="grey", ls="--", lw=1, zorder=1)
+        axes.annotate(
+            f"{name} {rate:.1%}", (35, rate + 0.005), ha="right", fontsize=7, color="dimgrey"
+        )
+    axes.set_xlabel("core-minutes of learning (log scale)")
     axes.set_ylabel("validation deals won")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 0.85)
     in_percent(axes, y=True)
-    name_colours(axes, studies)
-    figure.suptitle("four-seasons: next-deal PPO by time of learning", fontsize=10)
+    axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
+    figure.suptitle("next_deal_ppo on four-seasons: validation during training", fontsize=10)
     figure.savefig(path)
 
 
 def plot_thrown_away(results: pd.DataFrame, path: Path) -> None:
-    """Winnable deals that can still be won, by cards left in the stock: a band an agent."""
+    """Draw winnable deals that can still be won, by cards left in the stock: a band per agent."""
     figure, axes = new_axes()
     games = winnable(results)
     agents = list(dict.fromkeys(games["agent"]))
@@ -66,10 +85,12 @@ def plot_thrown_away(results: pd.DataFrame, path: Path) -> None:
     for agent, own in games.groupby("agent", sort=False):
         low, high = np.array([still_winnable(own, int(cards)) for cards in left]).T
         colour = colours_of(agents)[str(agent)]
-        axes.fill_between(left, low, high, step="post", color=colour, alpha=0.3, lw=0)
+        axes.fill_between(left, low, high, step="post", color=colour, alpha=0.15, lw=0)
+        for edge in (low, high):
+            axes.step(left, edge, where="post", color=colour, lw=1.2)
         axes.plot(-1.5, own["won"].mean(), "o", color=colour, ms=5, clip_on=False)
     axes.set_xlim(left[0], -1.5)
-    axes.set_xlabel("cards left in the stock (dots: games won)")
+    axes.set_xlabel("cards left in the stock (dots: share finally won)")
     axes.set_ylabel("winnable deals that can still be won")
     axes.set_ylim(0, 1)
     in_percent(axes, y=True)
@@ -87,7 +108,6 @@ def main() -> None:
     ceiling = pd.DataFrame([ceiling_row("four-seasons", census)])
     stored = read_table(RESULTS / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, ceiling], ignore_index=True)
-    plot_win_rates(players, "Four Seasons, 10,000 test deals", out / "win_rates.png")
 
     ladder = read_table(RESULTS / "ladder.csv").query("agent != @CEILING")
     plot_speed_strength(ladder, "Four Seasons, 1,000 test deals", out / "ladder.png")

@@ -117,4 +117,4 @@ def test_compare_and_report_show_the_ceiling(tmp_path: Path) -> None:
     assert row in (run.out / "table.md").read_text()
     page = report(Report([run.out], folder)).with_suffix(".md").read_text()
     assert row in page
-    assert "The ceiling is what a player who sees every card" in page
+    assert "The ceiling is the share of deals that a player who sees every card" in page

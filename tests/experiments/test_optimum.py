@@ -170,7 +170,7 @@ def test_the_summary_has_regret_optimum_and_ceiling() -> None:
     mean = np.average(list(worth.values()), weights=list(every.values()))
     for column in ("optimum", "low", "high"):
         assert found[column][BEST] == pytest.approx(mean)
-    assert text[0]["made of"].tolist() == ["chance", "search", "-", "-"]
+    assert text[0]["method"].tolist() == ["chance", "search", "-", "-"]
     assert text[0][name]["a"] == "50.0"
     assert text[1][name]["a"].startswith("20.00 [")
     assert list(text[1].index) == ["a", "b"]

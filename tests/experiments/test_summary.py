@@ -208,7 +208,7 @@ def test_cells_that_are_shown_where_they_say_something() -> None:
         )
     ).to_dict("list")
     assert told["rules"] == ["czarina", "corners"]
-    assert told["made of"] == ["rules", "-"]
+    assert told["method"] == ["rules", "-"]
     assert told["played"] == [NOW, STORED]
     assert told["seeds"] == ["1", "3"]
     assert told["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]

@@ -37,7 +37,7 @@ def plot_rates(table: pd.DataFrame, path: Path) -> None:
     batches = np.unique(ours["games"])
     axes.set_xticks(batches, [f"{games:,}" for games in batches])
     axes.set_xlabel("games at a time")
-    axes.set_ylabel("moves a second")
+    axes.set_ylabel("moves per second")
     figure.suptitle("Random legal play, mask and observation written at every move", fontsize=10)
     axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)

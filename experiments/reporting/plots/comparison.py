@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,9 @@ from four_seasons_env.experiments.reporting.plots.style import (
     in_percent,
     name_colours,
     new_axes,
+    plain_text,
 )
 from four_seasons_env.experiments.statistics.summary import (
-    BASELINE,
     bounds_as_text,
     labels,
     wins_by_label,
@@ -28,30 +27,41 @@ from four_seasons_env.experiments.statistics.summary import (
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
+_LIGHT = 1.9
+"""Colours whose red, green and blue add up to more than this carry black text."""
+
 
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Each agent's win rate with its 95% interval, the best first, and the textbook's odds.
+    """Draw each agent's win rate with its 95% interval, the best first, and the textbook's odds.
 
-    The ceiling, if the summary has it, is drawn in grey above them, with its bounds.
+    The ceiling, if the summary has it, is drawn in grey above them, with its bounds. Numbers are
+    written inside long bars and to the right of short ones.
     """
     who = labels(summary)
-    colours: dict[str, Any] = colours_of(who) | {CEILING: "lightgrey"}
+    colours = colours_of(who)
     rows = summary.assign(who=who).sort_values("win_rate", kind="stable")
-    figure, axes = new_axes(1.5 + 0.42 * len(rows))
+    names = in_lines(rows["who"].tolist())
+    room = max(0.42, 0.2 * max(name.count("\n") + 1 for name in names))
+    figure, axes = new_axes(1.5 + room * len(rows))
+    end = min(1.0, max(1.25 * rows["win_high"].max(), 0.14))
     for y, (_, row) in enumerate(rows.iterrows()):
-        axes.barh(y, row["win_rate"], color=colours[row["who"]], height=0.6)
+        colour = colours[row["who"]]
+        axes.barh(y, row["win_rate"], color=colour, height=0.6, zorder=2)
         axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
-        text = f"{row['win_rate']:.1%}"
-        if row["who"] == CEILING:
-            text = f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+        is_inside = row["win_high"] > 0.6 * end
         axes.annotate(
-            text,
-            (max(row["win_high"], row["win_rate"]), y),
-            xytext=(5, 0),
+            f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+            if row["who"] == CEILING
+            else f"{row['win_rate']:.1%}",
+            (row["win_low"] if is_inside else max(row["win_high"], row["win_rate"]), y),
+            xytext=(-5 if is_inside else 5, 0),
             textcoords="offset points",
             va="center",
+            ha="right" if is_inside else "left",
+            color="white" if is_inside and sum(colour) < _LIGHT else "black",
+            bbox=None if is_inside else {"fc": "white", "ec": "none", "pad": 1},
         )
-    axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1)
+    axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
     axes.annotate(
         "textbook: 1 in 10",
         (BOOK_ODDS, len(rows) - 0.45),
@@ -60,12 +70,10 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
         color="grey",
         fontsize=8,
     )
-    axes.set_yticks(range(len(rows)), in_lines(rows["who"].tolist()))
+    axes.set_yticks(range(len(rows)), names)
     axes.set_ylim(-0.6, len(rows) - 0.1)
-    room = 1.75 if CEILING in who else 1.25
-    axes.set_xlim(0, max(room * rows["win_high"].max(), 0.14))
-    axes.xaxis.set_major_locator(MaxNLocator(5 if CEILING in who else "auto", steps=[1, 2, 2.5, 5]))
-    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1])
+    axes.set_xlim(0, end)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
     in_percent(axes, x=True)
     axes.set_xlabel("games won, with 95% interval")
     figure.suptitle(title, fontsize=10)
@@ -74,9 +82,9 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
 
 
 def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
-    """The share of games with at least a number of cards up.
+    """Draw the share of games with at least a number of cards on the foundations.
 
-    Where a line ends, at all cards, is the agent's win rate.
+    The right end of a line, at all cards, is the agent's win rate.
     """
     figure, axes = new_axes()
     most = int(results["cards_up"].max())
@@ -95,42 +103,42 @@ def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
     figure.savefig(path)
 
 
-def plot_differences(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Difference to the baseline in percentage points on the same deals, with intervals."""
-    who = labels(summary)
-    colours = colours_of(who)
-    rows = summary.assign(who=who).dropna(subset=["win_difference"])
-    rows = rows.sort_values("win_difference", kind="stable")
-    figure, axes = new_axes(1.3 + 0.4 * len(rows))
-    for y, (_, row) in enumerate(rows.iterrows()):
-        ends = [100 * row["win_difference_low"], 100 * row["win_difference_high"]]
-        axes.plot(ends, [y, y], color=colours[row["who"]], lw=2)
-        axes.plot(100 * row["win_difference"], y, "o", color=colours[row["who"]], ms=5)
-    axes.axvline(0, color="black", lw=1)
-    axes.set_yticks(range(len(rows)), in_lines(rows["who"].tolist()))
-    axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_xlabel(f"points more than {BASELINE} [95%]")
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
-
-
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Win rate of each agent against its time per move; a colour for each kind."""
-    figure, axes = new_axes()
-    agents = summary.dropna(subset=["ms_per_move"])
-    kinds = [name.partition("@")[0] for name in agents["agent"]]
-    colours = colours_of(kinds)
-    for kind, (_, row) in zip(kinds, agents.iterrows(), strict=True):
-        time = max(row["ms_per_move"], 1e-5)
-        axes.plot([time, time], [row["win_low"], row["win_high"]], color=colours[kind], lw=1)
-        axes.plot(time, row["win_rate"], "o", color=colours[kind], ms=6)
+    """Draw the win rate of each agent against its time per move.
+
+    Variants of an agent have its colour. Each agent is named once, at its strongest variant, and
+    the strongest variants of any speed are joined by a line. The other variants are not named.
+    """
+    figure, axes = new_axes(4.2)
+    rows = summary.dropna(subset=["ms_per_move"])
+    rows = rows.assign(
+        time=rows["ms_per_move"].clip(lower=1e-5),
+        name=[agent.partition("@")[0] for agent in rows["agent"]],
+    ).sort_values(["time", "win_rate"])
+    best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
+    axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
+    colours = colours_of(rows["name"].tolist())
+    for name, variants in rows.groupby("name", sort=False):
+        colour = colours[str(name)]
+        axes.vlines(variants["time"], variants["win_low"], variants["win_high"], color=colour, lw=1)
+        axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
+        strongest = variants.loc[variants["win_rate"].idxmax()]
+        axes.annotate(
+            plain_text(str(name)),
+            (strongest["time"], strongest["win_rate"]),
+            xytext=(-5, 5),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+            color=colour,
+        )
     axes.set_xscale("log")
-    axes.set_xlabel("milliseconds a move (many games side by side)")
+    axes.set_xlim(left=rows["time"].min() / 6)
+    axes.set_xlabel("milliseconds per move (many games in lockstep)")
     axes.set_ylabel("games won")
     axes.set_ylim(bottom=0)
     in_percent(axes, y=True)
     figure.suptitle(title, fontsize=10)
-    name_colours(axes, kinds)
     figure.savefig(path)
 
 

@@ -1,4 +1,4 @@
-"""Plots of trainings, over steps and over processor time."""
+"""Learning curves of trainings."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from four_seasons_env.experiments.reporting.plots.style import (
     colours_of,
+    in_percent,
     new_axes,
     plain_text,
 )
-from four_seasons_env.experiments.training.run_folder import STEPS
+
+WIN_RATE = "validation/win_rate"
+"""The column of `progress.csv` that is drawn."""
 
 
 def plot_learning(
     runs: Mapping[str, Sequence[pd.DataFrame]],
-    column: str,
-    by_time: bool,
     title: str,
     path: Path,
     beside: Mapping[str, float] | None = None,
 ) -> None:
-    """Learning curves: the mean over training seeds, in a band from the worst to the best.
+    """Draw validation deals won against minutes of learning, both axes from zero.
+
+    A line is the mean over training seeds, in a band from the worst to the best seed.
 
     Args:
         runs: the logs of each algorithm's runs
             (`four_seasons_env.experiments.training.run_folder.read_log`).
-        column: what is shown, such as "validation/win_rate".
-        by_time: over minutes of learning; otherwise over steps.
         title: of the plot.
         path: of the picture.
-        beside: what others reach who do not learn here: a dashed line each.
+        beside: win rates of other agents, drawn as dashed lines.
     """
     figure, axes = new_axes()
     for name, value in (beside or {}).items():
@@ -51,8 +52,8 @@ def plot_learning(
         )
     for name, logs in runs.items():
         curves = [
-            (log["time/seconds"] / 60 if by_time else log[STEPS] / 1e6, log[column])
-            for log in (each.dropna(subset=[column]) for each in logs if column in each)
+            (log["time/seconds"] / 60, log[WIN_RATE])
+            for log in (each.dropna(subset=[WIN_RATE]) for each in logs if WIN_RATE in each)
             if len(log)
         ]
         if not curves:
@@ -68,13 +69,11 @@ def plot_learning(
         axes.fill_between(
             grid, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, lw=0
         )
-    axes.set_xlabel("minutes of learning" if by_time else "million steps")
-    if column.endswith("win_rate"):
-        axes.set_ylabel("games won")
-        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    else:
-        axes.set_ylabel("cards up")
+    axes.set_xlabel("minutes of learning")
+    axes.set_ylabel("validation deals won")
+    in_percent(axes, y=True)
     axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     figure.suptitle(title, fontsize=10)
     if axes.get_legend_handles_labels()[0]:

@@ -1,24 +1,43 @@
-"""What all plots have in common: size, colours, names, legends, percent."""
+"""The common style of all plots: size, colours, names, legends, percent."""
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
-_MORE_COLOURS = matplotlib.colormaps["tab20"].colors  # type: ignore[attr-defined]
+_OTHER_COLOURS = [COLOURS[3], *matplotlib.colormaps["Dark2"].colors]  # type: ignore[attr-defined]
+
+AGENT_COLOURS = {
+    "ceiling": "#d3d3d3",
+    "random": "#7f7f7f",
+    "greedy": "#8c564b",
+    "heuristic": "#ff7f0e",
+    "finisher": "#bcbd22",
+    "rollout": "#17becf",
+    "pimc": "#e377c2",
+    "maskable_ppo": "#1f77b4",
+    "next_deal_ppo": "#2ca02c",
+    "planner": "#9467bd",
+}
+"""An agent has the same colour in every plot; variants of an agent have lighter shades of it."""
 
 MARKERS = "os^vDP*X<>"
-"""Of the agents of one kind."""
+"""Marker shapes of agents in one plot."""
 
-_NARROW = 48  # letters of a name, of which two fit side by side below a plot
+_NARROW = 48  # characters of a name; two such names fit next to each other below a plot
 _FEW = 5
-"""Names that a legend has room for in a plot."""
+"""Legends of up to this many names are drawn inside the plot, longer ones below it."""
+
+Colour = tuple[float, float, float]
 
 
 def new_panels(height: float, count: int) -> tuple[Figure, list[Axes]]:
@@ -37,33 +56,47 @@ def new_axes(height: float = 3.4) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def colours_of(names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
-    """A colour for each name, the same in all plots of one table."""
-    different = list(dict.fromkeys(names))
-    colours = COLOURS if len(different) <= len(COLOURS) else _MORE_COLOURS
-    return {name: colours[i % len(colours)] for i, name in enumerate(different)}
+def colours_of(names: Sequence[str]) -> dict[str, Colour]:
+    """A colour for each name: that of `AGENT_COLOURS`, or the next free one for other agents.
+
+    Variants of an agent, such as ``planner@lookahead=1``, get lighter shades.
+    """
+    colours: dict[str, Colour] = {}
+    shades: dict[str, int] = {}
+    for name in dict.fromkeys(names):
+        agent = re.split("[@,]", name)[0]
+        shade = shades[agent] = shades.get(agent, -1) + 1
+        others = [each for each in shades if each not in AGENT_COLOURS]
+        colour = AGENT_COLOURS.get(agent)
+        if colour is None:
+            colour = _OTHER_COLOURS[others.index(agent) % len(_OTHER_COLOURS)]
+        white = 1 - 0.65**shade
+        red, green, blue = ((1 - white) * part + white for part in to_rgb(colour))
+        colours[name] = (red, green, blue)
+    return colours
 
 
 def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
-    """Names as a plot has room for them: in two lines or more, of what is long the end."""
-    lines = [name.replace("@", ", ").split(", ") for name in names]
+    """Each name wrapped into lines of at most ``room`` characters, with its options below it."""
     return [
         "\n".join(
-            plain_text(f"...{line[3 - room :]}" if len(line) > room else line) for line in each
+            plain_text(line)
+            for part in re.split("@|, ", name)
+            for line in textwrap.wrap(part.replace(",", ", "), room)
         )
-        for each in lines
+        for name in names
     ]
 
 
 def plain_text(text: str) -> str:
-    """A text in which Matplotlib finds no formula."""
+    """The text with dollar signs escaped, which would start a formula in Matplotlib."""
     return text.replace("$", r"\$")
 
 
 def name_colours(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None = None) -> None:
-    """Name the colours, or other handles, in the plot or, where they are many, below it."""
+    """Draw a legend of the colours, or of other handles: in the plot if short, else below it."""
     handles = handles or [Line2D([], [], color=colour) for colour in colours_of(names).values()]
-    shown = [name.replace("\n", ", ") for name in in_lines(list(dict.fromkeys(names)), room=34)]
+    shown = [plain_text(name) for name in dict.fromkeys(names)]
     if len(shown) <= _FEW:
         axes.legend(handles, shown, frameon=False, fontsize=8)
         return
@@ -83,7 +116,7 @@ def name_colours(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | N
 
 
 def in_percent(axes: Axes, x: bool = False, y: bool = False) -> None:
-    """Write shares at an axis, or at both, in percent."""
+    """Format the ticks of the chosen axes as percentages."""
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
         if wanted:
             axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
