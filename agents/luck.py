@@ -4,8 +4,8 @@ Let W be any fixed function of public information. When a card is turned, its lu
 position that follows, less the mean of W over all cards that could have come. For a player who does
 not know the next card, the luck of each turned card has mean zero, whatever W is. Hence
 ``won - luck`` has the same mean as ``won``, and less variance the better W is. A player who has
-more luck than its variance allows knows more than public information. docs/luck.md explains the
-method and names its sources.
+more luck than its variance allows knows more than public information. docs/explanation/luck.md
+explains the method and names its sources.
 
 `list_turns` lists the turned cards of a game, and the position after each card that could have
 come. `measure` computes the luck by any W. `LuckMeter` uses the bundled W: the planner's value of

@@ -29,9 +29,9 @@ _DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 def reference_pages() -> dict[str, str]:
     """The page of the reference, relative to this folder, that documents each module."""
     pages = {}
-    for path in sorted((ROOT / "docs" / "reference").glob("*.md")):
+    for path in sorted((ROOT / "docs" / "api").glob("*.md")):
         for module in _DIRECTIVE.findall(path.read_text(encoding="utf-8")):
-            pages[module] = f"reference/{path.name}"
+            pages[module] = f"api/{path.name}"
     return pages
 
 

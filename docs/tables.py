@@ -225,7 +225,7 @@ LADDER = {
     "planner@lookahead=1": "the planner, which also averages over the next card",
     CEILING: "a player who sees every card",
 }
-"""The players of README and docs/answer.md, and what each is."""
+"""The players of README and docs/explanation/answer.md, and what each is."""
 HEADLINE = [CEILING, "planner@lookahead=1", "planner", "next_deal_ppo", "heuristic", "random"]
 """Those that the README shows."""
 QUOTE = """> One game in 10, says the textbook. A beginner's list of moves wins {greedy:.0%} of \
@@ -236,7 +236,7 @@ least {ceiling:.0%}.
 
 
 def answer() -> pd.DataFrame:
-    """The players of docs/answer.md."""
+    """The players of docs/explanation/answer.md."""
     return only(players("four-seasons", "ladder"), LADDER)
 
 
@@ -256,61 +256,62 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      lambda: only(players("four-seasons"), {name: LADDER[name] for name in HEADLINE}),
      "agent | what it is | method | won % [95%] | ms/game",
      "{agent} | {about} | {kind} | {won} | {ms_per_game:.2f}"),
-    ("docs/answer.md", "players", answer,
+    ("docs/explanation/answer.md", "players", answer,
      "player | name | won % [95%] | deals",
      "{about} | `{agent}` | {won} | {deals:,}"),
-    ("docs/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
+    ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
-    ("docs/benchmark.md", "ratios", ratios,
+    ("docs/reference/benchmark.md", "ratios", ratios,
      "moves per CPU-second | ratio | machines",
      "{what} | {text} | {count}"),
-    ("docs/benchmark.md", "rates", rates,
+    ("docs/reference/benchmark.md", "rates", rates,
      "what | games | threads | observation | moves per second | per CPU-second",
      "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "
      "| {per_cpu_second:,.0f}"),
-    ("docs/benchmark.md", "costs", lambda: stored("costs"),
+    ("docs/reference/benchmark.md", "costs", lambda: stored("costs"),
      "what | value",
      "{what} | {value}"),
-    ("docs/agents.md", "ladder", lambda: players("ladder"),
+    ("docs/reference/agents.md", "ladder", lambda: players("ladder"),
      "agent | method | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
-    ("docs/agents.md", "steps", lambda: stored("steps"),
+    ("docs/reference/agents.md", "steps", lambda: stored("steps"),
      "step | measured on | gain, points",
      "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
-    ("docs/agents.md", "recipes", lambda: players("recipes"),
+    ("docs/reference/agents.md", "recipes", lambda: players("recipes"),
      "rules | agent | method | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{rules} | {agent} | {kind} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
-    ("docs/agents.md", "weights", weights,
+    ("docs/reference/agents.md", "weights", weights,
      "weights | trained on | started from | minutes | seed | validation deals won %",
-     "[{name}](../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
-    ("docs/agents.md", "habits", lambda: stored("habits"),
+     "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
+    ("docs/reference/agents.md", "habits", lambda: stored("habits"),
      "where | decisions | they differ | gain in games won, points [95%]",
      "{where} | {decisions:,} | {differ:,} | {gain:+.1%} [{gain_low:+.1%}, {gain_high:+.1%}]"),
-    ("docs/family.md", "odds", odds,
+    ("docs/reference/family.md", "odds", odds,
      f"rules | {_ODDS}",
-     f"[{{rules}}](rules/{{file}}.md) | {_WON}"),
-    ("docs/solver.md", "certified", certified,
+     f"[{{rules}}](../rules/{{file}}.md) | {_WON}"),
+    ("docs/explanation/solver.md", "certified", certified,
      "rules | losses | certified",
      "{rules} | {count} | {sum}"),
-    ("docs/solver.md", "endings", lambda: stored("endings"),
+    ("docs/explanation/solver.md", "endings", lambda: stored("endings"),
      "hidden | decisions | positions, median | seconds, median | exact within 1 s % | judged "
      "| cost, points",
      "{hidden} | {decisions} | {nodes:,.0f} | {median:.4f} | {within 1 s:.1%} | {both} "
      "| {cost:.2%}"),
-    ("docs/small-games.md", "optima", optima,
+    ("docs/reference/small-games.md", "optima", optima,
      "rules | openings | valued | optimum % [95%] | won for certain % | positions "
      "| core-seconds",
      "{rules} | {openings:,.0f} | {valued:.0f} | {optimum:.3%} [{low:.2%}, {high:.2%}] "
      "| {sure:.1%} | {nodes:,.0f} | {seconds:.1f}"),
-    ("docs/learning.md", "study",
+    ("docs/explanation/learning.md", "study",
      lambda: players("learning", ranked=True).query("rules == @DEFAULT"),
      "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move | ms/game",
      "{agent} | {seeds:.0f} | {won} | {gain} | {up} | {ms_per_move:.3f} | {ms_per_game:.2f}"),
-    ("docs/learning.md", "family", lambda: players("learning").query("rules != @DEFAULT"),
+    ("docs/explanation/learning.md", "family",
+     lambda: players("learning").query("rules != @DEFAULT"),
      "rules | agent | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
      "{rules} | {agent} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
-    ("docs/leaderboard.md", "leaderboard", leaderboard,
+    ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
      "agent | method | observation | deals | won % [95%] | ms/game | games replayed",
      "{agent} | {kind} | {observation} | {which} | {won} | {ms_per_game:.2f} | {games:,}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
@@ -325,21 +326,27 @@ for _rules in RULES:
     TABLES.append((_page, "odds", lambda name=_rules: odds().query("rules == @name"), _ODDS, _WON))
 
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
-    ("docs/answer.md", "quote"): quote,
-    ("docs/answer.md", "thrown-away"): lambda: as_markdown(thrown_away(stored("thrown_away"))),
-    ("docs/small-games.md", "won"): lambda: as_markdown(regret_as_text(stored("small-games"))[0]),
-    ("docs/small-games.md", "regret"): lambda: as_markdown(
+    ("docs/explanation/answer.md", "quote"): quote,
+    ("docs/explanation/answer.md", "thrown-away"): lambda: as_markdown(
+        thrown_away(stored("thrown_away"))
+    ),
+    ("docs/reference/small-games.md", "won"): lambda: as_markdown(
+        regret_as_text(stored("small-games"))[0]
+    ),
+    ("docs/reference/small-games.md", "regret"): lambda: as_markdown(
         regret_as_text(stored("small-games"))[1]
     ),
-    ("docs/solver.md", "rules"): lambda: as_markdown(counted(census())),
-    ("docs/solver.md", "bases"): lambda: as_markdown(counted(by_base(), "base")),
-    ("docs/solver.md", "decided"): lambda: as_markdown(decided_within(by_base())),
-    ("docs/solver.md", "hardest"): lambda: as_markdown(hardest(by_base())),
-    ("docs/reliability.md", "mutants"): lambda: as_is(mutants()),
+    ("docs/explanation/solver.md", "rules"): lambda: as_markdown(counted(census())),
+    ("docs/explanation/solver.md", "bases"): lambda: as_markdown(counted(by_base(), "base")),
+    ("docs/explanation/solver.md", "decided"): lambda: as_markdown(decided_within(by_base())),
+    ("docs/explanation/solver.md", "hardest"): lambda: as_markdown(hardest(by_base())),
+    ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""
 for _name in ("records", "files", "commands", "soak"):
-    OTHERS["docs/reliability.md", _name] = lambda name=_name: as_is(stored(f"reliability/{name}"))
+    OTHERS["docs/explanation/reliability.md", _name] = lambda name=_name: as_is(
+        stored(f"reliability/{name}")
+    )
 for _path in sorted((ROOT / "docs" / "recipes").glob("*.md")):
     for _name in re.findall(r"<!-- (with_\w+\.py) -->", _path.read_text()):
         OTHERS[_path.relative_to(ROOT).as_posix(), _name] = lambda name=_name: script(name)

@@ -5,11 +5,11 @@
 
 Every game is replayed on the engine. Each deal of the manifest must be there once, each move must
 be legal, each game must go on to its end and not beyond, and won, cards up and moves must be those
-of results.csv. Differences are printed, and the exit status is 1 if there are any. docs/protocol.md
-says what a replay cannot show.
+of results.csv. Differences are printed, and the exit status is 1 if there are any.
+docs/reference/protocol.md says what a replay cannot show.
 
 With `--luck` the luck of all turned cards is measured too: a player who knows hidden cards has more
-of it than chance gives (docs/luck.md).
+of it than chance gives (docs/explanation/luck.md).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 The value of each opening is exact. `four-seasons optimum` computes the values, of all openings or
 of a random sample, and `experiments/studies/small_games.py` writes their mean to
-`data/small_games.json`. docs/small-games.md explains the method.
+`data/small_games.json`. docs/reference/small-games.md explains the method.
 """
 
 from __future__ import annotations

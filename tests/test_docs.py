@@ -20,7 +20,11 @@ DOCS = ROOT / "docs"
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PAGES = sorted(
     path
-    for path in (*DOCS.glob("*.md"), DOCS / "recipes" / "index.md")
+    for path in (
+        *DOCS.glob("[!r]*/*.md"),
+        *DOCS.glob("reference/*.md"),
+        DOCS / "recipes" / "index.md",
+    )
     if EXAMPLE.search(path.read_text())
 )
 SHORTER = {
@@ -48,7 +52,7 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
 
 
 def test_the_page_on_spaces_says_what_the_code_says() -> None:
-    page, rules = (DOCS / "spaces.md").read_text(), RULES["four-seasons"]
+    page, rules = (DOCS / "reference" / "spaces.md").read_text(), RULES["four-seasons"]
     for move in all_moves(rules):
         assert f"| {move.number} | `{move}` | " in page
     lengths = {name: observation_length(rules, name) for name in OBSERVATIONS}
@@ -60,7 +64,7 @@ def test_the_page_on_spaces_says_what_the_code_says() -> None:
 
 
 def test_every_rule_set_has_its_page_picture_and_row() -> None:
-    family = (DOCS / "family.md").read_text()
+    family = (DOCS / "reference" / "family.md").read_text()
     for name, rules in RULES.items():
         page = (DOCS / "rules" / f"{file_name(name)}.md").read_text()
         (picture,) = re.findall(r"!\[the opening\]\((.*)\)", page)
@@ -129,8 +133,8 @@ def test_the_site_is_built_with_links_that_lead_somewhere_and_nothing_from_elsew
     pages = {
         path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.html")
     }
-    assert "four_seasons_env.game.Game.play" in pages["reference/game.html"]
-    assert "reference/environments.html#four_seasons_env.env" in pages["architecture.html"]
+    assert "four_seasons_env.game.Game.play" in pages["api/game.html"]
+    assert "api/environments.html#four_seasons_env.env" in pages["explanation/architecture.html"]
     for name, text in pages.items():
         assert not FROM_ELSEWHERE.findall(text), name
 

@@ -31,7 +31,7 @@ from four_seasons_env.experiments.studies.thrown_away import still_winnable, win
 
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", CEILING]
-"""The players of docs/answer.md."""
+"""The players of docs/explanation/answer.md."""
 
 
 STUDIES = {

@@ -1,4 +1,4 @@
-"""Repeat the study of docs/learning.md: next-deal PPO by time of learning.
+"""Repeat the study of docs/explanation/learning.md: next-deal PPO by time of learning.
 
     python experiments/studies/learning.py --out runs/learning
 

@@ -4,7 +4,7 @@
 
 Each agent plays the deals. The solver then says of the first and last position with each number of
 cards in the stock whether the true deal can still be won. Writes results.csv (a row a game), and
-prints the table of docs/answer.md, which is filled from docs/results/thrown_away.csv.
+prints the table of docs/explanation/answer.md, which is filled from docs/results/thrown_away.csv.
 """
 
 from __future__ import annotations

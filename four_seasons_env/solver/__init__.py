@@ -8,8 +8,8 @@
 - `shorten`: a pass that makes solutions shorter.
 - `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards.
 
-docs/solver.md explains why the answers are proofs. The environments do not import the solver, so
-only its users wait for its compilation (half a minute, once).
+docs/explanation/solver.md explains why the answers are proofs. The environments do not import the
+solver, so only its users wait for its compilation (half a minute, once).
 """
 
 from __future__ import annotations

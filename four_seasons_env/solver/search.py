@@ -349,8 +349,8 @@ def solve(
     """Find out whether a position can be won by a player who sees every card.
 
     An answer is a proof: the moves of a win have been played on a copy of the game, and a loss
-    rests on a search that left nothing out (docs/solver.md). The same seed, positions and memory
-    give the same answer, unless time runs out first.
+    rests on a search that left nothing out (docs/explanation/solver.md). The same seed, positions
+    and memory give the same answer, unless time runs out first.
 
     Args:
         game: a position of any rule set; it is not changed.

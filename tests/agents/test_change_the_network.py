@@ -15,7 +15,7 @@ from tests.helpers import ROOT
 pytest.importorskip("torch", reason="training needs the extra 'train'")
 pytestmark = pytest.mark.slow
 
-PAGE = (ROOT / "docs" / "change-the-network.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "change-the-network.md").read_text()
 SMALL = {
     "planner": [
         *("games=4", "nodes=10", "expansions=5", "batch_size=32"),

@@ -13,8 +13,10 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROOT, mix, numbered_deck, splitmix64, training_deals
 
-DOCUMENT = ROOT / "docs" / "deals.md"
-documented = pytest.mark.skipif(not DOCUMENT.exists(), reason="docs/deals.md is not there")
+DOCUMENT = ROOT / "docs" / "reference" / "deals.md"
+documented = pytest.mark.skipif(
+    not DOCUMENT.exists(), reason="docs/reference/deals.md is not there"
+)
 
 
 def dealt_deck(deal: int, ranks: int = 13) -> list[str]:

@@ -308,11 +308,12 @@ def fair_value(
 ) -> FairValue:
     """The chance to win by the best play of one who sees only what a player may see.
 
-    Any order of the unseen cards is as likely as any other; the order that the game holds is not
-    looked at, and no limit of moves counts. Every decision until the next card is turned is
+    Any order of the unseen cards is as likely as any other; the order that the game holds is
+    not looked at, and no limit of moves counts. Every decision until the next card is turned is
     weighed against every other, and every card that may come is averaged over, so the value is
-    exact where the bounds meet (docs/solver.md). With few cards hidden that takes milliseconds to
-    seconds. The same positions and memory give the same answer, unless time runs out first.
+    exact where the bounds meet (docs/explanation/solver.md). With few cards hidden that takes
+    milliseconds to seconds. The same positions and memory give the same answer, unless time
+    runs out first.
 
     Args:
         game: a position of any rule set; it stays as it is.
