@@ -343,9 +343,11 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""
+_UNSHOWN = ["won", "lost", "unknown", "slowest solve, s"]
+"""Columns of the reliability trials that only their CSV files have."""
 for _name in ("records", "files", "commands", "soak"):
     OTHERS["docs/explanation/reliability.md", _name] = lambda name=_name: as_is(
-        stored(f"reliability/{name}")
+        stored(f"reliability/{name}").drop(columns=_UNSHOWN, errors="ignore")
     )
 for _path in sorted((ROOT / "docs" / "recipes").glob("*.md")):
     for _name in re.findall(r"<!-- (with_\w+\.py) -->", _path.read_text()):
