@@ -240,14 +240,15 @@ _TABLE = (
         runs=True,
         spaces="before_dealing",
         about="William B. Dick's book of 1883, as the encyclopedia reports it. While the cross is "
-        "laid out, cards that fit go up at once and depots are not refilled. A run, or the part of "
-        "it that fits, moves onto another card; a space takes an uppermost card only.",
+        "laid out, cards that fit go up at once and depots are not refilled. A run, or the "
+        "part of it that fits, moves onto another card. A space accepts only the top card of "
+        "a pile.",
     ),
     Rules(
         name="solitaire-till-dawn",
         wrap="always",
-        about="The rules page of Solitaire Till Dawn (semicolon.com): as `four-seasons`, but King "
-        "goes on Ace whatever the base.",
+        about="The rules page of Solitaire Till Dawn (semicolon.com): as `four-seasons`, but a King "
+        "may always be put on an Ace.",
     ),
     Rules(
         name="fsolitaire",
@@ -259,8 +260,8 @@ _TABLE = (
     Rules(
         name="czarina",
         spaces="auto_stock",
-        about="The encyclopedia's variation Czarina: a space is filled at once from the stock. "
-        "Once the stock is out the player may fill it with any available card.",
+        about="The encyclopedia's variation Czarina: a space is filled at once from the stock. When "
+        "the stock is empty, the player may fill it with any available card.",
     ),
     Rules(
         name="czarina-1898",
@@ -268,19 +269,19 @@ _TABLE = (
         redeals=1,
         limited_redeal=True,
         about="Mary Whitmore Jones's Czarina (fourth series), as solitaireforever.com reports it, "
-        "with the limited redeal that modern descriptions leave out: once the stock is out, the "
-        "waste is turned over, and two cards are available, one on the waste and one face up on "
-        "the stock; another is turned when one of the two has been played. Here that comes of "
-        "itself. A space is filled at once from the stock, in the second round with the card that "
-        "lies face up on it.",
+        "with the limited redeal that modern descriptions omit. When the stock is empty, the "
+        "waste is turned over, and two cards are available: one on the waste and one face up "
+        "on the stock. When one of them has been played, the next card is turned "
+        "automatically. A space is filled at once from the stock; after the redeal, with the "
+        "face-up card.",
     ),
     Rules(
         name="corners",
         build="none",
         spaces="auto_stock",
         about="The encyclopedia's variation Corners: the cross is a reserve of one-card cells, "
-        "filled at once from the stock. It says nothing of a redeal, and without one the game "
-        "cannot be won: every deal that was looked at is proved lost. Older descriptions have two "
+        "filled at once from the stock. It mentions no redeal, and without one every deal "
+        "that was tried is proved lost. Older descriptions have two redeals "
         "(`corners-hoffmann`).",
     ),
     Rules(
@@ -290,10 +291,10 @@ _TABLE = (
         spaces="auto_stock",
         redeals=2,
         about="Professor Hoffmann's Corners, as solitaireforever.com reports it: nine cards, four "
-        "of them foundations of different suits, each with a base of its own, found as in "
-        "`pysolfc/corners`, and two redeals. Cells are filled at once; the page does not say from "
-        "where: here from the stock. `pysolfc/corners` is its descendant: there one card starts "
-        "the waste, and cells are filled from the waste.",
+        "of them on the foundations, each suit with its own base found as in "
+        "`pysolfc/corners`, and two redeals. Cells are filled at once. The page does not "
+        "state the source; here it is the stock. `pysolfc/corners` is a variant that deals "
+        "one card to the waste first and fills cells from the waste.",
     ),
     Rules(
         name="corner-patience",
@@ -301,9 +302,9 @@ _TABLE = (
         opening="empty",
         wrap="always",
         about="Corner Patience of Mary Whitmore Jones (second series), Cheney's Corners and "
-        "Dalton's Corner, as solitaireforever.com reports them: the base card comes first, and "
-        'the cross begins empty. Its spaces are filled from the waste when the player likes: "it '
-        'is not necessary to fill all the spaces at once".',
+        "Dalton's Corner, as solitaireforever.com reports them: the base card comes first, "
+        "and the cross begins empty. The player may fill spaces from the waste at any time: "
+        '"it is not necessary to fill all the spaces at once".',
     ),
     Rules(
         name="simplicity",
@@ -319,24 +320,26 @@ _TABLE = (
         reserve=True,
         redeals=1,
         about="Parlett's Florentine, as solitaireforever.com reports it: the centre pile is a "
-        "reserve. It is neither built on nor built from onto the outer piles: its card goes to a "
-        "foundation or to an empty outer pile, and is replaced from the stock. The page fills "
-        'empty outer piles "from the deck, or with the center card": here with the waste\'s top '
-        "card, whatever it is, or the centre card. Once the stock is out an empty centre stays so "
-        "until the redeal. Without the reserve the game is `pysolfc/florentine`.",
+        "reserve. No card may be put on it, and its card cannot be packed on the outer piles. "
+        "It moves to a foundation or to an empty outer pile and is replaced from the stock. "
+        'The page fills empty outer piles "from the deck, or with the center card": here with '
+        "the waste's top card, whatever it is, or the centre card. When the stock is empty, "
+        "an empty centre stays empty until the redeal. Without the reserve the game is "
+        "`pysolfc/florentine`.",
     ),
     Rules(
         name="kings-in-the-corner",
         base_from="aces",
         wrap="never",
-        about="Reconstructed from a single rules page, which leaves open whether foundations "
-        "follow suit and whether King goes on Ace: here they follow suit, from the Ace, and it "
-        "does not.",
+        about="Reconstructed from a single rules page, which does not state whether foundations "
+        "follow suit and whether a King may be put on an Ace. Here foundations follow suit "
+        "from the Ace, and a King may not be put on an Ace.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/four-seasons",
         about="As PySolFC's code plays it (automatic dealing off), which differs from its rules "
-        "page: the base card comes first, one card starts the waste, King always goes on Ace.",
+        "page: the base card comes first, one card is dealt to the waste, and a King may "
+        "always be put on an Ace.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/czarina",
@@ -355,17 +358,17 @@ _TABLE = (
         build="none",
         spaces="auto_waste",
         redeals=2,
-        about="As PySolFC's code plays it: each suit has a base of its own, found from the deck's "
-        "last-dealt end, and the waste is turned over twice. A cell that is emptied just after a "
-        "redeal, while the waste is empty, stays a space.",
+        about="As PySolFC's code plays it: each suit has its own base, found from the last-dealt "
+        "end of the deck, and the waste is turned over twice. A cell that becomes empty just "
+        "after a redeal, while the waste is empty, stays a space.",
     ),
     _PYSOLFC.replace(
         name="pysolfc/simplicity",
         piles=12,
         build="alternate_colour",
         worrying_back=True,
-        about="As PySolFC's code plays it: a foundation's top card may go back to a pile that "
-        "takes it, or to a space, even the base card.",
+        about="As PySolFC's code plays it: the top card of a foundation may move back to a pile "
+        "that accepts it, or to a space, even if it is the base card.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""AgileRL: PPO; its rollouts hand `info["action_mask"]` to the policy by themselves."""
+"""AgileRL: PPO, whose rollouts pass `info["action_mask"]` to the policy."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""PPO in one file, as CleanRL has it, on the native batch: nothing between network and games."""
+"""PPO in one file in the style of CleanRL, directly on the native batch."""
 
 import json
 

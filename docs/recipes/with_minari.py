@@ -1,4 +1,4 @@
-"""Minari and d3rlpy: record the heuristic's games, load them, learn from them alone."""
+"""Minari and d3rlpy: record the heuristic's games, load them, and learn from them alone."""
 
 import json
 import os
@@ -33,7 +33,7 @@ env.create_dataset(NAME, algorithm_name="heuristic", author="the four-seasons-en
 env.close()
 
 recorded = minari.load_dataset(NAME)
-again = recorded.recover_environment()  # the same arguments, the mask among them
+again = recorded.recover_environment()  # with the same arguments
 assert again.unwrapped.spec.kwargs["mask"] == agent.mask
 episodes = list(recorded)
 d3rlpy.seed(0)
@@ -58,7 +58,7 @@ learner.fit(
 )
 
 
-# glue: d3rlpy knows no masks, so the best of the legal moves is found here
+# glue: d3rlpy does not support masks, so the best legal move is found here
 def policy(observations, masks):
     """The legal move of the highest value."""
     number = np.arange(masks.shape[1])

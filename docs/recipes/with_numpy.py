@@ -1,4 +1,4 @@
-"""No library: legal actions at random, and what becomes of a policy that sees no masks."""
+"""No library: random legal actions, and a policy that ignores the masks."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""rl_zoo3: its training command with MaskablePPO registered, and an evaluation with masks."""
+"""rl_zoo3: its training command with MaskablePPO added, and an evaluation with masks."""
 
 import json
 import sys
@@ -31,12 +31,12 @@ hyperparams = {
 """What `--conf-file` names: rl_zoo3 reads it from here."""
 
 if __name__ == "__main__":
-    # glue: rl_zoo3 does not know MaskablePPO by itself
+    # glue: rl_zoo3 does not list MaskablePPO
     rl_zoo3.ALGOS["ppo_mask"] = MaskablePPO
     rl_zoo3.train.ALGOS = rl_zoo3.ALGOS
     # end of glue
     command = f"train --algo ppo_mask --env {ID} --seed 1 --log-folder logs --device cpu"
-    command += f" --conf-file {__file__} --eval-freq -1"  # its evaluations would drop the masks
+    command += f" --conf-file {__file__} --eval-freq -1"  # its evaluations drop the masks
     sys.argv = command.split()
     rl_zoo3.train.train()
     newest = max(Path("logs").glob(f"ppo_mask/*/{ID}.zip"), key=lambda path: path.stat().st_mtime)

@@ -1,4 +1,4 @@
-"""RLlib, new API stack: PPO with the module for masked actions that comes with it."""
+"""RLlib, new API stack: PPO with RLlib's module for masked actions."""
 
 import json
 

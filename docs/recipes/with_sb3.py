@@ -1,4 +1,4 @@
-"""Stable-Baselines3: MaskablePPO of sb3-contrib, straight over the native batch."""
+"""Stable-Baselines3: MaskablePPO of sb3-contrib on the native batch."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""skrl: PPO; the mask is a part of the observation that the policy's model puts to use."""
+"""skrl: PPO; the policy's model uses the mask in the observation."""
 
 import json
 

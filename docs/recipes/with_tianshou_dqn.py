@@ -1,4 +1,4 @@
-"""Tianshou: DQN, whose policy looks for the mask in `obs.mask`."""
+"""Tianshou: DQN, whose policy reads the mask in `obs.mask`."""
 
 import json
 
@@ -28,7 +28,7 @@ def make():
 
 np.random.seed(0)
 torch.manual_seed(0)
-game = make()  # the vector environment would give the spaces of what is wrapped
+game = make()  # a vector environment has the spaces of the unwrapped environment
 space, actions = game.observation_space, game.action_space
 envs = DummyVectorEnv([make] * GAMES)
 envs.seed(0)

@@ -1,4 +1,4 @@
-"""Tianshou: PPO, whose actor must be told about the mask."""
+"""Tianshou: PPO with an actor that masks its own logits."""
 
 import json
 
@@ -22,7 +22,7 @@ ID, KWARGS = "FourSeasonsNextDeal-v0", {"observation": "tops", "candidates": 16}
 GAMES, STEPS = 8, 12_288
 
 
-# glue: Tianshou masks Q-values, but not the actors of its policy gradients
+# glue: Tianshou masks Q-values, but not the actors of policy gradients
 class Seen(Net):
     """Reads the observation without the mask."""
 
@@ -51,7 +51,7 @@ def make():
 
 np.random.seed(0)
 torch.manual_seed(0)
-game = make()  # the vector environment would give the spaces of what is wrapped
+game = make()  # a vector environment has the spaces of the unwrapped environment
 space, actions = game.observation_space, game.action_space
 envs = DummyVectorEnv([make] * GAMES)
 envs.seed(0)

@@ -1,4 +1,4 @@
-"""TorchRL: PPO with `MaskedCategorical`, which takes the mask from the observation."""
+"""TorchRL: PPO with `MaskedCategorical`, which reads the mask in the observation."""
 
 import json
 
