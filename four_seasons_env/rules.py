@@ -247,8 +247,8 @@ _TABLE = (
     Rules(
         name="solitaire-till-dawn",
         wrap="always",
-        about="The rules page of Solitaire Till Dawn (semicolon.com): as `four-seasons`, but a King "
-        "may always be put on an Ace.",
+        about="The rules page of Solitaire Till Dawn (semicolon.com): as `four-seasons`, but a "
+        "King may always be put on an Ace.",
     ),
     Rules(
         name="fsolitaire",
@@ -260,8 +260,8 @@ _TABLE = (
     Rules(
         name="czarina",
         spaces="auto_stock",
-        about="The encyclopedia's variation Czarina: a space is filled at once from the stock. When "
-        "the stock is empty, the player may fill it with any available card.",
+        about="The encyclopedia's variation Czarina: a space is filled at once from the stock. "
+        "When the stock is empty, the player may fill it with any available card.",
     ),
     Rules(
         name="czarina-1898",
