@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.dense import ShapeError, apply_to_all, dense_layer
+from four_seasons_env.agents.network.dense import apply_to_all, dense_layer
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
@@ -69,10 +69,9 @@ class NetworkAgent:
                 dense_layer(weights, name, *shape)
                 for name, shape in zip(names, pairwise(sizes), strict=True)
             ]
-        except ShapeError as error:
+        except PolicyFileError as error:
             raise PolicyFileError(
-                f"the weights do not fit their card, with observation {card.observation!r} and "
-                f"layers {card.layers}: {error}"
+                f"with observation {card.observation!r} and layers {card.layers}: {error}"
             ) from None
 
     def scores(self, games: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from four_seasons_env.agents.learned.candidates.network import NETWORKS
 from four_seasons_env.agents.learned.network_agent import ACTIVATIONS
+from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.schemas import Amount, Positive, Share, check_fields, fitting, one_of
 from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
 from four_seasons_env.episodes.settings import MASKS
@@ -104,11 +105,8 @@ class NextDealPpoSettings(PpoSettings):
             raise ValueError(
                 f"network {self.network!r} reads observation {needed}, not {self.observation!r}"
             )
-        if sparse and len(self.layers) != 4:
-            raise ValueError(
-                f"layers of network 'tables' are four numbers (suits, piles, game, dense), not "
-                f"{self.layers}"
-            )
+        if sparse:
+            widths_of(self.layers)
 
 
 S = TypeVar("S", bound="DataclassInstance")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.jit import jit
 
 
@@ -23,22 +24,20 @@ class Dense(NamedTuple):
     bias: NDArray[np.float32]  # (outputs,)
 
 
-class ShapeError(ValueError):
-    """Weights that are missing, or of another shape than expected."""
-
-
 def tensor_of(
     weights: Mapping[str, NDArray[np.float32]], name: str, shape: tuple[int, ...]
 ) -> NDArray[np.float32]:
     """A tensor by its name.
 
     Raises:
-        ShapeError: if it is missing or has another shape.
+        PolicyFileError: if it is missing or has another shape.
     """
     tensor = weights.get(name)
     if tensor is None or tensor.shape != shape:
         found = "missing" if tensor is None else f"of shape {tensor.shape}"
-        raise ShapeError(f"{name} is {found}, not of shape {shape}")
+        raise PolicyFileError(
+            f"the weights do not fit their card: {name} is {found}, not of shape {shape}"
+        )
     return np.array(tensor)
 
 
@@ -54,7 +53,7 @@ def dense_layer(
         outputs: likewise.
 
     Raises:
-        ShapeError: for a tensor that is missing or has another shape.
+        PolicyFileError: for a tensor that is missing or has another shape.
     """
     weight = tensor_of(weights, f"{name}.weight", (outputs, inputs))
     # Transposed: the weights of one input lie side by side. So a zero input skips one stretch of

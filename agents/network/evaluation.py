@@ -28,6 +28,7 @@ from four_seasons_env.agents.network.sums import (
     pool,
     update_sums,
 )
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.next_deal.features import (
     GAME_SLOTS,
@@ -72,7 +73,7 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
         heads: names of the heads, in the order of the outputs.
 
     Raises:
-        ShapeError: for a tensor that is missing or has another shape.
+        PolicyFileError: for a tensor that is missing or has another shape.
     """
     widths = widths_of(layers)
     columns = {"suits": widths.suit, "piles": widths.pile, "game": widths.game}
@@ -108,10 +109,10 @@ def widths_of(layers: Sequence[int]) -> Widths:
     """The widths that a policy's card or hyperparameters have as `layers`.
 
     Raises:
-        ValueError: if they are not four.
+        PolicyFileError: if they are not four.
     """
     if len(layers) != len(Widths._fields):
-        raise ValueError(
+        raise PolicyFileError(
             f"layers of network 'tables' are four numbers (suits, piles, game, dense), not "
             f"{list(layers)}"
         )

@@ -13,10 +13,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.learned.learner import Learner, Pool, Update
 from four_seasons_env.agents.learned.weights import WeightAverage, arrays_of, save_state
+from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
 from four_seasons_env.agents.planner.self_play import play_part
 from four_seasons_env.agents.planner.settings import PlannerSettings
-from four_seasons_env.agents.planner.weights import AGENT, HEADS, planner_network
+from four_seasons_env.agents.planner.weights import AGENT, HEADS
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -170,7 +171,7 @@ def _teacher_weights(
         )
     folder = name.path or bundled_weights(AGENT, rules.name)
     card, weights = load_policy(folder, AGENT, rules, any_rules=True)
-    planner_network(card, weights)
+    network_of(weights, card.layers, HEADS)
     if card.layers != settings.layers:
         layers = ",".join(map(str, card.layers))
         raise ValueError(

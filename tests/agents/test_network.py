@@ -7,7 +7,6 @@ from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.agents.bundled import BUNDLED
 from four_seasons_env.agents.learned.candidates.network import NETWORKS
 from four_seasons_env.agents.network.dense import (
-    ShapeError,
     apply_to_all,
     apply_to_one,
     dense_layer,
@@ -123,9 +122,11 @@ def test_a_dense_layer_answers_each_row_by_itself(inputs):
 
 def test_layers_of_another_shape_are_refused():
     weights = layers(["x"], [4, 3])
-    with pytest.raises(ShapeError, match=r"x.weight is of shape \(3, 4\), not of shape \(3, 5\)"):
+    with pytest.raises(
+        PolicyFileError, match=r"x.weight is of shape \(3, 4\), not of shape \(3, 5\)"
+    ):
         dense_layer(weights, "x", 5, 3)
-    with pytest.raises(ShapeError, match=r"y.weight is missing, not of shape \(3, 4\)"):
+    with pytest.raises(PolicyFileError, match=r"y.weight is missing, not of shape \(3, 4\)"):
         dense_layer(weights, "y", 4, 3)
 
 

@@ -150,7 +150,4 @@ def _network(card: PolicyCard, weights: Weights, slots: int) -> CandidateNetwork
         raise PolicyFileError(
             f"unknown network {card.network!r}: {nearest(card.network, NETWORKS)}"
         )
-    try:
-        return NETWORKS[card.network](weights, card.layers, slots)
-    except ValueError as error:
-        raise PolicyFileError(f"the weights do not fit their card: {error}") from None
+    return NETWORKS[card.network](weights, card.layers, slots)

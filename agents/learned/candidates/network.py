@@ -32,8 +32,8 @@ class CandidateNetwork(Protocol):
         slots: length of a candidate's row in the observations.
 
     Raises:
-        ValueError: for layers that it cannot have, or weights that are missing or have another
-            shape.
+        PolicyFileError: for layers that it cannot have, or weights that are missing or have
+            another shape.
     """
 
     def __init__(self, weights: Weights, layers: Sequence[int], slots: int) -> None: ...
