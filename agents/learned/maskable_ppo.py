@@ -13,7 +13,7 @@ from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import MaskablePpoSettings
-from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.observations import OBSERVATIONS, observation_length
@@ -48,14 +48,14 @@ class MoveLevelPpo(Ppo):
             "activation_fn": MODULES[self.settings.activation],
         }
 
-    def network_fields(self) -> dict[str, Any]:
+    @classmethod
+    def network_fields(cls, settings: MaskablePpoSettings) -> dict[str, Any]:
         """See `Ppo.network_fields`."""
-        names = ("observation", "mask", "layers", "activation")
-        return {name: getattr(self.settings, name) for name in names}
+        return {"mask": settings.mask, "activation": settings.activation}
 
     @classmethod
-    def card_of_zip(cls, path: Path, model: Any, rules: Rules) -> PolicyCard:
-        """See `Ppo.card_of_zip`.
+    def read_zip(cls, path: Path, model: Any, rules: Rules) -> dict[str, Any]:
+        """See `Ppo.read_zip`.
 
         A zip does not say which rules it was trained on. All that can be checked is that its
         observation is as long as one of these rules'.
@@ -69,15 +69,11 @@ class MoveLevelPpo(Ppo):
             )
         layers = model.policy.net_arch
         names = {module: word for word, module in MODULES.items()}
-        return PolicyCard(
-            agent=cls.name,
-            rules=rules_fields(rules),
-            observation=known[length],
-            mask="distinct",
-            layers=list(layers["pi"] if isinstance(layers, dict) else layers),
-            activation=names[model.policy.activation_fn],
-            training={"seed": model.seed},
-        )
+        return {
+            "observation": known[length],
+            "layers": list(layers["pi"] if isinstance(layers, dict) else layers),
+            "activation": names[model.policy.activation_fn],
+        }
 
     def choice_of(
         self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator

@@ -20,23 +20,12 @@ from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.candidates.teaching import choice_of
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import NextDealPpoSettings
-from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError, rules_fields
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.next_deal.features import row_length
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
-
-
-def playing_arguments(settings: NextDealPpoSettings) -> dict[str, Any]:
-    """Arguments of the environment in which a trained policy plays."""
-    return {
-        "candidates": settings.play_candidates,
-        "expansions": settings.play_expansions,
-        "order": settings.order,
-        "endings": settings.endings,
-        "ending_expansions": settings.play_ending_expansions,
-    }
 
 
 class NextDealPpo(Ppo):
@@ -72,21 +61,26 @@ class NextDealPpo(Ppo):
             "features_extractor_kwargs": {"widths": self.settings.layers},
         }
 
-    def network_fields(self) -> dict[str, Any]:
+    @classmethod
+    def network_fields(cls, settings: NextDealPpoSettings) -> dict[str, Any]:
         """See `Ppo.network_fields`."""
-        settings = self.settings
+        decisions = {
+            "candidates": settings.play_candidates,
+            "expansions": settings.play_expansions,
+            "order": settings.order,
+            "endings": settings.endings,
+            "ending_expansions": settings.play_ending_expansions,
+        }
         return {
-            "observation": settings.observation,
             "mask": "distinct",
-            "layers": settings.layers,
             "activation": "relu",
             "network": settings.network,
-            "decisions": playing_arguments(settings),
+            "decisions": decisions,
         }
 
     @classmethod
-    def card_of_zip(cls, path: Path, model: Any, rules: Rules) -> PolicyCard:
-        """See `Ppo.card_of_zip`; how it plays is in the algorithm's own YAML file."""
+    def read_zip(cls, path: Path, model: Any, rules: Rules) -> dict[str, Any]:
+        """See `Ppo.read_zip`."""
         options = model.policy_kwargs
         names = {kind: name for name, kind in ENCODERS.items()}
         network = names.get(options.get("features_extractor_class"))
@@ -103,18 +97,11 @@ class NextDealPpo(Ppo):
                 f"{path} reads {length} slots of a candidate, not {sorted(slots)}"
             )
         widths = options.get("features_extractor_kwargs", {}).get("widths")
-        settings = cls.read_settings()
-        return PolicyCard(
-            agent=cls.name,
-            rules=rules_fields(rules),
-            observation=slots[length],
-            mask="distinct",
-            layers=list(widths or model.policy.features_extractor.widths),
-            activation="relu",
-            network=network,
-            decisions=playing_arguments(settings),
-            training={"seed": model.seed},
-        )
+        return {
+            "observation": slots[length],
+            "layers": list(widths or model.policy.features_extractor.widths),
+            "network": network,
+        }
 
     def choice_of(
         self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator

@@ -116,13 +116,20 @@ class Ppo(Learner):
 
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
         """Card and weights of the mean of the model's weights."""
-        card = PolicyCard(
-            agent=self.name,
-            rules=rules_fields(self.rules),
-            training=training,
-            **self.network_fields(),
-        )
+        card = self.card_of(self.rules, self.settings, training)
         return card, self.weights_of(self.average.of(self.model.policy))
+
+    @classmethod
+    def card_of(cls, rules: Rules, settings: Any, training: dict[str, Any]) -> PolicyCard:
+        """The card of a policy that was learned with these settings."""
+        return PolicyCard(
+            agent=cls.name,
+            rules=rules_fields(rules),
+            observation=settings.observation,
+            layers=settings.layers,
+            training=training,
+            **cls.network_fields(settings),
+        )
 
     @classmethod
     def weights_of(cls, weights: dict[str, torch.Tensor]) -> dict[str, NDArray[np.float32]]:
@@ -147,14 +154,15 @@ class Ppo(Learner):
     def policy_arguments(self) -> dict[str, Any]:
         """Arguments of the policy class."""
 
+    @classmethod
     @abc.abstractmethod
-    def network_fields(self) -> dict[str, Any]:
-        """What a policy's card says of its network."""
+    def network_fields(cls, settings: Any) -> dict[str, Any]:
+        """What else a policy's card says of its network."""
 
     @classmethod
     @abc.abstractmethod
-    def card_of_zip(cls, path: Path, model: Any, rules: Rules) -> PolicyCard:
-        """The card of a model from a zip of Stable-Baselines3.
+    def read_zip(cls, path: Path, model: Any, rules: Rules) -> dict[str, Any]:
+        """The hyperparameters of the network of a model from a zip of Stable-Baselines3.
 
         Args:
             path: of the zip, for error messages.

@@ -6,6 +6,7 @@ safetensors and JSON (`four_seasons_env.agents.policy_files`) and need no trust.
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -47,4 +48,7 @@ def load_zip(
         model = MaskablePPO.load(path, device="cpu")
     except Exception as error:  # a damaged zip can raise anything
         raise PolicyFileError(f"{path} cannot be opened as a MaskablePPO: {error}") from None
-    return learner.card_of_zip(path, model, rules), learner.weights_of(model.policy.state_dict())
+    read = learner.read_zip(path, model, rules)
+    settings = dataclasses.replace(learner.read_settings(), **read)
+    card = learner.card_of(rules, settings, {"seed": model.seed})
+    return card, learner.weights_of(model.policy.state_dict())
