@@ -24,18 +24,17 @@ from four_seasons_env.agents.registry import Agent, make_agent
 class Demonstrations:
     """A teacher's observations, actions and returns; one row for each action."""
 
-    observations: dict[str, NDArray[Any]]  # (n, ...) by name; ALONE if there is one array
+    observations: dict[str, NDArray[Any]]  # (n, ...) by name, see `_halved`; ALONE if one array
     masks: NDArray[np.bool_]  # (n, A)
     actions: NDArray[np.int64]  # (n,)
     returns: NDArray[np.float32]  # (n,), discounted
-    levels: int  # divisor of observations that were packed into bytes
 
     def batch(self, rows: NDArray[np.int64], device: Any) -> tuple[Any, ...]:
         """Observations, masks, actions and returns of some rows: arguments of a cloning loss."""
-        observations: Any = {
-            name: _unpacked(torch.as_tensor(each[rows], device=device), self.levels)
-            for name, each in self.observations.items()
-        }
+        observations: Any = {}
+        for name, each in self.observations.items():
+            seen = torch.as_tensor(each[rows], device=device)
+            observations[name] = seen.float() if seen.is_floating_point() else seen
         others = (self.masks, self.actions, self.returns)
         return (
             observations.get(ALONE, observations),
@@ -46,20 +45,12 @@ class Demonstrations:
 ALONE = "alone"
 
 
-def _packed(observations: NDArray[Any], levels: int) -> NDArray[Any]:
-    """Observations in one byte for each slot; integers are left as they are.
-
-    A million moves then take less than a gigabyte. All slots are multiples of 1 / levels.
-    """
-    if observations.dtype != np.float32:
-        return observations
-    packed: NDArray[np.uint8] = np.rint(observations * levels).astype(np.uint8)
-    return packed
-
-
-def _unpacked(observations: torch.Tensor, levels: int) -> torch.Tensor:
-    packed = observations.dtype == torch.uint8
-    return observations.float() * (1.0 / levels) if packed else observations
+def _halved(observations: NDArray[Any]) -> NDArray[Any]:
+    """Observations in half the memory, for there are many; integers are left as they are."""
+    halved: NDArray[Any] = (
+        observations.astype(np.float16) if observations.dtype == np.float32 else observations
+    )
+    return halved
 
 
 def demonstrate(learner: Ppo, teacher: Agent, actions: int) -> Demonstrations:
@@ -81,8 +72,8 @@ def demonstrate(learner: Ppo, teacher: Agent, actions: int) -> Demonstrations:
         chosen = learner.choice_of(teacher, env, rng)
         following, rewards, dones, _ = env.step(np.maximum(chosen, 0))
         named = observations if isinstance(observations, dict) else {ALONE: observations}
-        packed = {name: _packed(each, learner.rules.cards) for name, each in named.items()}
-        steps.append((packed, masks, chosen, rewards, dones))
+        halved = {name: _halved(each) for name, each in named.items()}
+        steps.append((halved, masks, chosen, rewards, dones))
         observations = following
     shown, *columns = zip(*steps, strict=True)
     masks, chosen, rewards, dones = (np.stack(column) for column in columns)
@@ -96,9 +87,7 @@ def demonstrate(learner: Ppo, teacher: Agent, actions: int) -> Demonstrations:
         returns[t], finished[t] = running, ends
     recorded = finished & (chosen >= 0)
     seen = {name: np.stack([each[name] for each in shown])[recorded] for name in shown[0]}
-    return Demonstrations(
-        seen, masks[recorded], chosen[recorded], returns[recorded], learner.rules.cards
-    )
+    return Demonstrations(seen, masks[recorded], chosen[recorded], returns[recorded])
 
 
 LONGEST_GAME = 60

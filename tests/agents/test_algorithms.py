@@ -78,8 +78,7 @@ def test_demonstrations_are_the_teachers_moves_and_what_they_earned() -> None:
     assert shown.returns.max() <= 2
     # Other deals than those that the learner begins with.
     games = learner.make_games(seed=0)
-    first = games.reset()
-    openings = (first * 52).round().astype(np.uint8)
+    openings = games.reset().astype(np.float16)
     assert not (shown.observations[ALONE][:1] == openings).all(axis=1).any()
 
 
