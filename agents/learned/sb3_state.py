@@ -2,10 +2,6 @@
 
 Weights, optimiser, counters, the games being played, and all random states. The files are read with
 ``weights_only=True`` and without pickle, so reading them runs no code.
-
-Checkpoints need what `learn` carries from one rollout to the next, and `CandidatePolicy` overrides
-hooks that Stable-Baselines3 calls; neither is public. If a release renames any of these, an error
-names it.
 """
 
 from __future__ import annotations
@@ -14,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import stable_baselines3
 import torch
 from numpy.typing import NDArray
 
@@ -23,26 +18,6 @@ from four_seasons_env.agents.learned.weights import save_state
 
 TENSORS, ARRAYS = "tensors.pt", "arrays.npz"
 _COUNTERS = ("num_timesteps", "_n_updates")
-_INTERNALS = ("_last_obs", "_last_episode_starts", *_COUNTERS)
-
-
-class InternalsError(AttributeError):
-    """The installed Stable-Baselines3 lacks a name that this project relies on."""
-
-
-def require(owner: Any, *names: str) -> None:
-    """Check that a class or an object of Stable-Baselines3 has these attributes.
-
-    Raises:
-        InternalsError: naming the first that is missing.
-    """
-    for name in names:
-        if not hasattr(owner, name):
-            kind = owner if isinstance(owner, type) else type(owner)
-            raise InternalsError(
-                f"{kind.__name__} has no {name!r} in Stable-Baselines3 "
-                f"{stable_baselines3.__version__}: install the version in constraints.txt"
-            )
 
 
 def save_model(folder: Path, model: Any) -> None:
@@ -51,11 +26,7 @@ def save_model(folder: Path, model: Any) -> None:
     Args:
         folder: to write into.
         model: on a `FourSeasonsVecEnv`, between two rollouts.
-
-    Raises:
-        InternalsError: if Stable-Baselines3 has renamed a part of it.
     """
-    require(model, *_INTERNALS)
     kind, key, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
     state = {
         "policy": model.policy.state_dict(),
@@ -76,12 +47,7 @@ def save_model(folder: Path, model: Any) -> None:
 
 
 def restore_model(folder: Path, model: Any) -> None:
-    """Put a model that was made with the same settings and seed into a saved state.
-
-    Raises:
-        InternalsError: if Stable-Baselines3 has renamed a part of it.
-    """
-    require(model, *_INTERNALS)
+    """Put a model that was made with the same settings and seed into a saved state."""
     state = torch.load(folder / TENSORS, weights_only=True, map_location=model.device)
     with np.load(folder / ARRAYS, allow_pickle=False) as file:
         arrays = dict(file)

@@ -63,6 +63,19 @@ def test_every_algorithm_learns_rule_sets_of_every_kind(
     assert (played["moves"] > 0).all()
 
 
+def test_an_update_is_one_rollout_at_the_rate_of_the_runs_share() -> None:
+    learner = make("maskable_ppo", DEFAULT, "games=2", "n_steps=8")
+    rates = []
+    for i, done in enumerate((0.0, 0.5, 1.0)):
+        update = learner.update(done)
+        assert learner.steps == 16 * (i + 1)
+        assert len(update.won) == len(update.cards_up)
+        rates.append(update.records["train/learning_rate"])
+        assert learner.model.policy.optimizer.param_groups[0]["lr"] == rates[-1]
+    first = learner.settings.learning_rate
+    assert rates == pytest.approx([first, first / 2, first / 20])
+
+
 # --- warm starts
 
 

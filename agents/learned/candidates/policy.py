@@ -20,8 +20,6 @@ from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPo
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from four_seasons_env.agents.learned.sb3_state import require
-
 
 class CandidateEncoder(BaseFeaturesExtractor):
     """Encodes candidates: the base class of features extractors for `CandidatePolicy`.
@@ -93,12 +91,6 @@ class CandidateHeads(nn.Module):
         weights = scores.detach().masked_fill(~is_candidate, -1e9).softmax(dim=-1)
         mean: torch.Tensor = (weights * values).sum(dim=-1, keepdim=True)
         return mean
-
-
-require(
-    MaskableMultiInputActorCriticPolicy,
-    *("_build", "_build_mlp_extractor", "_get_action_dist_from_latent"),
-)
 
 
 class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
