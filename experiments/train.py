@@ -17,16 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.learned.learner import Learner, get_learner
+from four_seasons_env.agents.learned.settings import make_settings
 from four_seasons_env.agents.schemas import fitting
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.training.checkpoints import last_checkpoint
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.run_folder import (
     DONE,
     RUN,
     alone,
     check_new_run,
+    last_checkpoint,
     provenance,
     read_run,
     write_json,
@@ -147,7 +148,7 @@ def _read_settings(
             "that play many games between two updates, such as the planner"
         )
     if stored:
-        return kind.settings_from(stored["hyperparameters"])
+        return make_settings(kind.schema, stored["hyperparameters"], run.agent)
     settings = kind.read_settings(run.set)
     if run.warm_start is not None:
         kind.check_warm_start(run.warm_start, rules, settings)
@@ -219,7 +220,8 @@ def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
             print("no checkpoint has been saved yet: the run starts anew")
         monitor.start()
         if run.warm_start:
-            learner.warm_start(run.warm_start)
+            with monitor.clock.running():
+                learner.warm_start(run.warm_start)
         return
     try:
         learner.load(checkpoint)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from four_seasons_env.agents.learned.settings import make_settings, read_settings
+from four_seasons_env.agents.learned.settings import read_settings
 from four_seasons_env.agents.plugins import load
 from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.rules import Rules, nearest
@@ -93,11 +93,6 @@ class Learner(abc.ABC):
     def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
         """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
         return read_settings(cls.schema, cls.name, overrides, cls.folder)
-
-    @classmethod
-    def settings_from(cls, values: dict[str, Any]) -> Any:
-        """Its hyperparameters from a dictionary that holds all of them."""
-        return make_settings(cls.schema, values, cls.name)
 
     @classmethod
     @abc.abstractmethod

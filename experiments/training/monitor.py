@@ -1,7 +1,7 @@
 """`Monitor`: logs, validates and saves a run between two updates, and ends it.
 
-None of this changes what is learned: the monitor uses no random state of the training, and it stops
-the clock.
+None of this changes what is learned: the monitor uses no random state of the training, and its time
+does not count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.training.checkpoints import new_checkpoint
 from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.log import Log
 from four_seasons_env.experiments.training.run_folder import (
@@ -26,6 +25,7 @@ from four_seasons_env.experiments.training.run_folder import (
     LAST,
     Done,
     Validation,
+    new_checkpoint,
     write_json,
 )
 from four_seasons_env.experiments.training.validation import validate
@@ -104,9 +104,8 @@ class Monitor:
         self.progress = Progress()
 
     def start(self) -> None:
-        """Start the log and the clock of a new run."""
+        """Start the log of a new run."""
         self.log = Log(self.out)
-        self.clock.start()
 
     def restore(self, checkpoint: Path) -> None:
         """Continue from a checkpoint from which the learner has been restored.
@@ -116,14 +115,17 @@ class Monitor:
         """
         self.progress = read_json(checkpoint / _STATE, Progress)
         self.log = Log(self.out, self.learner.steps)
-        self.clock.start(self.progress.seconds, self.progress.core_seconds)
+        self.clock.seconds = self.progress.seconds
+        self.clock.core_seconds = self.progress.core_seconds
 
     def learn(self) -> None:
         """Learn until the run ends."""
         while not self._between_updates():
             elsewhere = self.pool.core_seconds
-            self._add(self.learner.update(self.clock.done))
-            self.clock.add_core_seconds(self.pool.core_seconds - elsewhere)
+            with self.clock.running():
+                update = self.learner.update(self.clock.done)
+            self.clock.core_seconds += self.pool.core_seconds - elsewhere
+            self._add(update)
 
     def _add(self, update: Update) -> None:
         """Count the training games that ended in an update, and note its records for the log."""
@@ -137,23 +139,21 @@ class Monitor:
     def _between_updates(self) -> bool:
         """Log, validate and save what is due; returns whether the run ends here."""
         self.clock.done_steps = self.learner.steps
-        with self.clock.stopped():
-            ends = self.clock.done >= 1.0
-            if self.clock.done_steps - self.progress.logged_steps >= self.log_every:
-                self._log()
-            due = int(self.clock.done * self.validations)
-            if due > self.progress.validations and not ends:
-                self.progress.validations = due
-                self._validate()
-            passed = self.clock.seconds - self.progress.seconds
-            if passed >= CHECKPOINT_SECONDS and self.clock.done_steps:
-                self._save()
+        ends = self.clock.done >= 1.0
+        if self.clock.done_steps - self.progress.logged_steps >= self.log_every:
+            self._log()
+        due = int(self.clock.done * self.validations)
+        if due > self.progress.validations and not ends:
+            self.progress.validations = due
+            self._validate()
+        passed = self.clock.seconds - self.progress.seconds
+        if passed >= CHECKPOINT_SECONDS and self.clock.done_steps:
+            self._save()
         return ends
 
     def finish(self) -> Done:
         """Validate at the end of the run; returns its outcome."""
-        with self.clock.stopped():
-            self._validate()
+        self._validate()
         assert self.progress.best
         return Done(
             steps=self.learner.steps,

@@ -3,7 +3,8 @@
 run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
 progress.csv    the learning curve; events.* is the same for TensorBoard
 best/, last/    policies: the best on validation deals, and the latest
-checkpoints/    the last checkpoint, from which `--resume` continues
+checkpoints/    the last checkpoint, from which `--resume` continues: taken between two updates, it
+                holds everything that learning depends on
 done.json       the outcome, written when the run is finished
 """
 
@@ -13,6 +14,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.agents.files import whole_folder, write_atomically
 from four_seasons_env.agents.schemas import Amount, Count, Number, Share, read_checked, read_json
 from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
 from four_seasons_env.experiments.out_folder import check_out
@@ -182,3 +184,31 @@ def read_log(folder: Path) -> pd.DataFrame:
     if not path.is_file() or not path.stat().st_size:
         return pd.DataFrame({STEPS: []})
     return pd.read_csv(path)
+
+
+@contextmanager
+def new_checkpoint(run: Path) -> Iterator[Path]:
+    """The folder to write the next checkpoint into.
+
+    The previous checkpoint is deleted after the block, when the new one is complete.
+
+    Args:
+        run: the run's folder.
+    """
+    previous = _checkpoints(run)
+    number = int(previous[-1].name) + 1 if previous else 1
+    with whole_folder(run / CHECKPOINTS / f"{number:06d}") as folder:
+        yield folder
+    for each in previous:
+        shutil.rmtree(each)
+
+
+def last_checkpoint(run: Path) -> Path | None:
+    """The folder of a run's last checkpoint; None before the first."""
+    found = _checkpoints(run)
+    return found[-1] if found else None
+
+
+def _checkpoints(run: Path) -> list[Path]:
+    """The complete checkpoints of a run, oldest first; more than one only after a kill."""
+    return sorted((run / CHECKPOINTS).glob("[0-9]*"))

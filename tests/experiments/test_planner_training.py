@@ -28,8 +28,7 @@ from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
-from four_seasons_env.experiments.training.checkpoints import last_checkpoint
-from four_seasons_env.experiments.training.run_folder import RUN, STEPS, read_log
+from four_seasons_env.experiments.training.run_folder import RUN, STEPS, last_checkpoint, read_log
 from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.rules import RULES
 

@@ -19,8 +19,13 @@ from four_seasons_env.agents.learned.sb3_state import ARRAYS, restore_model, sav
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
-from four_seasons_env.experiments.training.checkpoints import last_checkpoint
-from four_seasons_env.experiments.training.run_folder import CHECKPOINTS, DONE, STEPS, alone
+from four_seasons_env.experiments.training.run_folder import (
+    CHECKPOINTS,
+    DONE,
+    STEPS,
+    alone,
+    last_checkpoint,
+)
 from four_seasons_env.rules import RULES
 
 pytestmark = pytest.mark.slow
