@@ -45,7 +45,7 @@ from four_seasons_env.rules import RULES, Rules, nearest
 OPENINGS = Path(__file__).with_name("luck.json")
 """The mean of W over openings, for each rule set that has a W."""
 
-_LIMITS = SearchLimits(nodes=50, expansions=20, endgame_nodes=1000, endgame_expansions=500)
+_LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
 _NAME = "planner 50/20"
 """Of W, in results. Another search needs another name, and `luck.json` must be measured again."""
 
@@ -295,7 +295,7 @@ class LuckMeter:
             )
         self._rules, self._rule = rules, kernel.compile_rules(rules)
         self._evaluator = new_evaluator(rules, bundled_network(rules))
-        self._search = new_search(rules, max(_LIMITS.nodes, _LIMITS.endgame_nodes))
+        self._search = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
         self.digest = hashlib.sha256((folder / WEIGHTS_FILE).read_bytes()).hexdigest()
         self.name = f"{_NAME}, {self.digest[:8]}"
 

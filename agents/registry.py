@@ -132,7 +132,7 @@ AGENTS: dict[str, Entry] = {
 
 @dataclass(frozen=True)
 class Name:
-    """The parts of an agent's name, such as "planner:runs/x/best@nodes=400,expansions=150"."""
+    """The parts of an agent's name, such as "planner:runs/x/best@positions=400,expansions=150"."""
 
     registered: str
     """Name in `AGENTS`, or of an agent of another package."""

@@ -18,7 +18,7 @@ from four_seasons_env.agents.planner.lookahead import (
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.determinization import hide_unseen
-from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
@@ -26,13 +26,13 @@ from four_seasons_env.next_deal.reach import WON, new_search
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import fair_value
 
-EXACT_NODES = 300_000
+EXACT_POSITIONS = 300_000
 """Positions that the search for the best decision may visit by default."""
 _MARGIN = np.float32(0.08)
 """Positions worth less than the best by more than this are not examined further."""
 _ANY = np.float32(2)
 """A margin that leaves nothing out."""
-_INNER = SearchLimits(nodes=50, expansions=20, endgame_nodes=1000, endgame_expansions=500)
+_INNER = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
 """Of the searches in a look ahead."""
 _WIDTH = 100
 """Of the solver's beam when it votes."""
@@ -47,22 +47,22 @@ class PlannerAgent:
     Args:
         rules: the rule set to play.
         network: values positions.
-        nodes: positions that a search holds at most while cards are hidden.
+        positions: positions that a search holds at most while cards are hidden.
         expansions: positions that a search expands at most. With one expansion nothing is planned:
             each move leads to the position valued most, and the next is decided after it.
-        endgame_nodes: positions that the solver may visit once nothing is hidden; with 0 the
+        ending_positions: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
         lookahead: cards to look over in imagined worlds before deciding
             (`four_seasons_env.agents.planner.lookahead`). 0 for none, 1 for expectimax over the
             next card.
-        endgame: when no more than this many cards are hidden, the solver votes
+        votes: when no more than this many cards are hidden, the solver votes
             (`four_seasons_env.agents.search.votes`), and its odds count as much as the network's. 0
             for never.
         worlds: of the first round of a look ahead, and of a vote.
         candidates: positions that a look ahead or a vote decides among at most.
         exact: when no more than this many cards are hidden, the best of all decisions is searched
             for (`four_seasons_env.solver.fair_value`). 0 for never.
-        exact_nodes: positions that this search may visit; where it does not end in time, the
+        exact_positions: positions that this search may visit; where it does not end in time, the
             planner decides as without it.
         train_seed: of the network, for tables.
 
@@ -77,29 +77,29 @@ class PlannerAgent:
         rules: Rules,
         network: Network,
         *,
-        nodes: int = 1000,
+        positions: int = 1000,
         expansions: int = 1000,
-        endgame_nodes: int = ENDGAME_NODES,
+        ending_positions: int = ENDING_POSITIONS,
         lookahead: int = 0,
-        endgame: int = 4,
+        votes: int = 4,
         worlds: int = 8,
         candidates: int = 4,
         exact: int = 0,
-        exact_nodes: int = EXACT_NODES,
+        exact_positions: int = EXACT_POSITIONS,
         train_seed: int | None = None,
     ) -> None:
         if not 1 <= candidates <= CANDIDATES:
             raise ValueError(f"candidates must be 1 to {CANDIDATES}, not {candidates}")
         self.train_seed = train_seed
         self._evaluator = new_evaluator(rules, network)
-        self._nodes, self._expansions = nodes, expansions
-        self._search = new_search(rules, nodes)
+        self._positions, self._expansions = positions, expansions
+        self._search = new_search(rules, positions)
         self._lookahead = Lookahead(candidates, _MARGIN, worlds, lookahead, _INNER)
         self._buffers = new_lookahead_buffers(rules, _INNER)
-        self._endgame, self._votes = endgame, SolverVotes(rules, worlds, _WIDTH)
+        self._votes_from, self._votes = votes, SolverVotes(rules, worlds, _WIDTH)
         self._heuristic = HeuristicAgent(rules)
-        self._plans = Plans(rules, endgame_nodes)
-        self._rules, self._exact, self._exact_nodes = rules, exact, exact_nodes
+        self._plans = Plans(rules, ending_positions)
+        self._rules, self._exact, self._exact_positions = rules, exact, exact_positions
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -127,7 +127,7 @@ class PlannerAgent:
         hide_unseen(game, self._evaluator.rule)
         if self._plan_exactly(game):
             return
-        best, count = reach(game, self._evaluator, search, self._nodes, self._expansions)
+        best, count = reach(game, self._evaluator, search, self._positions, self._expansions)
         is_won = search.values[best] == WON
         if not is_won:
             best = self._reconsider(game, best, count, rng)
@@ -149,7 +149,7 @@ class PlannerAgent:
         if int(game["deck_size"]) - int(game["dealt"]) > self._exact:
             return False
         position = Game.from_record(game, self._rules)
-        best = fair_value(position, max_positions=self._exact_nodes).best
+        best = fair_value(position, max_positions=self._exact_positions).best
         if best:
             shortest = min(best, key=lambda decision: len(decision.moves))
             self._plans.follow(game, [int(move) for move in shortest.moves])
@@ -159,7 +159,7 @@ class PlannerAgent:
         """The row to decide for after a look ahead or a vote, where the options ask for one."""
         search, candidates = self._search, self._lookahead.candidates
         hidden = int(game["deck_size"]) - int(game["dealt"])
-        votes = hidden <= self._endgame
+        votes = hidden <= self._votes_from
         if not (votes or self._lookahead.cards):
             return best
         seed = rng.integers(0, 2**63, dtype=np.uint64)

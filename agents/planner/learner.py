@@ -38,7 +38,7 @@ class PlannerLearner(Learner):
     log_steps = 2560
     threads = 1
     uses_workers = True
-    smallest = {"nodes": 2, "expansions": 1, "endgame_nodes": 2, "endgame_expansions": 1}
+    smallest = {"positions": 2, "expansions": 1, "ending_positions": 2, "ending_expansions": 1}
 
     def __init__(
         self, rules: Rules, settings: PlannerSettings, seed: int, pool: Pool | None = None
@@ -134,7 +134,7 @@ class PlannerLearner(Learner):
     def playing_options(self) -> dict[str, Any]:
         """The search limits of training, and no votes."""
         settings = self.settings
-        return {"nodes": settings.nodes, "expansions": settings.expansions, "endgame": 0}
+        return {"positions": settings.positions, "expansions": settings.expansions, "votes": 0}
 
     def save(self, folder: Path) -> None:
         """See `Learner.save`."""

@@ -48,7 +48,7 @@ class LookaheadBuffers(NamedTuple):
 def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffers:
     """Buffers for `look_ahead` with these limits."""
     return LookaheadBuffers(
-        new_search(rules, max(limits.nodes, limits.endgame_nodes)),
+        new_search(rules, max(limits.positions, limits.ending_positions)),
         np.zeros(1, GAME),
         np.zeros(CANDIDATES, np.int64),
         np.zeros(CANDIDATES, np.float64),

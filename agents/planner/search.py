@@ -55,10 +55,10 @@ def new_evaluator(rules: Rules, network: Network) -> Evaluator:
 class SearchLimits(NamedTuple):
     """How far searches go."""
 
-    nodes: int  # positions that a search holds at most, while cards are hidden
+    positions: int  # positions that a search holds at most, while cards are hidden
     expansions: int  # positions that it expands at most
-    endgame_nodes: int  # the same for a search for a win, once nothing is hidden
-    endgame_expansions: int
+    ending_positions: int  # the same for a search for a win, once nothing is hidden
+    ending_expansions: int
 
 
 @jit
@@ -79,20 +79,20 @@ def _value(row, evaluator, search):
 
 
 @jit
-def reach(g, evaluator, search, nodes, expansions):
+def reach(g, evaluator, search, positions, expansions):
     """Search the positions that can be reached before a hidden card is turned.
 
     Args:
         g: a position with hidden cards.
         evaluator: `Evaluator`.
         search: `Search`; holds the positions found, and their values and worths.
-        nodes: positions to hold at most.
+        positions: positions to hold at most.
         expansions: positions to expand at most.
 
     Returns:
         The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
-    begin(g, evaluator.rule, UNTIL_HIDDEN, nodes, expansions, search)
+    begin(g, evaluator.rule, UNTIL_HIDDEN, positions, expansions, search)
     _value(0, evaluator, search)
     wait(0, search)
     best = 0
@@ -125,9 +125,9 @@ def reach_or_win(g, evaluator, search, limits):
         The row of the position to decide for, and whether nothing was hidden.
     """
     if nothing_hidden(g, evaluator.rule):
-        most, expansions = limits.endgame_nodes, limits.endgame_expansions
+        most, expansions = limits.ending_positions, limits.ending_expansions
         return find_win(g, evaluator.rule, ADVICE, most, expansions, search), True
-    best, _ = reach(g, evaluator, search, limits.nodes, limits.expansions)
+    best, _ = reach(g, evaluator, search, limits.positions, limits.expansions)
     return best, False
 
 

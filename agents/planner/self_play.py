@@ -102,9 +102,7 @@ def play_part(
     """
     (rules, settings, names), deals = task
     network = network_of(dict(zip(names, weights, strict=True)), settings.layers, HEADS)
-    limits = SearchLimits(
-        settings.nodes, settings.expansions, settings.endgame_nodes, settings.endgame_expansions
-    )
+    limits = SearchLimits(**{name: getattr(settings, name) for name in SearchLimits._fields})
     rows = len(deals) * LONGEST
     experience = Experience(
         np.zeros((rows, row_length(rules.piles)), np.int16),
@@ -114,7 +112,7 @@ def play_part(
     written, won = play_games(
         deals,
         new_evaluator(rules, network),
-        _search(rules, max(limits.nodes, limits.endgame_nodes)),
+        _search(rules, max(limits.positions, limits.ending_positions)),
         limits,
         np.float32(settings.td_lambda),
         experience,

@@ -18,13 +18,13 @@ class PlannerSettings:
     """Widths of the network; see `four_seasons_env.agents.network.sums.Widths`."""
     games: Positive
     """Games between two updates."""
-    nodes: Positive
+    positions: Positive
     """Positions that a search holds at most, while cards are hidden."""
     expansions: Positive
     """Positions that a search expands at most, while cards are hidden."""
-    endgame_nodes: Positive
+    ending_positions: Positive
     """The same once nothing is hidden."""
-    endgame_expansions: Positive
+    ending_expansions: Positive
     td_lambda: Share
     """How much of what comes later goes into a target."""
     n_epochs: Positive

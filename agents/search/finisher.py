@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import make_agent, split_name
-from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.rules import Rules
 
 
@@ -18,20 +18,20 @@ class FinisherAgent:
     Args:
         rules: the rule set to play.
         base: name of the other agent; it plays on where the solver finds no win.
-        endgame_nodes: positions that the solver may visit.
+        ending_positions: positions that the solver may visit.
 
     Raises:
         ValueError: if the base is a finisher itself.
     """
 
     def __init__(
-        self, rules: Rules, base: str = "heuristic", endgame_nodes: int = ENDGAME_NODES
+        self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
     ) -> None:
         if split_name(base).registered == "finisher":
             raise ValueError(f"base={base} is a finisher itself: take another, such as 'heuristic'")
         self._base = make_agent(base, rules)
         self.mask = self._base.mask
-        self._plans = Plans(rules, endgame_nodes)
+        self._plans = Plans(rules, ending_positions)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator

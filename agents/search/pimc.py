@@ -19,7 +19,7 @@ from four_seasons_env.agents.scripted.heuristic import (
     read_weights,
 )
 from four_seasons_env.agents.search.determinization import hide_unseen
-from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.rules import Rules
@@ -33,7 +33,7 @@ class PimcAgent:
         worlds: imagined for each decision.
         width: of the solver's beam in each world.
         candidates: moves to compare at most: those that the heuristic likes best.
-        endgame_nodes: positions that the solver may visit once nothing is hidden; with 0 the
+        ending_positions: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
 
     Raises:
@@ -48,7 +48,7 @@ class PimcAgent:
         worlds: int = 8,
         width: int = 20,
         candidates: int = 3,
-        endgame_nodes: int = ENDGAME_NODES,
+        ending_positions: int = ENDING_POSITIONS,
     ) -> None:
         if candidates < 1:
             raise ValueError(f"candidates must be at least 1, not {candidates}")
@@ -57,7 +57,7 @@ class PimcAgent:
         self._weights, self._buffers = read_weights(), new_buffers(rules)
         self._heuristic = HeuristicAgent(rules)
         self._votes = SolverVotes(rules, worlds, width)
-        self._plans = Plans(rules, endgame_nodes)
+        self._plans = Plans(rules, ending_positions)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator

@@ -30,7 +30,7 @@ NONE = -1
 UNPLANNED = -2
 """Instead of a move: there is no plan for the position."""
 
-ENDGAME_NODES = 1_000_000
+ENDING_POSITIONS = 1_000_000
 """Positions that the solver may visit by default once nothing is hidden."""
 
 _MOST_PLANS = 1_000_000
@@ -56,12 +56,12 @@ class Plans:
 
     Args:
         rules: the rule set that is played.
-        nodes: positions that the solver may visit once nothing is hidden; 0 for no solver.
+        positions: positions that the solver may visit once nothing is hidden; 0 for no solver.
     """
 
-    def __init__(self, rules: Rules, nodes: int) -> None:
+    def __init__(self, rules: Rules, positions: int) -> None:
         self._rules, self._rule = rules, compile_rules(rules)[0]
-        self._nodes = nodes
+        self._positions = positions
         self._heuristic = HeuristicAgent(rules)
         self._words, self._mask = new_masks(1, rules)
         self._moves: dict[int, int] = {}
@@ -122,7 +122,7 @@ class Plans:
         """
         games = np.zeros(1, GAME)
         games[0] = game
-        moves = self._solve(games[0]) if self._nodes else []
+        moves = self._solve(games[0]) if self._positions else []
         if moves:
             self.follow(game, [int(move) for move in moves])
             return
@@ -134,4 +134,4 @@ class Plans:
 
     def _solve(self, record: Any) -> list[Move]:
         game = Game.from_record(record, self._rules)
-        return solve(game, max_positions=self._nodes).moves
+        return solve(game, max_positions=self._positions).moves

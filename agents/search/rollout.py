@@ -25,7 +25,7 @@ from four_seasons_env.agents.scripted.heuristic import (
     read_weights,
 )
 from four_seasons_env.agents.search.determinization import determinize, hide_unseen
-from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -224,7 +224,7 @@ class RolloutAgent:
             expansions,
             read_weights(),
         )
-        self._plans = Plans(rules, ENDGAME_NODES) if expansions else None
+        self._plans = Plans(rules, ENDING_POSITIONS) if expansions else None
         self._buffers = _new_buffers(rules, expansions)
 
     def act(

@@ -29,9 +29,9 @@ PLAYERS = {
     "rollout with searches": lambda rules: make_agent(
         "rollout@worlds=2,candidates=2,expansions=20", rules
     ),
-    "finisher": lambda rules: make_agent("finisher@base=random,endgame_nodes=2000", rules),
+    "finisher": lambda rules: make_agent("finisher@base=random,ending_positions=2000", rules),
     "pimc": lambda rules: make_agent(
-        "pimc@worlds=1,width=1,candidates=2,endgame_nodes=2000", rules
+        "pimc@worlds=1,width=1,candidates=2,ending_positions=2000", rules
     ),
     "policy": network,
 }

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.slow
 PAGE = (ROOT / "docs" / "how-to" / "change-the-network.md").read_text()
 SMALL = {
     "planner": [
-        *("games=4", "nodes=10", "expansions=5", "batch_size=32"),
-        *("endgame_nodes=50", "endgame_expansions=25"),
+        *("games=4", "positions=10", "expansions=5", "batch_size=32"),
+        *("ending_positions=50", "ending_expansions=25"),
     ],
     "next_deal_ppo": [
         *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),

@@ -11,9 +11,9 @@ from four_seasons_env.agents.registry import split_name
 
 
 def test_names_are_taken_apart():
-    name = split_name("planner:runs/x/best@nodes=400,expansions=1")
+    name = split_name("planner:runs/x/best@positions=400,expansions=1")
     assert (name.registered, name.path) == ("planner", Path("runs/x/best"))
-    assert name.options == {"nodes": "400", "expansions": "1"}
+    assert name.options == {"positions": "400", "expansions": "1"}
     assert split_name("heuristic").options == {}
 
 
@@ -36,19 +36,19 @@ def test_a_name_is_text(name):
         ("random@worlds=4", "no option 'worlds'"),
         ("rollout@worlds", "is no option"),
         ("rollout@worlds=2,worlds=3", "option 'worlds' is given twice"),
-        ("planner@nodes=abc", "nodes of agent 'planner' must be a whole number, 0 or more"),
-        ("planner@nodes=-5", "must be a whole number, 0 or more, not '-5'"),
-        ("planner@endgame=xyz", r"not 'xyz' \(default 4\)"),
+        ("planner@positions=abc", "positions of agent 'planner' must be a whole number, 0 or more"),
+        ("planner@positions=-5", "must be a whole number, 0 or more, not '-5'"),
+        ("planner@votes=xyz", r"not 'xyz' \(default 4\)"),
         ("rollout@worlds=[", "must be a whole number"),
         ("rollout@worlds=2.5", r"a whole number, 0 or more, not '2\.5' \(default 16\)"),
         ("rollout@worlds=true", "a whole number, 0 or more, not 'true'"),
         ("rollout@standard_errors=nan", "a number, 0 or more, not 'nan'"),
         ("rollout@standard_errors=inf", "a number, 0 or more, not 'inf'"),
-        ("finisher@endgame_nodes=2021-01-01", "must be a whole number"),
+        ("finisher@ending_positions=2021-01-01", "must be a whole number"),
         ("next_deal_ppo@candidates=many", "candidates of agent 'next_deal_ppo' must be a whole"),
         ("best@milliseconds=fast", r"must be a number, 0 or more, not 'fast' \(default 10\.0\)"),
         ("finisher@base=finisher", "is a finisher itself: take another, such as 'heuristic'"),
-        ("finisher@base=finisher@endgame_nodes=5", "is a finisher itself"),
+        ("finisher@base=finisher@ending_positions=5", "is a finisher itself"),
         ("finisher@base=3", "unknown agent '3'"),
         ("rollout@worlds=0", "worlds must be at least 1"),
         ("rollout@candidates=0", "candidates must be at least 1"),

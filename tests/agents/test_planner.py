@@ -188,7 +188,7 @@ def moves_to(target: Game, game: Game) -> int:
 
 @pytest.mark.parametrize("expansions", [1, 50])
 def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(expansions):
-    agent = make_agent(f"planner@nodes=100,endgame_nodes=1000,expansions={expansions}")
+    agent = make_agent(f"planner@positions=100,ending_positions=1000,expansions={expansions}")
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 12))
     assert results["won"].mean() > 0.2
     assert (results["moves"][results["won"]] < 300).all()
@@ -254,14 +254,14 @@ def test_decisions_turn_one_card_under_every_rule_set(row):
 
 @pytest.mark.parametrize("row", ["four-seasons", "czarina", "pysolfc/florentine", "simplicity"])
 def test_games_are_played_to_the_last_card_of_the_stock(row):
-    agent = PlannerAgent(RULES[row], value_network(), nodes=30, endgame_nodes=200)
+    agent = PlannerAgent(RULES[row], value_network(), positions=30, ending_positions=200)
     results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
     assert (results["moves"] > 40).all()
 
 
 @pytest.mark.slow
 def test_the_bundled_network_wins_most_games():
-    agent = make_agent("planner", nodes=100, endgame_nodes=1000)
+    agent = make_agent("planner", positions=100, ending_positions=1000)
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
     assert results["won"].mean() > 0.5
 
@@ -270,10 +270,10 @@ def test_the_bundled_network_wins_most_games():
 def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
     deals = range(TRAIN_FROM + 70, TRAIN_FROM + 96)
     won = {}
-    for endgame in (0, 4):
-        agent = PlannerAgent(DEFAULT, value_network(), nodes=200, candidates=8, endgame=endgame)
+    for votes in (0, 4):
+        agent = PlannerAgent(DEFAULT, value_network(), positions=200, candidates=8, votes=votes)
         results = play_deals(HandOver(agent), DEFAULT, deals)
-        won[endgame] = results["won"].sum()
+        won[votes] = results["won"].sum()
     assert won[4] > won[0] > 0
 
 
@@ -298,10 +298,10 @@ def test_more_candidates_than_there_may_be_are_refused():
         make_agent("planner", candidates=17)
 
 
-@pytest.mark.parametrize(("lookahead", "endgame"), [(0, 0), (1, 0), (3, 0), (0, 40)])
-def test_the_unseen_stock_changes_nothing(lookahead, endgame):
+@pytest.mark.parametrize(("lookahead", "votes"), [(0, 0), (1, 0), (3, 0), (0, 40)])
+def test_the_unseen_stock_changes_nothing(lookahead, votes):
     agent = make_agent(
-        "planner", nodes=50, endgame_nodes=200, lookahead=lookahead, endgame=endgame, worlds=1
+        "planner", positions=50, ending_positions=200, lookahead=lookahead, votes=votes, worlds=1
     )
     games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
     for game in games:
@@ -317,7 +317,7 @@ def test_the_unseen_stock_changes_nothing(lookahead, endgame):
 
 
 def test_the_exact_planner_throws_nothing_away():
-    agent = make_agent("planner@nodes=30,expansions=10,endgame=0,exact=3", "four-seasons")
+    agent = make_agent("planner@positions=30,expansions=10,votes=0,exact=3", "four-seasons")
     rng = np.random.default_rng(0)
     judged = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 6):

@@ -76,7 +76,7 @@ def heuristic_move(heuristic: HeuristicAgent, game: Game) -> int:
 def test_a_plan_names_each_move_on_its_way() -> None:
     assert {NONE, UNPLANNED}.isdisjoint(range(len(all_moves(RULES))))
     assert NONE != UNPLANNED
-    plans = Plans(RULES, nodes=0)
+    plans = Plans(RULES, positions=0)
     game = next(game for game, winnable in openings() if winnable)
     elsewhere = next(game for game, winnable in openings() if not winnable)
     assert plans.moves_for(game.record.copy()).tolist() == [UNPLANNED]
@@ -103,7 +103,7 @@ def test_a_plan_names_each_move_on_its_way() -> None:
 def test_plans_are_removed_once_there_are_more_than_a_million(monkeypatch) -> None:
     assert module._MOST_PLANS == 10**6
     monkeypatch.setattr(module, "_MOST_PLANS", 2)
-    plans = Plans(RULES, nodes=0)
+    plans = Plans(RULES, positions=0)
     records = [Game(RULES, deal=deal).record[0].copy() for deal in range(3)]
     for record in records[:2]:
         plans[record] = NONE
@@ -116,7 +116,7 @@ def test_plans_are_removed_once_there_are_more_than_a_million(monkeypatch) -> No
 
 @pytest.mark.parametrize("won", [True, False])
 def test_an_ending_is_planned_once_and_played_to_its_end(asked, won: bool) -> None:
-    plans, heuristic, game = Plans(RULES, nodes=77), HeuristicAgent(RULES), late(won)
+    plans, heuristic, game = Plans(RULES, positions=77), HeuristicAgent(RULES), late(won)
     start = game.to_bytes()
     hidden = Game(RULES, deal=0)
     while not game.is_over:
@@ -131,7 +131,7 @@ def test_an_ending_is_planned_once_and_played_to_its_end(asked, won: bool) -> No
 
 
 def test_without_nodes_nobody_is_asked(asked) -> None:
-    plans, game = Plans(RULES, nodes=0), late(won=True)
+    plans, game = Plans(RULES, positions=0), late(won=True)
     assert plans.endings(game.record.copy()).tolist() == [NONE]
     assert game.record[0] in plans
     assert asked == []
@@ -148,6 +148,6 @@ def test_a_finisher_plays_what_is_planned_and_else_its_base_move(asked, won: boo
     if won:
         meant[0] = _moves(game)[0]
     assert finisher.act(games.copy(), masks, rng).tolist() == meant.tolist()
-    assert [most for _, most in asked] == [module.ENDGAME_NODES] == [10**6]
+    assert [most for _, most in asked] == [module.ENDING_POSITIONS] == [10**6]
     with pytest.raises(ValueError, match="is a finisher itself"):
         FinisherAgent(RULES, "finisher@base=greedy")

@@ -11,7 +11,7 @@ from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers,
 from four_seasons_env.agents.search import pimc, rollout, votes
 from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.agents.search.pimc import PimcAgent
-from four_seasons_env.agents.search.plans import ENDGAME_NODES, NONE
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE
 from four_seasons_env.agents.search.rollout import RolloutAgent
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -148,8 +148,8 @@ def test_with_searches_the_end_of_the_game_is_planned(monkeypatch, expansions: i
     planned: list[tuple[Rules, int]] = []
 
     class Planned:
-        def __init__(self, rules: Rules, nodes: int) -> None:
-            planned.append((rules, nodes))
+        def __init__(self, rules: Rules, positions: int) -> None:
+            planned.append((rules, positions))
 
         def endings(self, games: np.ndarray) -> np.ndarray:
             return np.array([11, *[NONE] * (len(games) - 1)])
@@ -163,7 +163,7 @@ def test_with_searches_the_end_of_the_game_is_planned(monkeypatch, expansions: i
     meant = [liked(*each, rules)[0] for each in zip(records, masks, strict=True)]
     if expansions:
         meant[0] = 11
-        assert planned == [(rules, ENDGAME_NODES)]
+        assert planned == [(rules, ENDING_POSITIONS)]
     assert agent.act(records.copy(), masks, np.random.default_rng(0)).tolist() == meant
 
 
@@ -257,7 +257,7 @@ def test_pimc_asks_for_what_the_heuristic_likes_best_and_plays_what_wins_most(
     for place in (0, -1):
         shares[:] = -place * np.arange(50)
         asked.clear()
-        agent = PimcAgent(rules, candidates=candidates, endgame_nodes=0)
+        agent = PimcAgent(rules, candidates=candidates, ending_positions=0)
         found = agent.act(records.copy(), masks, np.random.default_rng(4))
         assert [seed for _, _, seed in asked] == seeds
         for record, mask, move, (positions, moves, _) in zip(

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX's"),
 ]
 
-SMALL = ("--set", "nodes=20", "expansions=5", "endgame_nodes=50", "endgame_expansions=20")
+SMALL = ("--set", "positions=20", "expansions=5", "ending_positions=50", "ending_expansions=20")
 COMMANDS = {
     "census": (["--deals", "0-9999", "--seconds", "60", "--n-jobs", "2"], "parts/*/*.csv"),
     "compare": (["--agents", "heuristic", "rollout", "--n-jobs", "2"], "parts/*/*/*.csv"),

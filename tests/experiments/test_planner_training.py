@@ -35,8 +35,8 @@ from four_seasons_env.rules import RULES
 pytestmark = pytest.mark.slow
 
 TINY = [
-    *("games=4", "nodes=10", "expansions=5", "batch_size=32"),
-    *("endgame_nodes=50", "endgame_expansions=25"),
+    *("games=4", "positions=10", "expansions=5", "batch_size=32"),
+    *("ending_positions=50", "ending_expansions=25"),
 ]
 
 
@@ -67,7 +67,7 @@ def test_the_run_folder_is_that_of_every_algorithm(finished: Path) -> None:
     assert about["rules"]["name"] == "four-seasons"
     assert about["run"]["agent"] == "planner"
     assert about["hyperparameters"]["td_lambda"] == 0.7
-    assert about["hyperparameters"]["nodes"] == 10
+    assert about["hyperparameters"]["positions"] == 10
     assert about["command"].startswith("four-seasons")
     assert about["run"]["workers"] == {"backend": "loky", "n_jobs": 1, "cluster": None}
     done = json.loads((finished / "done.json").read_text())
@@ -129,7 +129,7 @@ def test_games_are_the_same_however_they_are_split() -> None:
     for name, theirs in split.policy({})[1].items():
         np.testing.assert_array_equal(weights[name], theirs)
     deals = range(TRAIN_FROM, TRAIN_FROM + 8)
-    agent = make_planner(DEFAULT, card, weights, nodes=10, expansions=5, endgame=0)
+    agent = make_planner(DEFAULT, card, weights, positions=10, expansions=5, votes=0)
     told = ["deal", "won", "cards_up", "moves"]
     played = validate(Dealt(), DEFAULT, card, weights, here.playing_options, deals)
     pd.testing.assert_frame_equal(played[told], play_deals(agent, DEFAULT, deals)[told])
@@ -267,7 +267,7 @@ def test_a_warm_start_says_which_layers_its_weights_have(tmp_path: Path) -> None
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.parametrize("teacher", ["heuristic", "planner@nodes=5", "next_deal_ppo"])
+@pytest.mark.parametrize("teacher", ["heuristic", "planner@positions=5", "next_deal_ppo"])
 def test_it_starts_from_no_other_agent(tmp_path: Path, teacher: str) -> None:
     with pytest.raises(ValueError, match="starts from a planner's weights"):
         train(run(tmp_path / "x", warm_start=teacher))

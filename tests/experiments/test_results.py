@@ -102,9 +102,9 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
     ("one", "other"),
     [
         ("heuristic", "greedy"),
-        ("finisher", "finisher@endgame_nodes=9"),
+        ("finisher", "finisher@ending_positions=9"),
         ("finisher@base=maskable_ppo", "finisher@base=greedy"),
-        ("planner@nodes=40", "planner@nodes=50"),
+        ("planner@positions=40", "planner@positions=50"),
     ],
 )
 def test_agents_and_options_have_digests_of_their_own(one: str, other: str) -> None:

@@ -26,7 +26,7 @@ from four_seasons_env.__main__ import main as call
 from four_seasons_env.engine.deals import TRAIN_FROM
 
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 3}"
-TINY = "games=4 nodes=10 expansions=5 endgame_nodes=50 endgame_expansions=25"
+TINY = "games=4 positions=10 expansions=5 ending_positions=50 ending_expansions=25"
 LINES = (
     f"compare --agents heuristic random --deals {DEALS} --n-jobs 1 --out OUT",
     f"compare --agents a=heuristic --rules czarina --seed 3 --deals {DEALS} --n-jobs 1 --out OUT",
