@@ -86,7 +86,8 @@ format: $(READY)  ## lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(DOCS)  ## build the site, in site/
+docs: $(DOCS)  ## build the site in site/, and the notebooks from their sources
+	$(BIN)/jupytext --quiet --update --to ipynb docs/notebooks/*.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(READY)  ## steps per second

@@ -1,8 +1,9 @@
-"""Hooks of MkDocs: pages made of files outside this folder, and links to source files.
+"""Hooks of MkDocs: pages made of other files, and links to source files.
 
 The start page of the site is the README; changelog and contributing are the files of the
-repository's root. On GitHub, a link to a source file opens the file. On the site, it opens the
-reference page of that module, or becomes plain text if no page documents the module.
+repository's root; the pages of notebooks are made of their sources. On GitHub, a link to a source
+file opens the file. On the site, it opens the reference page of that module, or becomes plain text
+if no page documents the module.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jupytext
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -36,11 +38,24 @@ def reference_pages() -> dict[str, str]:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made of files of the repository's root."""
+    """Add the pages that are made of the repository's root files and of notebooks."""
     for page, source in PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=text))
+    for path in sorted((ROOT / "docs" / "notebooks").glob("*.py")):
+        page = f"notebooks/{path.stem}.md"
+        files.append(File.generated(config, page, content=notebook_page(path)))
     return files
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook as Markdown, with a link to the file that Jupyter opens."""
+    parts = []
+    for cell in jupytext.read(path).cells:
+        code = f"```python\n{cell.source}\n```"
+        parts.append(cell.source if cell.cell_type == "markdown" else code)
+    parts.insert(1, f"[Download this notebook]({path.stem}.ipynb)")
+    return "\n\n".join(parts) + "\n"
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

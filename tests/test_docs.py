@@ -1,5 +1,6 @@
 """The docs: their examples run, their links lead somewhere, their tables say what the code says."""
 
+import os
 import re
 import subprocess
 import sys
@@ -34,6 +35,13 @@ SHORTER = {
     "seconds=10": "seconds=0.1",
 }
 """What is put in an example's place, so that it takes seconds and needs no file."""
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.py"))
+SMALLER = {
+    "range(10_000, 10_050)": "range(10_000, 10_002)",
+    "ROUNDS, DEALS = 256, 16_384, 8, 200": "ROUNDS, DEALS = 4, 128, 1, 2",
+    '"10000-10499"': '"10000-10001"',
+}
+"""The same for notebooks."""
 FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"']?https?:[^>]*>")
 
 
@@ -49,6 +57,29 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_notebooks_run(path: Path, tmp_path: Path) -> None:
+    code = path.read_text()
+    for text, shorter in SMALLER.items():
+        code = code.replace(text, shorter)
+    (tmp_path / path.name).write_text(code)
+    variables = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, path.name]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=variables, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_notebooks_are_those_of_their_sources(path: Path) -> None:
+    jupytext = pytest.importorskip("jupytext", reason="the extra `docs` is not installed")
+    cells, stored = (jupytext.read(path.with_suffix(end)).cells for end in (".py", ".ipynb"))
+    assert [each.source for each in stored] == [each.source for each in cells], "run `make docs`"
+    assert not any(each.get("outputs") for each in stored)
 
 
 def test_the_page_on_spaces_says_what_the_code_says() -> None:
