@@ -34,7 +34,7 @@ class Judge:
     """Chances of winning by the planner's network.
 
     Args:
-        rules: the rule set; `can_judge` tells for which there is a network.
+        rules: the rule set; `can_judge` says whether it has a network.
 
     Raises:
         FileNotFoundError: where there is no network.

@@ -81,9 +81,9 @@ def convert_options(
         except ValueError as error:
             default = parameters[name].default
             is_told = default not in (None, inspect.Parameter.empty)
-            told = f" (default {default})" if is_told else ""
+            hint = f" (default {default})" if is_told else ""
             raise ValueError(
-                f"{name} of agent {agent!r} must be {error}, not {value!r}{told}"
+                f"{name} of agent {agent!r} must be {error}, not {value!r}{hint}"
             ) from None
     return converted
 

@@ -1,4 +1,4 @@
-"""Policies on disk: weights as safetensors, all else as JSON. Loading runs no code from a file.
+"""Policies on disk: weights as safetensors, the rest as JSON. Loading runs no code from a file.
 
 A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON (`PolicyCard`)
 describes the network, holds the SHA-256 of the weights, and records the training. Damaged files,

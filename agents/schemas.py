@@ -1,7 +1,7 @@
 """JSON files that are checked against a schema, and the words of which schemas are made.
 
-A schema is a dataclass beside what it describes; msgspec checks the values against its types. What
-is wrong is said in one line with the place in the file, `$.layers[0]`.
+A schema is a dataclass in the module that it describes; msgspec checks the values against its
+types. What is wrong is said in one line with the place in the file, `$.layers[0]`.
 """
 
 from __future__ import annotations

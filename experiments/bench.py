@@ -34,7 +34,7 @@ VECTOR_SHARED = "vector environment, copy=False"
 NEXT_DEAL = "next-deal environment, decisions"
 
 WINDOWS = 5
-"""Windows of a rate, besides a first one that does not count."""
+"""Measured windows of a rate, after a first one that does not count."""
 
 _TYPICAL = (64, 4096)
 """Batch sizes for which the default is compared with `copy=False`."""

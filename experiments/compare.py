@@ -50,8 +50,9 @@ class Compare:
     again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. Those with weights may have a path, or a pattern that matches several
-    training seeds. A label for tables may stand in front: ppo=maskable_ppo:runs/study/ppo-*. People
-    take part by their recorded games: human:games, a folder that `play --record` has written."""
+    training seeds. A label for tables may precede the name: ppo=maskable_ppo:runs/study/ppo-*.
+    People take part by their recorded games: human:games, a folder that `play --record` has
+    written."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
@@ -69,7 +70,7 @@ class Compare:
     """Store the moves of every game, so that `four-seasons verify` can replay it."""
     luck: bool = False
     """Measure the luck of every game: win rates without most of the luck, and a test for peeking.
-    It takes some 0.2 seconds a game."""
+    It takes about 0.2 seconds per game."""
     census: Path = CENSUS
     """A folder of `four-seasons census`: if it has all the deals, the table shows how many can be
     won at all. By default that of the test deals."""

@@ -119,7 +119,7 @@ def optimum(run: Optimum) -> None:
     plot_regret(summary, run.out / "regret.png")
     for table in regret_as_text(summary):
         print_table(table, "small games, test deals")
-    print(f"saved in {run.out}: openings.csv, results.csv (a row a game), summary.csv, regret.png")
+    print(f"saved in {run.out}: openings.csv, results.csv (all games), summary.csv, regret.png")
 
 
 def _check(run: Optimum) -> None:
@@ -235,7 +235,7 @@ def value_openings(run: Optimum, name: str, known: Known) -> pd.DataFrame:
 
 
 def weigh_games(task: GamesTask, known: Known, gigabytes: float) -> pd.DataFrame:
-    """The regret of recorded games, stored beside them.
+    """The regret of recorded games, stored next to them.
 
     Args:
         task: the games.
@@ -243,7 +243,8 @@ def weigh_games(task: GamesTask, known: Known, gigabytes: float) -> pd.DataFrame
         gigabytes: memory for more.
 
     Returns:
-        A row a game; columns deal, regret, and costly, the number of decisions that cost something.
+        One row per game; columns deal, regret, and costly, the number of decisions that cost
+        something.
 
     Raises:
         MemoryError: if a value takes more memory than is allowed.
@@ -266,7 +267,7 @@ def weigh_games(task: GamesTask, known: Known, gigabytes: float) -> pd.DataFrame
 
 
 def _winnable(name: str, deals: Sequence[int]) -> pd.DataFrame:
-    """Whether the true deals can be won; a row a deal."""
+    """Whether the true deals can be won; one row per deal."""
     import pandas as pd
 
     from four_seasons_env.game import Game

@@ -3,8 +3,8 @@
     four-seasons report runs/x runs/y
 
 Folders of `four-seasons compare` give tables and plots; folders of `four-seasons train`, or of a
-whole sweep, learning curves. The page is one self-contained HTML file, with its tables beside it as
-Markdown: `report.html` and `report.md` in the first folder unless `--out` says otherwise. Every
+whole sweep, learning curves. The page is one self-contained HTML file; its tables are also written
+as Markdown: `report.html` and `report.md` in the first folder unless `--out` says otherwise. Every
 number on it comes from the folders' files.
 """
 

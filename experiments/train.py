@@ -217,7 +217,7 @@ def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
     checkpoint = last_checkpoint(run.out)
     if checkpoint is None:
         if run.resume:
-            print("no checkpoint has been saved yet: the run starts anew")
+            print("no checkpoint has been saved yet: the run starts again")
         monitor.start()
         if run.warm_start:
             with monitor.clock.running():

@@ -1,7 +1,7 @@
 """Check a comparison that someone else has sent: replay its games and compare the results.
 
-    four-seasons compare --agents heuristic --record --out runs/c    # whoever plays
-    four-seasons verify runs/c                                       # whoever checks
+    four-seasons compare --agents heuristic --record --out runs/c    # the sender
+    four-seasons verify runs/c                                       # the reader
 
 Every game is replayed on the engine. Each deal of the manifest must be there once, each move must
 be legal, each game must go on to its end and not beyond, and won, cards up and moves must be those
@@ -54,7 +54,7 @@ class Verify:
     folder: tyro.conf.Positional[Path]
     """Folder of `four-seasons compare --record`."""
     luck: bool = False
-    """Test for peeking: print z and p of each player's luck. It takes some 0.2 seconds a game."""
+    """Test for peeking: print z and p of each player's luck. Takes about 0.2 seconds per game."""
     workers: Workers = field(default_factory=Workers)
     """Of the measurement of luck."""
 
@@ -101,7 +101,7 @@ def verify(run: Verify) -> bool:
     print_table(pd.DataFrame(table), str(run.folder))
     print(f"{'verified' if clean else 'NOT verified'}: {games:,} games replayed")
     if not clean:
-        print("to play games anew, delete their files in parts/ and compare again")
+        print("to play games again, delete their files in parts/ and compare again")
     return clean
 
 

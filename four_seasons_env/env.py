@@ -168,7 +168,7 @@ class FourSeasonsEnv(GameEnv):
     """The patience Four Seasons, and its family, for a player who sees only the cards on the table.
 
     ## Description
-    A cross of five piles (north, west, centre, east, south) stands between four corners for the
+    A cross of five piles (north, west, centre, east, south) is drawn between four corners for the
     foundations. The sixth card's rank is the base from which all four foundations are built up in
     suit, going round from King to Ace. Piles are built down regardless of suit, one card at a time;
     a space takes any available card. The stock is dealt one by one to a single waste pile, once.

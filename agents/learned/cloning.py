@@ -58,7 +58,7 @@ def demonstrate(learner: Ppo, teacher: Agent, actions: int) -> Demonstrations:
 
     The deals are offset from those of the learner with this seed, so that the learner does not meet
     the same ones next. The teacher sees reshuffled stocks, as everywhere. Where actions are
-    positions, the teacher's may not be among the candidates: then the game goes on with the first
+    positions, the teacher's may not be among the candidates: then the game continues with the first
     candidate, and that decision is not recorded.
     """
     settings, games = learner.settings, learner.settings.games

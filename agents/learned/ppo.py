@@ -45,7 +45,7 @@ class Ppo(Learner):
     device: ClassVar[str]
     """"auto" for a GPU if torch finds one, or "cpu"."""
     played_weights: ClassVar[dict[str, str]]
-    """Prefixes of the names of the weights that a player needs, and what stands in their place."""
+    """Prefixes of the names of the weights that a player needs, and what replaces them."""
 
     def __init__(
         self, rules: Rules, settings: PpoSettings, seed: int, pool: Pool | None = None

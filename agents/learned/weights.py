@@ -57,7 +57,7 @@ def arrays_of(
 
     Args:
         weights: by name.
-        prefixes: of the names of those to copy, and what stands in their place.
+        prefixes: of the names of those to copy, and what replaces them.
     """
     return {
         new + name.removeprefix(old): tensor.detach().cpu().numpy().copy()

@@ -181,6 +181,6 @@ class PlannerAgent:
 
 
 def _log_odds(probability: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The logarithm of the odds; probabilities are clipped so that none is certain."""
+    """The logarithm of the odds; probabilities are clipped away from 0 and 1."""
     p = np.clip(probability.astype(np.float64), 0.03, 0.97)
     return np.log(p / (1 - p))

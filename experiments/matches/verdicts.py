@@ -47,7 +47,7 @@ class Verdicts:
     def losing_move(self) -> int | None:
         """The position in which the losing move was played.
 
-        None if the game was won, if it could never be won, or if the solver cannot tell.
+        None if the game was won, if it could never be won, or if the solver does not know.
         """
         last, first = self.last_won, self.first_lost
         return last if last is not None and first == last + 1 else None

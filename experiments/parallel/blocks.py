@@ -117,10 +117,10 @@ def run_blocks(
                 failures.append(failure)
     if failures:
         reasons = Counter(each.reason for each in failures)
-        told = "; ".join(f"{reason} ({count} times)" for reason, count in reasons.most_common(3))
+        hint = "; ".join(f"{reason} ({count} times)" for reason, count in reasons.most_common(3))
         error = RuntimeError(
             f"{len(failures)} of {len(blocks)} blocks failed, as {failures[0].name} did; what is "
-            f"done is saved: {told}"
+            f"done is saved: {hint}"
         )
         error.add_note(failures[0].details)
         raise error

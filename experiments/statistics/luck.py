@@ -51,7 +51,7 @@ def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.fl
         luck: (games, kinds), each kind with mean zero for a fair player.
 
     Returns:
-        float64 (games,), with the same mean as ``won`` but for chance.
+        float64 (games,), with the same expectation as ``won``.
     """
     adjusted = won - luck @ np.ones(luck.shape[1])
     if len(won) < _FEWEST:

@@ -54,7 +54,7 @@ def summarise_regret(
 
     Args:
         values: a row an opening; see `four_seasons_env.experiments.optimum.COLUMNS`.
-        played: a row a game; columns rules, agent, deal, won, regret, and winnable, whether the
+        played: one row per game; columns rules, agent, deal, won, regret, and winnable, whether the
             true deal can be won.
         kinds: what each agent's play consists of.
     """
@@ -103,7 +103,7 @@ def _interval(values: pd.Series) -> tuple[float, float]:
 
 
 def regret_as_text(summary: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The summary as cells of text: games won, and regret; a row an agent, a column a game."""
+    """The summary as text: games won, and regret; one row per agent, one column per game."""
     won, regret = [], []
     for agent, found in summary.groupby("agent", sort=False):
         row = {"agent": str(agent), "method": str(found["kind"].iloc[0])}

@@ -5,8 +5,8 @@
 
 The agent plays validation deals. Once few cards are hidden, `four_seasons_env.solver.fair_value`
 values each position twice: for the best decision, and for the agent's own. The difference is what
-the decision cost, as a chance to win. Writes endings.csv (a row a decision) and summary.csv, which
-docs/results/endings.csv holds.
+the decision cost, as a chance to win. Writes endings.csv (one row per decision) and summary.csv,
+which docs/results/endings.csv holds.
 """
 
 from __future__ import annotations

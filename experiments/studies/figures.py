@@ -44,12 +44,12 @@ STUDIES = {
 """The studies of docs/results/learning_curves.csv, and their names in the plot."""
 
 
-def plot_learning(curves: pd.DataFrame, beside: dict[str, float], path: Path) -> None:
+def plot_learning(curves: pd.DataFrame, references: dict[str, float], path: Path) -> None:
     """Draw validation deals won against core-minutes of learning: a line per run.
 
     Args:
         curves: learning_curves.csv.
-        beside: test win rates of agents, drawn as dashed lines.
+        references: test win rates of agents, drawn as dashed lines.
         path: of the picture.
     """
     figure, axes = new_axes(4.4)
@@ -62,7 +62,7 @@ def plot_learning(curves: pd.DataFrame, beside: dict[str, float], path: Path) ->
     axes.set_xticks(ticks := [0.3, 1, 2, 7, 30], [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlim(0.25, 36)
-    for name, rate in beside.items():
+    for name, rate in references.items():
         axes.axhline(rate, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
             f"{name} {rate:.1%}", (35, rate + 0.005), ha="right", fontsize=7, color="dimgrey"
@@ -117,8 +117,8 @@ def main() -> None:
 
     curves = read_table(RESULTS / "learning_curves.csv").query("rules == 'four-seasons'")
     rates = players.sort_values("play").drop_duplicates("agent").set_index("agent")["win_rate"]
-    beside = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
-    plot_learning(curves, beside, out / "learning.png")
+    references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
+    plot_learning(curves, references, out / "learning.png")
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_regret(read_table(RESULTS / "small-games.csv"), out / "small-games.png")

@@ -3,7 +3,7 @@
     python experiments/studies/losses.py --out runs/losses
 
 Takes the deals that the stored census proved lost and asks `four_seasons_env.solver.why_lost` about
-each. Writes losses.csv, a row a deal; docs/results/losses.csv holds it.
+each. Writes losses.csv, one row per deal; docs/results/losses.csv holds it.
 """
 
 from __future__ import annotations

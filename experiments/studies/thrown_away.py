@@ -3,8 +3,9 @@
     python experiments/studies/thrown_away.py --out runs/thrown_away
 
 Each agent plays the deals. The solver then says of the first and last position with each number of
-cards in the stock whether the true deal can still be won. Writes results.csv (a row a game), and
-prints the table of docs/explanation/answer.md, which is filled from docs/results/thrown_away.csv.
+cards in the stock whether the true deal can still be won. Writes results.csv (one row per game),
+and prints the table of docs/explanation/answer.md, which is filled from
+docs/results/thrown_away.csv.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ def judge_games(
         positions: that the solver looks at for its verdicts on one game, at most.
 
     Returns:
-        A row a game: agent, rules, deal, won; start, the verdict on the deal; alive, the cards in
-        the stock of the last position known to be winnable, and dead, those of the first known to
-        be lost (-1: there is none).
+        One row per game: agent, rules, deal, won; start, the verdict on the deal; alive, the cards
+        in the stock of the last position known to be winnable, and dead, those of the first known
+        to be lost (-1: there is none).
     """
     rule_set = get_rules(rules)
     (player,) = find_players([agent], rule_set, ["deterministic"])
@@ -82,7 +83,7 @@ def judge_games(
 
 
 def winnable(results: pd.DataFrame) -> pd.DataFrame:
-    """The games of deals that are known to be winnable, whoever's game has shown it."""
+    """The games of deals that are known to be winnable from any agent's game."""
     known = results.loc[results["start"] == WON, ["rules", "deal"]].drop_duplicates()
     games = results.merge(known, on=["rules", "deal"])
     return games.assign(alive=games["alive"].where(games["alive"] >= 0, results["alive"].max()))
@@ -96,7 +97,7 @@ def still_winnable(games: pd.DataFrame, left: int) -> tuple[float, float]:
 
 
 def thrown_away(results: pd.DataFrame) -> pd.DataFrame:
-    """A row an agent, as text: what it could still win, and what it won, of winnable deals."""
+    """One row per agent, as text: what it could still win, and what it won, of winnable deals."""
     rows = []
     for agent, games in winnable(results).groupby("agent", sort=False):
         row = {"agent": str(agent), "winnable deals": f"{len(games):,}"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Clock:
-    """The share of a run that is done, by steps or by time of learning, whichever is larger."""
+    """The share of a run that is done, by steps or by time of learning: the larger of both."""
 
     steps: int
     """Limit of learning, in steps."""

@@ -39,7 +39,7 @@ class FourSeasonsVecEnv(VecEnv):
     Args:
         num_envs: number of games.
         seed: game i plays the training deals of ``seed + i``; None for random deals.
-        **kwargs: arguments of `FourSeasonsVectorEnv`, but for `autoreset_mode`.
+        **kwargs: arguments of `FourSeasonsVectorEnv` except `autoreset_mode`.
 
     Raises:
         ValueError: for an argument that is unknown or out of range.
@@ -174,7 +174,7 @@ class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):
     Args:
         num_envs: number of games.
         seed: as for `FourSeasonsVecEnv`.
-        **kwargs: arguments of `FourSeasonsNextDealVectorEnv`, but for `autoreset_mode`.
+        **kwargs: arguments of `FourSeasonsNextDealVectorEnv` except `autoreset_mode`.
     """
 
     _native = FourSeasonsNextDealVectorEnv

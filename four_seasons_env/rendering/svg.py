@@ -1,6 +1,6 @@
 """A position drawn as SVG: the one drawing from which pictures, windows and pages come.
 
-All shapes are paths of our own with their colours beside them, solid and without a font, so any
+All shapes are paths of our own with their own colours, solid and without a font, so any
 viewer shows the same. Classes and ``data-`` attributes let a page restyle the drawing and move its
 cards: ``g.card`` has ``data-card`` ("6H") and ``data-at``, a place as moves call it ("T0", "W",
 "F:H", "stock").
@@ -81,7 +81,7 @@ class _Drawing:
             self.spread(f"T{i}", corner, pile, self.table.pile_step(len(pile)))
 
     def _frame(self, corner: tuple[float, float]) -> None:
-        """A frame around a reserve, which tells it from the piles that take cards."""
+        """A frame around a reserve, which distinguishes it from the other piles."""
         frame = (
             f'<rect class="stroke line frame" x="-8" y="-8" width="{CARD[0] + 16}" '
             f'height="{CARD[1] + 16}" rx="15" fill="none" stroke="{self.theme.line}" '

@@ -22,7 +22,7 @@ def _cell(game: Position, place: Place) -> str:
 def draw(game: Position) -> str:
     """A position as several lines of text, without a line break at the end.
 
-    Foundations stand in brackets, a reserve in parentheses, ``--`` is a space. Below the table: the
+    Foundations are in brackets, a reserve in parentheses, ``--`` is a space. Below the table: the
     piles of more than one card (bottom first), the stock's size, the card that lies face up on it,
     and the end of the waste.
     """

@@ -14,7 +14,7 @@ class Theme:
 
     table: str
     line: str
-    """Of places without a card, and of what stands beside cards."""
+    """Of places without a card, and of text next to cards."""
     paper: str
     edge: str
     back: str
@@ -29,7 +29,7 @@ class Theme:
 
 _TWO = {"C": "#1b1f24", "S": "#1b1f24", "H": "#c1222b", "D": "#c1222b"}
 FOUR_COLOURS = {"C": "#00785a", "S": "#1b1f24", "H": "#c44500", "D": "#0064a8"}
-"""Green, black, vermilion and blue: told apart by the colour-blind (after Okabe and Ito)."""
+"""Green, black, vermilion and blue: also for colour-blind people (after Okabe and Ito)."""
 
 THEMES = {
     "light": Theme(

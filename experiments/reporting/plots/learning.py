@@ -24,7 +24,7 @@ def plot_learning(
     runs: Mapping[str, Sequence[pd.DataFrame]],
     title: str,
     path: Path,
-    beside: Mapping[str, float] | None = None,
+    references: Mapping[str, float] | None = None,
 ) -> None:
     """Draw validation deals won against minutes of learning, both axes from zero.
 
@@ -35,10 +35,10 @@ def plot_learning(
             (`four_seasons_env.experiments.training.run_folder.read_log`).
         title: of the plot.
         path: of the picture.
-        beside: win rates of other agents, drawn as dashed lines.
+        references: win rates of other agents, drawn as dashed lines.
     """
     figure, axes = new_axes()
-    for name, value in (beside or {}).items():
+    for name, value in (references or {}).items():
         axes.axhline(value, color="grey", ls="--", lw=1)
         axes.annotate(
             plain_text(f"{name} {value:.1%}"),

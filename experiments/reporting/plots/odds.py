@@ -45,8 +45,8 @@ def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
 def plot_regret(summary: pd.DataFrame, path: Path) -> None:
     """Each agent's regret in small games, smallest first, with its 95% interval.
 
-    A plot for the games in which cards are packed and one for those in which they are not; how
-    large a game is tell the positions of a search from an opening.
+    One plot for games in which cards can be packed and one for the others. Labels show the size of
+    a game: the positions of a search from an opening.
     """
     own = summary[~summary["agent"].isin([BEST, CEILING])]
     agents = list(own["agent"].unique())

@@ -1,4 +1,4 @@
-// What stands beside the table: advice, an agent to watch, the spoiler, lists of moves.
+// The panel next to the table: advice, an agent to watch, the spoiler, lists of moves.
 
 import { get } from "./api.js";
 
@@ -39,12 +39,12 @@ export class Panel {
     this.chance();
   }
 
-  /** Show a game's lists, and what was asked for of every position. */
+  /** Show a game's lists, and the answers requested for every position. */
   show(view) {
     this.view = view;
     this.asked += 1;
     $("answer").textContent = "";
-    $("told").textContent = "";
+    $("watched").textContent = "";
     $("values").hidden = true;
     $("legal").replaceChildren(
       ...view.legal.map(({ move, words }) => item(button(words, () => this.game.play(move)))),
@@ -82,10 +82,10 @@ export class Panel {
 
   /** An agent's move and the value of each alternative; returns the answer. */
   async hint() {
-    $("told").textContent = "Thinking …";
+    $("watched").textContent = "Thinking …";
     const answer = await this.#ask(`hint?agent=${encodeURIComponent($("agent").value)}`);
     if (!answer) return null;
-    $("told").textContent = `${answer.agent} plays: ${answer.words}.`;
+    $("watched").textContent = `${answer.agent} plays: ${answer.words}.`;
     this.board.hint(answer.from, answer.to);
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
