@@ -24,6 +24,9 @@ PAGES = {
 }
 """Pages made of files of the repository's root."""
 
+BOOSTS = {"api": 0.2, "notebooks": 0.5, "tutorials/train.md": 2.0, "tutorials/benchmark.md": 5.0}
+"""Weights of folders and pages in the search of the site; 1 for the others."""
+
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 _DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
@@ -59,8 +62,9 @@ def notebook_page(path: Path) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead each link to a file of the repository to its place on the site."""
+    """Set the page's weight in searches, and link to pages of the site instead of files."""
     home = page.file.src_uri
+    page.meta["search"] = {"boost": BOOSTS.get(home, BOOSTS.get(home.partition("/")[0], 1.0))}
     source = ROOT / PAGES.get(home, f"docs/{home}")
     known = reference_pages()
 

@@ -21,6 +21,8 @@ PATTERNS = {
     re.compile(rf"\b(?:{words})\b", re.IGNORECASE): instead
     for words, instead in CONFIG["instead"].items()
 }
+SUFFIXES = {".py", ".md", ".html", ".js", ".yaml", ".toml", ""}
+"""Of files that are read; none is a Makefile."""
 CODE = re.compile(r"```.*?```|``[^`]*``|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 """Code and addresses of links, which are not prose."""
 
@@ -53,7 +55,8 @@ def main() -> None:
     """Print the hits in the given files, or in all that are checked."""
     paths = [Path(name) for name in sys.argv[1:]]
     paths = paths or [path for name in CONFIG["checked"] for path in sorted(ROOT.glob(name))]
-    found = [hit for path in paths if path.is_file() for hit in hits(path)]
+    paths = [path for path in paths if path.is_file() and path.suffix in SUFFIXES]
+    found = [hit for path in paths for hit in hits(path)]
     print("\n".join(found) or f"{len(paths)} files: no discouraged wording")
     sys.exit(bool(found))
 

@@ -21,7 +21,7 @@ ENVS = {
 """Environment id -> rule set."""
 
 FORMER_ENVS = {"Florentine-v0": "florentine-0.1"}
-"""The same for ids that have a later version; they play as before (`rules.FORMER`)."""
+"""The same for ids with a later version; they play as before (`rules.FORMER`)."""
 
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
 """The environment whose actions are positions, for every rule set."""

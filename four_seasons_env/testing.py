@@ -1,4 +1,4 @@
-"""`check_masked_env`: does an environment with masked actions keep its promises?
+"""`check_masked_env`: checks the contract of an environment with masked actions.
 
 It checks any Gymnasium environment with `Discrete` actions and masks in `info["action_mask"]`. For
 environments of this package it also checks that hidden cards stay hidden. It needs no test

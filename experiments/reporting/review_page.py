@@ -102,23 +102,23 @@ def _percent(chance: float | None) -> str:
 
 def _summary(game: Reviewed) -> str:
     end, verdicts = game.positions[-1], game.verdicts
-    told = f"{end.cards_up} of {end.rules.cards} cards up after {len(game.moves)} moves"
-    told += f" ({game.idle} more led nowhere): " if game.idle else ": "
+    text = f"{end.cards_up} of {end.rules.cards} cards up after {len(game.moves)} moves"
+    text += f" ({game.idle} more led nowhere): " if game.idle else ": "
     if end.is_won:
-        return told + "won."
-    told += "lost. " if end.is_over else "not won. "
+        return text + "won."
+    text += "lost. " if end.is_over else "not won. "
     if verdicts.statuses[0] == LOST:
-        return told + "Nobody could have won this deal."
+        return text + "Nobody could have won this deal."
     if verdicts.losing_move is not None:
         at = verdicts.losing_move
         left = game.positions[at].stock_size
-        return told + (
+        return text + (
             f"The true deal could be won until move {at + 1}, with {left} cards in the stock."
         )
     last = verdicts.last_won
     if last is None:
-        return told + "It is unknown whether this deal could be won."
-    return told + f"The true deal could be won at least until after move {last}."
+        return text + "It is unknown whether this deal could be won."
+    return text + f"The true deal could be won at least until after move {last}."
 
 
 def _caption(game: Reviewed) -> str:
@@ -195,7 +195,7 @@ def _luck(luck: GameLuck | None) -> str:
     """The luck of the game, and the cards that made most of it."""
     if luck is None:
         return ""
-    told = (
+    text = (
         f"<p>Luck of this game: {luck.total:+.2f} wins, {luck.opening:+.2f} of them by the "
         "opening. A card's luck is the chance of winning after it, less the mean over all cards "
         "that could have come.</p>"
@@ -207,8 +207,8 @@ def _luck(luck: GameLuck | None) -> str:
             f'<button data-go="{at}">Move {at}</button></li>'
             for at, card, value in cards
         )
-        told += f"<p>{title}:</p><ul>{items}</ul>" if cards else ""
-    return f"<h2>Luck of the cards</h2>{told}"
+        text += f"<p>{title}:</p><ul>{items}</ul>" if cards else ""
+    return f"<h2>Luck of the cards</h2>{text}"
 
 
 def _moment(game: Reviewed, words: list[str]) -> str:
@@ -217,8 +217,8 @@ def _moment(game: Reviewed, words: list[str]) -> str:
     if at is None:
         return ""
     position = game.positions[at]
-    told = {move.text: move_words(position, move) for move in position.legal_moves()}
-    alive = [told[text] for text, status in game.alternatives.items() if status == WON]
+    named = {move.text: move_words(position, move) for move in position.legal_moves()}
+    alive = [named[text] for text, status in game.alternatives.items() if status == WON]
     played = (
         f"<p>Move {at + 1}, {escape(words[at])}, lost the game. "
         f'<button data-go="{at}">Before it</button> '
@@ -230,7 +230,7 @@ def _moment(game: Reviewed, words: list[str]) -> str:
     else:
         played += "<p>The solver knows no move that would not have lost it.</p>"
     others = "".join(
-        f"<li>{escape(name)}: {escape(told[text])} "
+        f"<li>{escape(name)}: {escape(named[text])} "
         f"({_verdict(game.alternatives.get(text, 'unknown'))})</li>"
         for name, text in game.others.items()
     )

@@ -11,7 +11,7 @@ from four_seasons_env.rules import ALIASES, RULES
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print each rule set with its environment id and where it comes from."""
+    """Print each rule set with its environment id and its source."""
     parser = argparse.ArgumentParser("four-seasons rules", description=__doc__)
     parser.parse_args(arguments)
     ids = {rules: env_id for env_id, rules in ENVS.items()}

@@ -1,4 +1,4 @@
-"""What agents and the solver say of a position, as far as their extras are installed."""
+"""Judgements of agents and the solver about a position; they need their extras."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIRST, _LAST = "planner", "random"
 
 @functools.cache
 def advisers(rules: Rules) -> tuple[str, ...]:
-    """The agents that can play a rule set here, the planner first."""
+    """The agents that can play a rule set with the installed extras, the planner first."""
     able = []
     for name in AGENTS:
         try:
@@ -44,7 +44,7 @@ def _adviser(name: str, rules: Rules) -> Agent:
 
 @functools.lru_cache(maxsize=8)
 def _judge(rules: Rules) -> Judge | None:
-    """The planner's judgement of positions, or None where there is none for a rule set."""
+    """The planner's judgement of positions, or None if it has no weights for a rule set."""
     try:
         from four_seasons_env.agents.judge import Judge, can_judge
     except ImportError:  # the extra "agents" is missing
@@ -53,7 +53,7 @@ def _judge(rules: Rules) -> Judge | None:
 
 
 def can_judge(rules: Rules) -> bool:
-    """Whether there are chances of winning for a rule set."""
+    """Whether chances of winning can be computed for a rule set."""
     return _judge(rules) is not None
 
 
@@ -88,39 +88,39 @@ def values(game: Game) -> dict[str, float]:
 
 
 def chance(game: Game) -> float | None:
-    """The chance of winning, 0 to 1, as the planner judges it; None where it cannot."""
+    """The planner's estimate of the chance of winning, 0 to 1; None if it has no weights."""
     judge = _judge(game.rules)
     return None if judge is None else judge.chance(game)
 
 
 @dataclass(frozen=True)
 class GameLuck:
-    """How lucky a game was, in wins: how much its cards have changed the planner's chances."""
+    """The luck of a game in wins: how much its cards have changed the planner's estimate."""
 
     opening: float
     """Of the opening."""
     cards: tuple[tuple[int, str, float], ...]
-    """Of each turned card: the move that turned it, counted from 1, the card and its luck."""
+    """For each turned card: the number of the move that turned it, from 1; the card; its luck."""
 
     @property
     def total(self) -> float:
-        """Of the opening and all cards."""
+        """Luck of the opening and of all cards."""
         return self.opening + sum(luck for _, _, luck in self.cards)
 
     def luckiest(self, count: int = 3) -> list[tuple[int, str, float]]:
-        """The cards with the most luck, the luckiest first; of those with any."""
+        """The cards with the most good luck, the luckiest first."""
         best = sorted(self.cards, key=lambda each: -each[2])[:count]
         return [each for each in best if each[2] > 0]
 
     def unluckiest(self, count: int = 3) -> list[tuple[int, str, float]]:
-        """The cards with the least luck, the unluckiest first; of those with bad luck."""
+        """The cards with the most bad luck, the unluckiest first."""
         worst = sorted(self.cards, key=lambda each: each[2])[:count]
         return [each for each in worst if each[2] < 0]
 
 
 @functools.lru_cache(maxsize=8)
 def _meter(rules: Rules) -> LuckMeter | None:
-    """What measures luck, or None where nothing can for a rule set."""
+    """The meter of luck, or None if a rule set has none."""
     try:
         from four_seasons_env.agents.luck import LuckMeter
     except ImportError:  # the extra "agents" is missing
@@ -129,7 +129,7 @@ def _meter(rules: Rules) -> LuckMeter | None:
 
 
 def luck(start: Game, moves: Sequence[Move]) -> GameLuck | None:
-    """The luck of a game, as the planner judges it; None where it cannot.
+    """The luck of a game by the planner's estimates; None if it has no weights.
 
     Args:
         start: the opening.

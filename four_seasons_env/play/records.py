@@ -49,7 +49,7 @@ _KINDS = {
 """The fields, and the type of each."""
 
 _LONGEST = 1 << 20
-"""Bytes of a line, at most: of a file without line breaks no more than this is read."""
+"""The most bytes of a line; longer lines are rejected without being read."""
 
 
 class RecordError(ValueError):

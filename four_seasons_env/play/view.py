@@ -1,4 +1,4 @@
-"""The view of a session that the page gets; it never holds a card that has not been dealt."""
+"""The view of a session that the page receives; it contains no card that has not been dealt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One card as SVG, face up or face down, at the top left corner of its own."""
+"""One card as SVG, face up or face down; its top left corner is the origin."""
 
 from __future__ import annotations
 

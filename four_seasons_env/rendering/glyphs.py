@@ -1,4 +1,4 @@
-"""Suits, ranks and numbers as SVG paths, so that no program needs a font.
+"""Suits, ranks and numbers as SVG paths, which need no font.
 
 A suit fills a square of 20 units around (0, 0). Ranks and digits are strokes, 20 units high, from
 (0, 0) to the right.
@@ -45,7 +45,7 @@ def number(value: float) -> str:
 
 
 def text_width(text: str) -> float:
-    """How wide ranks or digits are, 20 units high; "T" is a ten."""
+    """The width of ranks or digits of a height of 20 units; "T" is a ten."""
     widths = [_STROKES[letter][0] for letter in text.replace("T", "10")]
     return sum(widths) + _BETWEEN * (len(widths) - 1)
 

@@ -1,9 +1,8 @@
 """A position drawn as SVG: the one drawing from which pictures, windows and pages come.
 
-All shapes are paths of our own with their own colours, solid and without a font, so any
-viewer shows the same. Classes and ``data-`` attributes let a page restyle the drawing and move its
-cards: ``g.card`` has ``data-card`` ("6H") and ``data-at``, a place as moves call it ("T0", "W",
-"F:H", "stock").
+All shapes are paths with solid colours, without a font, so every viewer shows the same. Classes and
+``data-`` attributes let a page restyle the drawing and move its cards: ``g.card`` has ``data-card``
+("6H") and ``data-at``, a place as moves call it ("T0", "W", "F:H", "stock").
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Window:
 
     Args:
         title: in the window's bar.
-        fps: pictures a second at most: `show` waits.
+        fps: the most pictures per second; `show` waits.
     """
 
     def __init__(self, title: str, fps: int) -> None:
