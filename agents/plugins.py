@@ -8,7 +8,10 @@ its pyproject.toml, and they are known wherever it is installed:
 
 The class, or function, is called with the options of the agent's name, and with the rule set if it
 has an argument `rules`. What it makes has `act` (`four_seasons_env.agents.registry.Agent`); `mask`
-is "legal" where it does not say, and `kind`, for tables, "-".
+is "legal" where it does not say, and `kind`, for tables, "-". An attribute `plays` of the class
+says how it plays: `("deterministic",)` if it does not say; `("stochastic",)` for one that draws its
+moves at random; with both, it is also called with `deterministic`, a bool. `files` names the files
+that it reads, such as weights.
 """
 
 from __future__ import annotations
@@ -17,7 +20,10 @@ import importlib
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -27,6 +33,10 @@ from four_seasons_env.rules import Rules, nearest
 GROUP = "four_seasons_env.agents"
 """The group of entry points."""
 
+PLAYS = ("deterministic", "stochastic")
+"""How agents can play."""
+
+_PACKAGE = f"{Path(__file__).parents[1]}/"
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -48,22 +58,35 @@ def load(place: str) -> Callable[..., Any]:
     """Import what makes an agent.
 
     Raises:
-        ValueError: if there is no such module, or nothing in it of this name that can be called.
+        ValueError: if there is no such module, nothing in it of this name that can be called, or it
+            plays in a way that there is not.
+        RuntimeError: for an error in the module, with its traceback as a note.
     """
     module, _, name = place.partition(":")
     try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # something that the module needs
-        raise ValueError(f"no module {error.name!r} for agent {place!r}") from None
+        with _blamed(place):
+            found = importlib.import_module(module)
+    except RuntimeError as error:
+        cause = error.__cause__
+        if isinstance(cause, ModuleNotFoundError) and f"{module}.".startswith(f"{cause.name}."):
+            raise ValueError(f"no module {cause.name!r} for agent {place!r}") from None
+        raise  # such as for something that the module needs
     make = getattr(found, name, None)
     if make is None:
         raise ValueError(f"module {module!r} has no {name!r}: {nearest(name, _callables(found))}")
     if not callable(make):
         raise ValueError(f"agent {place!r} is a {type(make).__name__}, not a class or function")
+    for play in plays(make):
+        if play not in PLAYS:
+            raise ValueError(f"agent {place!r} plays {play!r}: {nearest(str(play), PLAYS)}")
     loaded: Callable[..., Any] = make
     return loaded
+
+
+def plays(maker: Any) -> tuple[str, ...]:
+    """How the agents that something makes can play."""
+    found = getattr(maker, "plays", PLAYS[:1])
+    return (found,) if isinstance(found, str) else tuple(found)
 
 
 def _callables(module: Any) -> list[str]:
@@ -75,12 +98,19 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
 
     Raises:
         ValueError: if it has no `act`, or takes masks that there are not.
+        RuntimeError: for an error in making it, with its traceback as a note.
     """
     maker = load(place)
     from four_seasons_env.episodes.settings import MASKS  # compiled code, which takes time to load
 
     own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
-    agent = maker(**own, **options)
+    if inspect.isfunction(maker) and {"observations", "masks"} & set(_needed(maker)):
+        raise ValueError(
+            f"agent {place!r} is a function of observations: say for which environment, with "
+            '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/agents.md'
+        )
+    with _blamed(place):
+        agent = maker(**own, **options)
     if not callable(getattr(agent, "act", None)):
         raise ValueError(
             f"agent {place!r} has no act(games, masks, rng): see agents.registry.Agent"
@@ -92,10 +122,55 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     return agent
 
 
+def _needed(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that a call must give."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.default is each.empty]
+
+
+@contextmanager
+def _blamed(place: str) -> Iterator[None]:
+    """Turn an error of an agent's own code into one line, with its traceback as a note.
+
+    Raises:
+        RuntimeError: whose cause is the error.
+    """
+    try:
+        yield
+    except Exception as error:
+        if place.startswith("four_seasons_env."):
+            raise  # `make_agent` names the extra that is missing
+        told = RuntimeError(f"agent {place!r} failed: {type(error).__name__}: {error}")
+        told.add_note(own_traceback(error))
+        raise told from error
+
+
+def own_traceback(error: BaseException) -> str:
+    """The traceback of an error, from the first call of code that is not this package's.
+
+    Where all of it is this package's, it is whole; a syntax error says by itself where it is.
+    """
+    inner = error.__traceback__
+    while inner and _is_ours(inner.tb_frame.f_code.co_filename):
+        inner = inner.tb_next
+    shown = inner or (None if isinstance(error, SyntaxError) else error.__traceback__)
+    return "".join(traceback.format_exception(type(error), error, shown)).rstrip()
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a file is of this package, or of the import system."""
+    return file.startswith((_PACKAGE, "<frozen importlib")) or file == importlib.__file__
+
+
 def source(place: str) -> bytes:
-    """The file that defines what makes an agent: a change of it makes another player.
+    """The file that defines what makes an agent, and those in its `files`.
+
+    A change of these makes another player.
 
     Raises:
         ValueError: see `load`.
+        FileNotFoundError: if there is no such file.
     """
-    return Path(inspect.getfile(inspect.unwrap(load(place)))).read_bytes()
+    maker = load(place)
+    paths = (str(sys.modules[maker.__module__].__file__), *getattr(maker, "files", ()))
+    return b"".join(Path(path).read_bytes() for path in paths)

@@ -1,57 +1,198 @@
-"""`PolicyAgent`: a policy of any library as an agent."""
+"""`policy`: make an agent of a function from observations and masks to actions.
+
+A module with a network that was trained in one of the environments:
+
+    model = MaskablePPO.load("four-seasons-ppo")
+
+    @policy("FourSeasonsNextDeal-v0", plays=("stochastic",))
+    def my_policy(observations, masks, rng):
+        return model.predict(observations, action_masks=masks)[0]
+
+`four-seasons compare --agents mine=my_module:my_policy` plays it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
+from four_seasons_env.agents.search.plans import UNPLANNED, Plans
+from four_seasons_env.arguments import check_choice
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
+from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
+from four_seasons_env.rules import Rules
+from four_seasons_env.vector import FourSeasonsVectorEnv
+
+NEXT_DEAL = "FourSeasonsNextDeal-v0"
+ENVIRONMENTS = ("FourSeasons-v0", NEXT_DEAL)
+
+_AT_A_TIME = 256
+"""Games in one call of the function."""
+
+
+def policy(
+    env: str, *, plays: tuple[str, ...], files: tuple[str, ...] = (), **arguments: Any
+) -> Callable[[Callable[..., Any]], Policy]:
+    """Make an agent of a function `f(observations, masks, rng)` that returns actions.
+
+    The function gets what the vector environment of the same arguments returns in n positions, n
+    at most 256: observations (an array, or the dictionary of the next-deal environment), masks
+    (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). Under
+    the guard against repeats (`four_seasons_env.experiments.matches.repeats`) masks have fewer
+    moves than the rules allow.
+
+    Args:
+        env: the environment of the policy, "FourSeasons-v0" or "FourSeasonsNextDeal-v0".
+        plays: how the function plays: ("deterministic",) if equal observations always give equal
+            actions, ("stochastic",) if it draws actions at random. With both, it is also called
+            with `deterministic`, a bool.
+        files: that the policy reads, such as its weights: changed files are another player.
+        **arguments: of the environment, such as `observation` or `candidates`, but not `rules`.
+
+    Raises:
+        ValueError: for an unknown environment.
+    """
+    check_choice("env", env, ENVIRONMENTS)
+    return lambda function: Policy(function, env, tuple(plays), files, arguments)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A function with its environment; called with the rule set, it makes the agent."""
+
+    function: Callable[..., Any]
+    env: str
+    plays: tuple[str, ...]
+    files: tuple[str, ...]
+    arguments: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__module__", self.function.__module__)
+
+    def __call__(self, rules: Rules, deterministic: bool | None = None) -> PolicyAgent:
+        """The agent; ``deterministic`` is passed on to the function, unless it is None."""
+        kind = NextDealPolicyAgent if self.env == NEXT_DEAL else PolicyAgent
+        return kind(rules, self.function, self.arguments, deterministic)
 
 
 class PolicyAgent:
-    """Plays what a function says for observations and masks.
+    """Plays the moves that a function returns.
 
     Args:
         rules: the rule set to play.
-        policy: called with observations, float32 of shape (n, L), and masks, int8 of shape (n, A);
-            returns legal actions, integers of shape (n,).
-        observation: the kind on which the policy was trained, "tops" or "cards".
-        mask: the masks that it takes, "legal" or "distinct".
+        function: see `policy`.
+        arguments: of the environment.
+        deterministic: passed to the function, unless it is None.
 
     Raises:
-        ValueError: for an unknown observation.
+        ValueError: for an argument that is out of range.
+        TypeError: for an unknown argument.
     """
 
     kind = "learned"
+    _env: Any = FourSeasonsVectorEnv
 
     def __init__(
         self,
         rules: Rules,
-        policy: Callable[[NDArray[np.float32], NDArray[np.int8]], Any],
-        observation: str = "tops",
-        mask: str = "legal",
+        function: Callable[..., Any],
+        arguments: dict[str, Any],
+        deterministic: bool | None = None,
     ) -> None:
-        if observation not in OBSERVATIONS:
-            raise ValueError(
-                f"unknown observation {observation!r}: {nearest(observation, OBSERVATIONS)}"
-            )
-        self.mask = mask
-        self.observation = observation
-        self._policy = policy
-        self._rule = compile_rules(rules)
-        self._kind = OBSERVATIONS.index(observation)
-        self._length = observation_length(rules, observation)
+        self._function = function
+        self._options = {} if deterministic is None else {"deterministic": deterministic}
+        self._batch = self._env(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
+        self.mask = getattr(self._batch.settings, "mask", "distinct")
+        self.observation = self._batch.settings.observation
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """The policy's actions; a policy draws its own random numbers, ``rng`` is not used."""
-        del rng
-        observations = np.empty((len(games), self._length), np.float32)
-        encode_all(games, self._rule, self._kind, observations)
-        return np.asarray(self._policy(observations, masks), np.int64)
+        """The function's moves."""
+        moves = np.zeros(len(games), np.int64)
+        for first in range(0, len(games), _AT_A_TIME):
+            part = slice(first, first + _AT_A_TIME)
+            self._batch.consider(games[part])
+            observations = self._batch.observations[: len(games[part])].copy()
+            moves[part] = self._choose(observations, masks[part], rng)
+        return moves
+
+    def _choose(
+        self, observations: Any, masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The function's actions.
+
+        Raises:
+            ValueError: if they are not one integer for each position.
+        """
+        actions = np.asarray(self._function(observations, masks, rng, **self._options))
+        if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"the policy must return integers of shape ({len(masks)},), not {actions.dtype} "
+                f"of shape {actions.shape}"
+            )
+        return actions.astype(np.int64)
+
+
+class NextDealPolicyAgent(PolicyAgent):
+    """Plays the moves that lead to the positions that a function chooses.
+
+    It plays as in the environment of the same arguments, endings included. A game whose ending is
+    not won there is played on by the heuristic.
+    """
+
+    kind = "learned + search"
+    _env = FourSeasonsNextDealVectorEnv
+
+    def __init__(
+        self,
+        rules: Rules,
+        function: Callable[..., Any],
+        arguments: dict[str, Any],
+        deterministic: bool | None = None,
+    ) -> None:
+        super().__init__(rules, function, arguments, deterministic)
+        self.observation = f"{self.observation} of candidates"
+        self._searches = self._batch.settings.endings == "search"
+        self._rule = compile_rules(rules)[0]
+        self._heuristic = HeuristicAgent(rules)
+        self._plans = Plans(rules, 0)
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The next move towards the position chosen in each game."""
+        self._plans.tidy()
+        moves = self._plans.moves_for(games)
+        undecided = np.flatnonzero(moves == UNPLANNED)
+        for first in range(0, len(undecided), _AT_A_TIME):
+            self._decide(games[undecided[first : first + _AT_A_TIME]], rng)
+        moves[undecided] = self._plans.moves_for(games[undecided])
+        rest = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
+        if rest.any():
+            moves[rest] = self._heuristic.act(games[rest], masks[rest], rng)
+        return moves
+
+    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        batch = self._batch
+        batch.consider(games)
+        masks = batch.masks[: len(games)]
+        asked = masks.any(axis=1)
+        actions = np.zeros(len(games), np.int64)
+        if asked.any():
+            own = masks[asked]
+            seen = {"observation": batch.observations[: len(games)][asked], "action_mask": own}
+            actions[asked] = self._choose(seen, own.copy(), rng)
+        for i, game in enumerate(games):
+            moves: list[int] = []
+            if asked[i]:
+                moves = [move.number for move in batch.moves_of(i, int(actions[i]))]
+            elif self._searches and nothing_hidden(game, self._rule):
+                moves = batch.played_by(i)
+            self._plans.follow(game, moves)

@@ -38,7 +38,7 @@ class Agent(Protocol):
         ...
 
 
-BOTH = ("deterministic", "stochastic")
+BOTH = plugins.PLAYS
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,8 @@ def _plugin(name: str) -> Entry:
         lacks = f", and no module {word!r}" if colon else ""
         known = nearest(word, [*AGENTS, *plugins.places()])
         raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
-    return Entry(place, "from another package", kind="-")
+    plays = plugins.plays(plugins.load(place))
+    return Entry(place, "from another package", kind="-", plays=plays)
 
 
 def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:

@@ -6,6 +6,7 @@ import difflib
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 USAGE_ERROR, INTERRUPTED = 2, 130
@@ -88,6 +89,7 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
         ImportError: naming the extra, if one is missing.
     """
     try:
+        sys.path.append(str(Path.cwd()))  # for agents in the user's folder, as with `python -m`
         module = importlib.import_module(f"four_seasons_env.{command.module}")
         module.main(arguments)
     except ModuleNotFoundError as error:

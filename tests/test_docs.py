@@ -29,7 +29,7 @@ PAGES = sorted(
     if EXAMPLE.search(path.read_text())
 )
 SHORTER = {
-    'PolicyAgent\n\nmodel = MaskablePPO.load("four-seasons-ppo")': "PolicyAgent\n\nmodel = None",
+    'model = MaskablePPO.load("four-seasons-ppo")': "model = None",
     "n_steps=32,": "n_steps=2,",
     "model.learn(500_000)": "model.learn(512)",
     "seconds=10": "seconds=0.1",

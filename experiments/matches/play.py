@@ -91,7 +91,8 @@ def play_deals(
         A row per deal: deal, won, cards_up, moves, seconds (the agent's share of its time).
 
     Raises:
-        RuntimeError: if the agent plays an illegal move.
+        RuntimeError: if the agent plays a move that is illegal, or leads back where that is
+            forbidden.
     """
     rule = kernel.compile_rules(rules)
     numbers = np.asarray(deals, np.int64)
@@ -118,12 +119,13 @@ def play_deals(
         shown["deal"] = -1
         _hide_unseen_all(shown, rule)
         kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
+        by_rules = legal.copy()
         if guard is not None:
             guard.forbid(shown, alive, legal)
         started = time.perf_counter()
         actions = np.asarray(agent.act(shown, legal.copy(), rng), np.int64)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
-        _check(agent, actions, legal, rules)
+        _check(agent, actions, legal, by_rules, rules)
         if guard is not None:
             guard.played(alive, actions)
         if watch is not None:
@@ -157,21 +159,40 @@ def _hide_unseen_all(games: NDArray[Any], rules: NDArray[Any]) -> None:
         hide_unseen(games[i], rules[0])
 
 
-def _check(agent: Agent, actions: NDArray[np.int64], masks: NDArray[Any], rules: Rules) -> None:
-    """Reject moves that are not legal.
+def _check(
+    agent: Agent,
+    actions: NDArray[np.int64],
+    masks: NDArray[np.int8],
+    by_rules: NDArray[np.int8],
+    rules: Rules,
+) -> None:
+    """Reject moves that the agent may not play.
+
+    Args:
+        agent: chose them.
+        actions: the moves' numbers.
+        masks: int8 of shape (n, A), 1 where a move may be played.
+        by_rules: likewise, 1 where the rules allow it.
+        rules: the rule set.
 
     Raises:
-        RuntimeError: naming the agent and the move.
+        RuntimeError: naming the agent, the move and the reason.
     """
+    name = type(agent).__name__
     if actions.shape != (len(masks),):
         raise RuntimeError(
-            f"{type(agent).__name__} answered {len(masks)} games with moves of shape "
-            f"{actions.shape}"
+            f"{name} answered {len(masks)} games with moves of shape {actions.shape}"
         )
-    legal = (actions >= 0) & (actions < masks.shape[1])
-    legal[legal] = masks[np.flatnonzero(legal), actions[legal]] == 1
-    if not legal.all():
-        action = int(actions[~legal][0])
-        moves = all_moves(rules)
-        text = moves[action] if 0 <= action < len(moves) else action
-        raise RuntimeError(f"{type(agent).__name__} played {text}, which is not legal there")
+    allowed = (actions >= 0) & (actions < masks.shape[1])
+    allowed[allowed] = masks[np.flatnonzero(allowed), actions[allowed]] == 1
+    if allowed.all():
+        return
+    game = int(np.flatnonzero(~allowed)[0])
+    action, moves = int(actions[game]), all_moves(rules)
+    text = moves[action].text if 0 <= action < len(moves) else str(action)
+    if text != str(action) and by_rules[game, action]:
+        raise RuntimeError(
+            f"{name}: {text} is legal but returns to an earlier position, which deterministic "
+            'agents may not do; choose by the masks, or declare plays = ("stochastic",)'
+        )
+    raise RuntimeError(f"{name} played {text}, which is not legal there")

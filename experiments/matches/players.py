@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 import glob
 import hashlib
+import random
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from four_seasons_env.agents import plugins
 from four_seasons_env.agents.bundled import bundled_weights
@@ -69,7 +73,9 @@ class Player:
     ) -> tuple[pd.DataFrame, list[Record]]:
         """Play deals fairly.
 
-        Deterministic players get the guard of `four_seasons_env.experiments.matches.repeats`.
+        Deterministic players get the guard of `four_seasons_env.experiments.matches.repeats`. The
+        global generators of Python, NumPy and torch are seeded, because libraries draw from them:
+        the same seed and deals give the same games.
 
         Args:
             rules: the rule set.
@@ -84,6 +90,7 @@ class Player:
 
         _warm_up(self, rules)
         guarded = self.play == "deterministic"
+        _seed_libraries([seed, int(deals[0]), 1])
         return play_recorded(self.make(rules), self.agent, rules, deals, seed, guarded)
 
     def deals_in(self, block: range | tuple[int, ...]) -> range | tuple[int, ...]:
@@ -116,6 +123,15 @@ def _warm_up(player: Player, rules: Rules) -> None:
 
     guarded = player.play == "deterministic"
     play_deals(player.make(rules), rules, [TRAIN_FROM], forbid_repeats=guarded)
+
+
+def _seed_libraries(seed: list[int]) -> None:
+    """Seed the generators that libraries share, if the agent has imported them."""
+    drawn = np.random.PCG64(seed).random_raw(3)
+    random.seed(int(drawn[0]))
+    np.random.seed(int(drawn[1]) % 2**32)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(int(drawn[2]) % 2**63)
 
 
 def find_players(

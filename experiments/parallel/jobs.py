@@ -6,11 +6,11 @@ restart skips it on any backend.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from four_seasons_env.agents.plugins import own_traceback
 from four_seasons_env.experiments.command_line import one_line
 from four_seasons_env.experiments.parallel.workers import Workers
 
@@ -62,5 +62,5 @@ def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None
         function(task)
     except Exception as error:
         reason = f"{type(error).__name__}: {one_line(error)}"
-        return Failure(name, reason, traceback.format_exc())
+        return Failure(name, reason, own_traceback(error))
     return None

@@ -60,7 +60,8 @@ class RunningGames(abc.ABC):
     """
 
     _compiled: Any
-    """The module with `reset_all`, `reset_to`, `step_all`, `deal_ended` and `derive_all`."""
+    """The module with `reset_all`, `reset_to`, `step_all`, `deal_ended`, `derive_all` and
+    `consider_all`."""
     observation_space: gym.Space[Any]
     action_space: gym.spaces.Discrete
     _settings: Any
@@ -306,6 +307,19 @@ class RunningGames(abc.ABC):
         """Write the observation of each game into an array of the shape of ``observations``."""
         if out is not self.observations:
             out[...] = self.observations
+
+    def consider(self, games: NDArray[Any]) -> None:
+        """Write masks and observations of any positions into the first rows, for agents.
+
+        In the next-deal environment, a position in which nothing is hidden has no candidates where
+        endings are searched; then `NextDealBatch.played_by` returns the ending.
+
+        Args:
+            games: GAME array of shape (n,), n at most the number of games here.
+        """
+        self.games[: len(games)] = games
+        self._compiled.consider_all(self._whole, len(games))
+        self.observe(self.observations)
 
     def new_finals(self) -> stepping.Finals:
         """Arrays of zeros for the results of ended episodes.

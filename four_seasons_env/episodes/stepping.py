@@ -178,9 +178,15 @@ def reset_to(bundle, chosen):
 @jit
 def derive_all(bundle):
     """Write everything that follows from the positions; steps, scores and rewards stay."""
+    consider_all(bundle, len(bundle.buffers.games))
+
+
+@jit
+def consider_all(bundle, count):
+    """Likewise, for the first games only, which may be at any position."""
     buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
-    for i in range(len(buffers.games)):
+    for i in range(count):
         g, episode = buffers.games[i], buffers.episodes[i]
         derive_episode(g, rule, episode)
         episode.over = not legal(g, rule, settings.distinct, buffers.words[i])

@@ -84,18 +84,6 @@ class NextDealBatch(RunningGames):
         super()._derive()
         self.played[:] = played
 
-    def consider(self, games: NDArray[Any]) -> None:
-        """Write the candidates of any positions into the first rows, for agents.
-
-        A position in which nothing is hidden has no candidates where endings are searched; then
-        `played_by` returns the ending.
-
-        Args:
-            games: GAME array of shape (n,), n at most the number of games here.
-        """
-        self.games[: len(games)] = games
-        stepping.consider_all(self._whole, len(games))
-
     def candidates_like(
         self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.policy_agent import PolicyAgent
 from four_seasons_env.agents.registry import split_name
-from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players
@@ -131,25 +128,3 @@ def test_a_name_with_a_place_is_taken_apart(plugin: str) -> None:
         False,
         {"depth": "2"},
     )
-
-
-@pytest.mark.parametrize("observation", ["tops", "cards"])
-def test_a_policy_of_any_library_sees_what_the_environment_shows(observation: str) -> None:
-    rules = RULES["four-seasons"]
-    env = FourSeasonsEnv(observation=observation, mask="distinct")
-    shown, info = env.reset(options={"deal": 10_000})
-    seen = []
-
-    def policy(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        seen.append((observations, masks))
-        return masks.argmax(axis=1)
-
-    agent = PolicyAgent(rules, policy, observation, "distinct")
-    game = env.game.record.copy()
-    actions = agent.act(game, info["action_mask"][None], np.random.default_rng(0))
-    ((observations, masks),) = seen
-    np.testing.assert_array_equal(observations, shown[None])
-    assert actions.dtype == np.int64
-    assert masks.shape == (1, len(all_moves(rules)))
-    with pytest.raises(ValueError, match="unknown observation 'top'"):
-        PolicyAgent(rules, policy, "top")

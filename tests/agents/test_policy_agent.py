@@ -1,0 +1,234 @@
+"""Policies of any library as agents: they see and play what they would in their environment."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pandas as pd
+import pytest
+
+from four_seasons_env.agents import make_agent, policy
+from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.rules import RULES
+from tests.helpers import ROOT
+
+CODE = '''
+import random
+import numpy as np
+from four_seasons_env.agents import policy
+
+def any_of(masks, numbers):
+    return np.where(masks, numbers, -1).argmax(axis=1)
+
+@policy("FourSeasons-v0", plays=("stochastic",), mask="distinct")
+def drawn_by_torch(observations, masks, rng):
+    import torch
+    return any_of(masks, torch.rand(masks.shape).numpy())
+
+@policy("FourSeasonsNextDeal-v0", plays=("stochastic",), candidates=8)
+def drawn_by_rng(observations, masks, rng):
+    assert observations["observation"].shape[:2] == masks.shape
+    return any_of(masks, rng.random(masks.shape))
+
+@policy("FourSeasonsNextDeal-v0", plays=("deterministic", "stochastic"), candidates=8)
+def both(observations, masks, rng, deterministic):
+    return masks.argmax(axis=1) if deterministic else any_of(masks, rng.random(masks.shape))
+
+class Drawn:
+    plays = "stochastic"
+
+    def act(self, games, masks, rng):
+        return any_of(masks, np.array([[random.random() for _ in row] for row in masks]))
+
+def plain(observations, masks, rng):
+    return masks.argmax(axis=1)
+
+class First:
+    def act(self, games, masks, rng):
+        return self.first(games)
+
+    def first(self, games):
+        return {}["nobody"]
+
+class Shuttle:
+    """Moves a card to and fro as soon as it can, whatever the mask says."""
+
+    def __init__(self, rules):
+        from four_seasons_env.engine import kernel
+
+        self.rules, self.rule = rules, kernel.compile_rules(rules)
+
+    def act(self, games, masks, rng):
+        from four_seasons_env.engine import kernel
+
+        words, legal = kernel.new_masks(len(games), self.rules)
+        kernel.legal_all(games, self.rule, False, words, np.zeros(len(games), bool))
+        return legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)
+
+class Broken:
+    def __init__(self):
+        self.table = {}["empty"]
+
+class Odd:
+    plays = ("stochastc",)
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a module with players."""
+    name = f"players_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(CODE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+def compared(out: Path, *names: str) -> pd.DataFrame:
+    run = Compare(out, list(names), deals="10000-10004", workers=Workers(n_jobs=1))
+    return play_all(run)
+
+
+def by_sum(observations: Any, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An action that follows from what is seen alone."""
+    seen = observations["observation"] if isinstance(observations, dict) else observations
+    sums = np.array([int(np.rint(1000 * each.sum(dtype=np.float64))) for each in seen])
+    numbers = (sums[:, None] * 7 + np.arange(masks.shape[1]) * 5) % 11
+    return np.where(masks, numbers, -1).argmax(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "arguments"),
+    [
+        ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "dtype": "uint8"}),
+        ("FourSeasons-v0", {}),
+        ("FourSeasonsNextDeal-v0", {"candidates": 8, "expansions": 20}),
+        ("FourSeasonsNextDeal-v0", {"endings": "policy", "observation": "tops"}),
+    ],
+)
+@pytest.mark.parametrize("name", ["four-seasons", "czarina", "florentine"])
+def test_a_policy_plays_as_in_its_environment(
+    env_id: str, arguments: dict[str, Any], name: str
+) -> None:
+    rules, deals = RULES[name], range(10_000, 10_006)
+    agent = policy(env_id, plays=("stochastic",), **arguments)(by_sum)(rules)  # type: ignore[operator]
+    played = play_deals(agent, rules, deals)
+    env = gym.make(env_id, rules=rules, **arguments)
+    for deal, row in zip(deals, played.itertuples(), strict=True):
+        observation, info = env.reset(options={"deal": deal})
+        done = not info["action_mask"].any()
+        while not done:
+            seen = observation
+            if not isinstance(seen, dict):
+                seen = {"observation": seen}
+            seen = {"observation": seen["observation"][None]}
+            action = by_sum(seen, info["action_mask"][None], np.random.default_rng(0))[0]
+            observation, _, terminated, truncated, info = env.step(int(action))
+            done = terminated or truncated
+        assert info["won"] == row.won
+        if env.unwrapped.game.is_over:  # else the heuristic plays on where the environment ends
+            assert env.unwrapped.game.moves_played == row.moves
+            assert info["cards_up"] == row.cards_up
+
+
+@pytest.mark.parametrize("player", ["drawn_by_torch", "drawn_by_rng", "Drawn"])
+def test_the_same_command_gives_the_same_games(module: str, player: str, tmp_path: Path) -> None:
+    if "torch" in player:
+        pytest.importorskip("torch")
+    first, second = (compared(tmp_path / each, f"mine={module}:{player}") for each in "ab")
+    pd.testing.assert_frame_equal(first.drop(columns="seconds"), second.drop(columns="seconds"))
+    assert set(first["play"]) == {"stochastic"}
+    assert first["cards_up"].nunique() > 1
+
+
+def test_changed_weights_are_another_player(module: str, tmp_path: Path) -> None:
+    path, code = tmp_path / "weights", tmp_path / f"{module}.py"
+    code.write_text(CODE.replace('plays = "stochastic"', f"files = [{str(path)!r}]"))
+    path.write_text("1")
+    (before,) = find_players([f"{module}:Drawn"], "four-seasons")
+    path.write_text("2")
+    (after,) = find_players([f"{module}:Drawn"], "four-seasons")
+    assert before.digest != after.digest
+
+
+def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
+    results = compared(tmp_path / "out", f"mine={module}:both").set_index("play")
+    assert set(results.index) == {"deterministic", "stochastic"}
+    ways = [results.loc[play, "moves"].tolist() for play in ("deterministic", "stochastic")]
+    assert ways[0] != ways[1]
+    (mine, _) = find_players([f"{module}:both"], "four-seasons")
+    assert (mine.kind, mine.observation) == ("learned + search", "features of candidates")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: policy("FourSeasonsNextDeal-v1", plays=()), "did you mean 'FourSeasonsNextDeal"),
+        (lambda: _agent(lambda *_: [[1]]), r"must return integers of shape \(1,\), not int64 of"),
+        (lambda: _agent(lambda *_: [0.5]), r"must return integers of shape \(1,\), not float64"),
+    ],
+)
+def test_a_policy_that_cannot_play_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def _agent(function: Callable[..., Any]) -> Any:
+    rules = RULES["four-seasons"]
+    agent = policy("FourSeasons-v0", plays=("stochastic",))(function)(rules)
+    return play_deals(agent, rules, [10_000])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("plain", "is a function of observations: say for which environment, with @policy"),
+        ("Odd", "plays 'stochastc': did you mean 'stochastic'"),
+        ("both@candidates=3", "has no option 'candidates'"),
+    ],
+)
+def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_agent(f"{module}:{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "own"),
+    [
+        ("First", "blocks failed", "in first\n    return {}["),
+        (
+            "Broken",
+            "Broken' failed: KeyError: 'empty'",
+            'in __init__\n    self.table = {}["empty"]',
+        ),
+        ("Shuttle", "is legal but returns to an earlier position, which deterministic", ""),
+    ],
+)
+def test_the_traceback_of_a_player_follows_the_error_once(
+    module: str, name: str, line: str, own: str, tmp_path: Path
+) -> None:
+    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from four_seasons_env.__main__ import main"
+    command = [sys.executable, "-c", f"{code}; main()"]
+    flags = ["--deals", "10000-11001", "--n-jobs", "2", "--out", "out"]
+    done = subprocess.run(
+        [*command, "compare", "--agents", f"mine={module}:{name}", *flags],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    error, _, rest = done.stderr.partition("\n")
+    assert error.startswith("error: ")
+    assert line in error
+    assert rest.count(own) == (1 if own else len(rest) + 1)
+    if own:
+        assert rest.startswith("Traceback (most recent call last):\n")
+        assert "joblib" not in rest
+        assert "four_seasons_env/" not in rest.partition("KeyError")[0]
