@@ -14,6 +14,7 @@ from four_seasons_env.registration import register_envs
 if TYPE_CHECKING:
     from four_seasons_env.env import FourSeasonsEnv
     from four_seasons_env.game import Game, IllegalMove
+    from four_seasons_env.games import Games
     from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
     from four_seasons_env.rules import RULES, Rules
     from four_seasons_env.small import SmallGame, small_games
@@ -28,6 +29,7 @@ __all__ = [
     "FourSeasonsNextDealVectorEnv",
     "FourSeasonsVectorEnv",
     "Game",
+    "Games",
     "IllegalMove",
     "Rules",
     "SmallGame",
@@ -41,6 +43,7 @@ _HOMES = {
     "FourSeasonsNextDealVectorEnv": "next_deal",
     "FourSeasonsVectorEnv": "vector",
     "Game": "game",
+    "Games": "games",
     "IllegalMove": "game",
     "RULES": "rules",
     "Rules": "rules",

@@ -90,11 +90,14 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
 
         Args:
             seed: start the sequence of training deals of this seed.
-            options: `{"deal": number}` or `{"deck": text}` to play a certain deal.
+            options: `{"deal": number}` or `{"deck": text}` to play a certain deal, or
+                `{"game": game}` to go on from the position of a `Game`. The moves that the game has
+                played count towards `max_moves`.
 
         Raises:
-            ValueError: for an unknown option, a bad deal number or an invalid deck.
-            TypeError: if the options are not a dictionary.
+            ValueError: for an unknown option, a bad deal number, an invalid deck, or a game that is
+                over or of other rules.
+            TypeError: if the options are not a dictionary, or the game is not a `Game`.
         """
         batch = self._batch
         asked = batch.read_options(options, one=True)
@@ -189,6 +192,8 @@ class FourSeasonsEnv(GameEnv):
     A shuffled deck laid out by the rules. `reset(seed=...)` starts a sequence of training deals,
     `reset(options={"deal": 17})` lays out the deal of that number, and
     `reset(options={"deck": "QH 3D ... 5D"})` a deck given as text, first dealt first.
+    `reset(options={"game": game})` starts from the position of a `Game`, such as one that
+    `env.unwrapped.game` returned before.
 
     ## Rewards
     `"foundation"` (default): cards put up in this step / cards in the deck, plus 1 on winning.

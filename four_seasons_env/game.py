@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,26 @@ from four_seasons_env.rules import Rules, get_rules
 
 class IllegalMove(ValueError):
     """A move that the rules do not allow in this position; the position stays as it was."""
+
+
+class Outcome(NamedTuple):
+    """What may happen after a move."""
+
+    card: str | None
+    """The unseen card that the move turns; None if it turns none."""
+    probability: float
+    game: Game
+    """The position after the move."""
+
+
+class Stop(NamedTuple):
+    """A position in which the next card can be turned."""
+
+    game: Game
+    moves: list[Move]
+    """That lead there."""
+    turn: Move
+    """That takes the next card from the stock, or turns the waste over."""
 
 
 class Game:
@@ -266,6 +286,95 @@ class Game:
             goes = f"the reserve's card goes to its foundation or to a space, not on T{move.target}"
             return goes if move.source == reserve else ""
         return f"a space is filled with the waste's card or the reserve's, T{reserve}"
+
+    # --- a model to plan with
+
+    @property
+    def unseen(self) -> set[str]:
+        """The cards that the player has not seen: those of the stock, before a redeal."""
+        return set() if kernel.stock_is_known(self.record[0], self._rule[0]) else set(self.stock)
+
+    def after(self, move: Move | str | int) -> Game:
+        """A copy after a move. A move that turns a card turns the next one of this game's stock.
+
+        Raises:
+            IllegalMove: see `play`.
+            ValueError: likewise.
+        """
+        game = self.copy()
+        game.play(move)
+        return game
+
+    def outcomes(self, move: Move | str | int) -> list[Outcome]:
+        """What may happen after a move, for a player who sees only public information.
+
+        A move that turns an unseen card has an outcome for each card that it may be; any other
+        move has one. No rule set has moves that turn two. The order of the cards left in an
+        outcome's stock means nothing: see `reshuffled`.
+
+        Returns:
+            `Outcome(card, probability, game)`; the probabilities sum to 1.
+
+        Raises:
+            IllegalMove: see `play`.
+            ValueError: likewise.
+        """
+        after = self.after(move)
+        unseen = sorted(self.unseen, key=CARD_TEXTS.index)
+        if not unseen or after.stock_size == self.stock_size:
+            return [Outcome(None, 1.0, after)]
+        weights = [self._weight(card, unseen) for card in unseen]
+        outcomes = []
+        for card, weight in zip(unseen, weights, strict=True):
+            game = self.copy()
+            deck, dealt = game._record["deck"][0], int(game._record["dealt"][0])
+            found = dealt + self.stock.index(card)
+            deck[dealt], deck[found] = deck[found], deck[dealt]
+            game._record["deal"] = -1
+            outcomes.append(Outcome(card, weight / sum(weights), game.after(move)))
+        return outcomes
+
+    def _weight(self, card: str, unseen: list[str]) -> float:
+        """How likely a card is to be the next, in proportion to others that are unseen."""
+        if self.rules.base_from != "one_per_suit":
+            return 1.0
+        cards = sum(each[-1] == card[-1] for each in unseen)
+        return float(kernel.suit_weight(cards)) / cards
+
+    def reshuffled(self, rng: np.random.Generator) -> Game:
+        """A copy with the unseen cards in another order, drawn as a player must expect them.
+
+        After a redeal nothing is unseen, and the order of the stock stays.
+        """
+        game = self.copy()
+        kernel.reshuffle_unseen_all(game._record, self._rule, rng.integers(0, 2**63, 1, np.uint64))
+        if self.unseen:
+            game._record["deal"] = -1
+        return game
+
+    def stops(self, expansions: int = 1000) -> list[Stop]:
+        """The positions in which the next card can be turned, with the moves that lead there.
+
+        All of these moves are reversible or play seen cards, so the choice among stops is the whole
+        decision until the next card. Positions that differ only in the order of their piles are one
+        stop. Empty if no card is left to turn: then nothing is hidden (`solver.solve`).
+
+        Args:
+            expansions: positions that the search expands, at most 6,500, the most promising first.
+                It finds all stops if there are no more positions.
+
+        Returns:
+            `Stop(game, moves, turn)`, the most promising first.
+
+        Raises:
+            ValueError: for expansions out of range.
+        """
+        from four_seasons_env.next_deal.stops import find_stops
+
+        return [
+            Stop(Game._at(record, self.rules), moves, turn)
+            for record, moves, turn in find_stops(self.record, self.rules, expansions)
+        ]
 
     # --- copies
 

@@ -150,13 +150,15 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         Args:
             seed: game i takes the seed ``seed + i``, or ``seed[i]`` of a sequence; None continues
                 with the game's training deals, or starts them at random.
-            options: `{"deal": number}`, `{"deal": [one number for each game]}` or
-                `{"deck": text}`; the episodes that follow are training deals.
+            options: `{"deal": number}`, `{"deal": [one number for each game]}`, `{"deck": text}`,
+                `{"game": game}` or `{"game": [one Game for each game]}`; the episodes that follow
+                are training deals.
                 `{"reset_mask": mask}`, a bool array of shape (n,): only these games are reset, and
                 only their `_key` in infos is True; the infos of the others are unchanged.
 
         Raises:
-            ValueError: for an unknown option, a bad seed, deal, deck or mask.
+            ValueError: for an unknown option, a bad seed, deal, deck, game or mask.
+            TypeError: if a game is not a `Game`.
             gymnasium.error.ResetNeeded: for a reset mask of a part of the games at the first reset.
         """
         batch = self._batch

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.scripted.rounds import goes_round
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
-from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
@@ -55,6 +56,20 @@ def _greedy_moves(games, rules, masks, moves):
         moves[i] = greedy_move(games[i], rules[0], masks[i])
 
 
+@jit
+def _play_out(games, rules, max_moves, words, mask):
+    """Play each game until it is over, goes round, or has had its moves."""
+    saved = np.zeros(1, games.dtype)
+    since = np.zeros(2, np.int64)
+    for i in range(len(games)):
+        g = games[i]
+        since[:] = 0
+        while g.moves < max_moves and legal(g, rules[0], True, words[0]):
+            play(g, rules[0], greedy_move(g, rules[0], mask[0]))
+            if goes_round(g, saved, since):
+                break
+
+
 class GreedyAgent:
     """Plays the first move of the list that is legal.
 
@@ -66,6 +81,7 @@ class GreedyAgent:
 
     def __init__(self, rules: Rules) -> None:
         self._rule = compile_rules(rules)
+        self._words, self._mask = new_masks(1, rules)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -74,3 +90,7 @@ class GreedyAgent:
         moves = np.zeros(len(games), np.int64)
         _greedy_moves(games, self._rule, masks, moves)
         return moves
+
+    def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
+        """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""
+        _play_out(games, self._rule, max_moves, self._words, self._mask)

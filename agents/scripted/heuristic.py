@@ -20,12 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.scripted.rounds import goes_round
 from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
     compile_rules,
+    legal,
+    new_masks,
     play,
     relative_rank,
     stock_cards,
@@ -221,6 +224,20 @@ def _choose_all(games, rules, masks, weights, buffers, actions):
         actions[i] = choose_move(games[i], rules[0], masks[i], weights, buffers)
 
 
+@jit
+def _play_out(games, rules, max_moves, words, mask, weights, buffers):
+    """Play each game until it is over, goes round, or has had its moves."""
+    saved = np.zeros(1, games.dtype)
+    since = np.zeros(2, np.int64)
+    for i in range(len(games)):
+        g = games[i]
+        since[:] = 0
+        while g.moves < max_moves and legal(g, rules[0], True, words[0]):
+            play(g, rules[0], choose_move(g, rules[0], mask[0], weights, buffers))
+            if goes_round(g, saved, since):
+                break
+
+
 @functools.cache
 def read_weights(path: Path = TUNED_WEIGHTS) -> NDArray[np.float64]:
     """The tuned weights, float64 of shape (2, features): with the stock full, and empty."""
@@ -242,6 +259,7 @@ class HeuristicAgent:
         self._rule = compile_rules(rules)
         self._weights = read_weights() if weights is None else weights
         self._buffers = new_buffers(rules)
+        self._words, self._mask = new_masks(1, rules)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -250,3 +268,8 @@ class HeuristicAgent:
         actions = np.zeros(len(games), np.int64)
         _choose_all(games, self._rule, masks, self._weights, self._buffers, actions)
         return actions
+
+    def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
+        """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""
+        own = self._words, self._mask, self._weights, self._buffers
+        _play_out(games, self._rule, max_moves, *own)

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
+from four_seasons_env.engine.masks import draw_move
 from four_seasons_env.rules import Rules
 
 
@@ -17,16 +20,29 @@ def any_legal(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64
     return moves
 
 
+@jit
+def _play_out(games: Any, rules: Any, max_moves: int, words: Any, state: Any) -> None:
+    for i in range(len(games)):
+        g = games[i]
+        while g.moves < max_moves and legal(g, rules[0], False, words[0]):
+            play(g, rules[0], draw_move(words[0], state))
+
+
 class RandomAgent:
     """Plays a legal move drawn uniformly."""
 
     mask = "legal"
 
     def __init__(self, rules: Rules) -> None:
-        del rules  # it plays every rule set the same way
+        self._rule = compile_rules(rules)
+        self._words = new_masks(1, rules)[0]
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """Draw a legal move in each game."""
         return any_legal(masks, rng)
+
+    def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
+        """Play each game to its end; see `four_seasons_env.games.Games.play_out`."""
+        _play_out(games, self._rule, max_moves, self._words, rng.integers(0, 2**63, 1, np.uint64))

@@ -24,7 +24,9 @@ TEST = range(0, 10_000)
 VALIDATION = range(10_000, 20_000)
 TRAIN_FROM = 2**32
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+"""What SplitMix64 adds to its state before each number."""
+
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
@@ -41,16 +43,21 @@ def mix(z):
 
 
 @jit
-def shuffle(cards, first, last, seed):
-    """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed.
+def draw_below(state, k):
+    """A number from 0 to k - 1, drawn by a state of SplitMix64.
 
-    A place below k is drawn as ``(x >> 32) * k >> 32``, which differs from uniform by less than
-    k / 2^32.
+    It is ``(x >> 32) * k >> 32``, which differs from uniform by less than k / 2^32.
     """
+    return np.int64(((mix(state) >> _32) * np.uint64(k)) >> _32)
+
+
+@jit
+def shuffle(cards, first, last, seed):
+    """Shuffle ``cards[first:last]`` in place with the SplitMix64 stream of a uint64 seed."""
     state = np.uint64(seed)
     for i in range(last - first - 1, 0, -1):
-        state = state + _GAMMA
-        j = np.int64(((mix(state) >> _32) * np.uint64(i + 1)) >> _32)
+        state = state + GAMMA
+        j = draw_below(state, i + 1)
         cards[first + i], cards[first + j] = cards[first + j], cards[first + i]
 
 
@@ -58,13 +65,13 @@ def shuffle(cards, first, last, seed):
 def start_streams(seeds, streams):
     """Write the deal stream that each seed starts; both are uint64 arrays of shape (n,)."""
     for i in range(len(seeds)):
-        streams[i] = mix(~seeds[i] * _GAMMA)
+        streams[i] = mix(~seeds[i] * GAMMA)
 
 
 @jit
 def next_deal(streams, i):
     """Advance stream i and return the number of its next training deal (int64)."""
-    streams[i] = streams[i] + _GAMMA
+    streams[i] = streams[i] + GAMMA
     return np.int64(_TRAIN_FROM + (mix(streams[i]) >> _2))
 
 

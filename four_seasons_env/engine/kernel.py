@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.deals import shuffle
+from four_seasons_env.engine.deals import GAMMA, draw_below, shuffle
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
@@ -375,11 +375,58 @@ def start(g, rule, deal):
 def reshuffle_unseen(g, rule, seed):
     """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
 
-    Every order is equally likely, whatever was played. The exception are `one_per_suit` openings,
-    where finding the bases from the end of the deck makes some orders slightly more likely.
+    An order comes up as often as it is probable for a player who knows what was played: all orders
+    equally often, unless bases are found from the end of the deck.
     """
-    if not stock_is_known(g, rule):
+    if stock_is_known(g, rule):
+        return
+    if rule.base_from == BASE_PER_SUIT:
+        _shuffle_suits(g, seed)
+    else:
         shuffle(g.deck, g.dealt, g.deck_size, seed)
+
+
+@jit
+def suit_weight(cards):
+    """How likely a suit is to come next, by its unseen cards, in a `one_per_suit` opening.
+
+    The base of each suit lay behind the suit's other cards. Put back there, the unseen cards and
+    these bases are in an order that is uniform but for that, and a suit's share of the next places
+    is its share of them: one more than its unseen cards, unless it has none.
+    """
+    return cards + 1 if cards else 0
+
+
+@jit
+def _shuffle_suits(g, seed):
+    """Shuffle the stock of a `one_per_suit` opening: draw a suit, then one of its cards."""
+    state = np.uint64(seed)
+    for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
+        weights = 0
+        for suit in range(4):
+            weights += suit_weight(_count_suit(g, i, suit))
+        state = state + GAMMA
+        left = draw_below(state, weights)
+        suit = 0
+        while left >= suit_weight(_count_suit(g, i, suit)):
+            left -= suit_weight(_count_suit(g, i, suit))
+            suit += 1
+        state = state + GAMMA
+        left = draw_below(state, _count_suit(g, i, suit))
+        j = i
+        while g.deck[j] & 3 != suit or left:
+            left -= g.deck[j] & 3 == suit
+            j += 1
+        g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
+
+
+@jit
+def _count_suit(g, first, suit):
+    """Cards of a suit in the stock from an index on."""
+    count = 0
+    for i in range(first, np.int64(g.deck_size)):
+        count += g.deck[i] & 3 == suit
+    return count
 
 
 # --- legal moves ------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from four_seasons_env.observations import (
 from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, check_earned, check_reward
 from four_seasons_env.rules import nearest
 
-OPTIONS = ("deal", "deck")
+OPTIONS = ("deal", "deck", "game")
 
 
 class RunningGames(abc.ABC):
@@ -179,7 +179,9 @@ class RunningGames(abc.ABC):
     def read_options(
         self, options: dict[str, Any] | None, known: tuple[str, ...] = OPTIONS, one: bool = False
     ) -> NDArray[Any] | None:
-        """The games that reset options ask for, as GAME records whose deal or deck is set.
+        """The games that reset options ask for, as GAME records.
+
+        Only the deal's number of a record is set, or its deck; or it is a position.
 
         Args:
             options: those of `OPTIONS` are read.
@@ -190,8 +192,9 @@ class RunningGames(abc.ABC):
             None without options: then the next deal of each game's stream is played.
 
         Raises:
-            ValueError: for an unknown option, a bad deal or an invalid deck.
-            TypeError: if the options are not a dictionary.
+            ValueError: for an unknown option, a bad deal, an invalid deck, or a game of other rules
+                or that is over.
+            TypeError: if the options are not a dictionary, or a game is not a `Game`.
         """
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f"options are {{'deal': 17}} or {{'deck': text}}, not {options!r}")
@@ -204,8 +207,11 @@ class RunningGames(abc.ABC):
         if not options:
             return None
         if len(options) > 1:
-            raise ValueError("give a deal or a deck, not both")
+            raise ValueError("give a deal, a deck or a game, not several of them")
         asked = np.zeros(len(self.games), GAME)
+        if "game" in options:
+            asked[:] = self._read_games(options["game"], one)
+            return asked
         if "deal" in options:
             deals = options["deal"]
             many = not one and isinstance(deals, (Sequence, np.ndarray)) and np.ndim(deals) > 0
@@ -217,6 +223,25 @@ class RunningGames(abc.ABC):
             asked["deck"] = NO_CARD
             asked["deck"][:, : self.rules.cards] = parse_deck(options["deck"], self.rules.ranks)
         return asked
+
+    def _read_games(self, value: Any, one: bool) -> NDArray[Any]:
+        """The positions of a game, or of one for each game here; GAME array of shape (1,) or (n,).
+
+        Raises:
+            ValueError: see `read_options`.
+            TypeError: likewise.
+        """
+        games = [value] if one or isinstance(value, Game) else list(value)
+        if len(games) not in (1, len(self.games)):
+            raise ValueError(f"{len(self.games)} games start from as many, not {len(games)}")
+        for game in games:
+            if not isinstance(game, Game):
+                raise TypeError(f"a game is a four_seasons_env.Game, not {game!r}")
+            if game.rules != self.rules:
+                raise ValueError(f"the game is of {game.rules.name!r}, not {self.rules.name!r}")
+            if game.is_over:
+                raise ValueError("no episode starts from a game that is over")
+        return np.concatenate([game.record for game in games])
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -241,7 +266,8 @@ class RunningGames(abc.ABC):
             return
         # Only the deal or the deck of these records counts; `reset_to` lays the cards out.
         self.games[chosen] = asked[chosen]
-        self._share_out(self._compiled.reset_to, chosen)
+        laid_out = asked["deck_size"] > 0  # of positions alone
+        self._share_out(self._compiled.reset_to, chosen, laid_out)
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""

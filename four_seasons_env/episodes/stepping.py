@@ -167,11 +167,17 @@ def reset_all(bundle, chosen):
 
 
 @jit
-def reset_to(bundle, chosen):
-    """Start each chosen game with the deal in its ``deal`` field; if that is -1, with its deck."""
+def reset_to(bundle, chosen, laid_out):
+    """Start each chosen game with the deal in its ``deal`` field; if that is -1, with its deck.
+
+    Args:
+        chosen: bool (n,).
+        laid_out: bool (n,), the games that start at the position that they are at.
+    """
     for i in range(len(chosen)):
         if chosen[i]:
-            start_asked(bundle.buffers.games[i], bundle.settings.rules[0])
+            if not laid_out[i]:
+                start_asked(bundle.buffers.games[i], bundle.settings.rules[0])
             _begin(i, bundle)
 
 

@@ -248,7 +248,8 @@ def _expand(row, rule, free, until, search):
         search.positions[count] = search.positions[row]
         reached = search.positions[count]
         play(reached, rule, move)
-        turned = until == UNTIL_HIDDEN and reached.dealt != dealt
+        turns = reached.dealt != dealt or rule.target[move] == STOCK
+        turned = until == UNTIL_HIDDEN and turns
         if turned:  # by a refill: play it without, so that the hidden card stays hidden
             search.positions[count] = search.positions[row]
             play(reached, free, move)

@@ -15,7 +15,7 @@ OBSERVATIONS = ("features", *VECTORS)
 CANDIDATES, EXPANSIONS, ENDING_EXPANSIONS = 32, 60, 400
 """Defaults of both environments. Four decisions in five have fewer candidates than that."""
 
-_LARGEST_SEARCH = 6500
+LARGEST_SEARCH = 6500
 """Expansions at most: a larger search would not fit into its table of positions met."""
 
 
@@ -34,8 +34,8 @@ class NextDealSettings(EnvSettings):
         super().__post_init__()
         check_positive("candidates", self.candidates)
         for name in ("expansions", "ending_expansions"):
-            if (value := check_positive(name, getattr(self, name))) > _LARGEST_SEARCH:
-                raise ValueError(f"{name} must be at most {_LARGEST_SEARCH:,}, not {value:,}")
+            if (value := check_positive(name, getattr(self, name))) > LARGEST_SEARCH:
+                raise ValueError(f"{name} must be at most {LARGEST_SEARCH:,}, not {value:,}")
         check_choice("endings", self.endings, ENDINGS)
         check_choice("order", self.order, ORDERS)
         check_choice("observation", self.observation, OBSERVATIONS)

@@ -253,12 +253,13 @@ def reset_all(bundle, chosen):
 
 
 @jit
-def reset_to(bundle, chosen):
-    """Start each chosen game with the deal in its ``deal`` field; if that is -1, with its deck."""
+def reset_to(bundle, chosen, laid_out):
+    """See `episodes.stepping.reset_to`."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(chosen)):
         if chosen[i]:
-            start_asked(buffers.games[i], settings.rules[0])
+            if not laid_out[i]:
+                start_asked(buffers.games[i], settings.rules[0])
             _begin(i, buffers, settings, scratch)
 
 

@@ -1,0 +1,197 @@
+"""`Games`: many positions of one rule set, to plan with, without a Python loop for each game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import TRAIN_FROM, check_deal
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.validation import check_games
+from four_seasons_env.episodes.settings import MAX_MOVES
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.rules import Rules, get_rules
+
+
+class Player(Protocol):
+    """An agent that can play games to their end in compiled code."""
+
+    def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
+        """Play each game of a GAME array of shape (n,) to its end, in place.
+
+        Args:
+            games: the positions.
+            max_moves: moves of a game at most.
+            rng: the only source of random numbers.
+        """
+        ...
+
+
+class Games:
+    """Games of one rule set, stepped, copied, reshuffled and played out together.
+
+    >>> games = Games.of(game, 1024)  # copies of a position
+    >>> games.reshuffle(rng)
+    >>> games.play_out(make_agent("heuristic"), rng)
+    >>> games.is_won.mean()
+
+    Args:
+        rules: a rule set's name or a `Rules`.
+        deals: the deals' numbers, or how many of the training deals.
+
+    Raises:
+        ValueError: for unknown rules or a bad deal number.
+    """
+
+    def __init__(self, rules: str | Rules = "four-seasons", deals: int | Sequence[int] = 1) -> None:
+        self.rules = get_rules(rules)
+        numbers = range(TRAIN_FROM, TRAIN_FROM + deals) if isinstance(deals, int) else deals
+        chosen = np.array([check_deal(number) for number in numbers], np.int64)
+        self._records = np.zeros(len(chosen), kernel.GAME)
+        kernel.start_all(self._records, self._rule, chosen)
+
+    @classmethod
+    def of(cls, games: Game | Sequence[Game], copies: int = 1) -> Games:
+        """Copies of one game, or of several, all copies of a game in a row.
+
+        Raises:
+            ValueError: without games, or if they are of several rule sets.
+        """
+        several = [games] if isinstance(games, Game) else list(games)
+        if len({game.rules for game in several}) != 1:
+            raise ValueError("the games must be of one rule set, and at least one")
+        records = np.concatenate([game.record for game in several])
+        return cls._at(records.repeat(copies), several[0].rules)
+
+    @classmethod
+    def from_records(cls, records: NDArray[Any], rules: str | Rules = "four-seasons") -> Games:
+        """Games at copies of the positions of a GAME array of shape (n,), as agents get them.
+
+        Raises:
+            InvalidGame: if one is not a position of these rules, with the reason.
+        """
+        known = get_rules(rules)
+        copied = np.array(records)
+        check_games(copied, known)
+        return cls._at(copied, known)
+
+    @classmethod
+    def _at(cls, records: NDArray[Any], rules: Rules) -> Games:
+        """The games that own this GAME array of shape (n,), already checked."""
+        games = cls.__new__(cls)
+        games.rules, games._records = rules, records
+        return games
+
+    @property
+    def _rule(self) -> NDArray[np.void]:
+        return kernel.compile_rules(self.rules)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, rows: int) -> Game: ...
+    @overload
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Games: ...
+    def __getitem__(self, rows: Any) -> Game | Games:
+        """A copy of one game, or of the games of several rows: a slice, numbers or a bool array."""
+        if isinstance(rows, (int, np.integer)):
+            return Game._at(self._records[rows].reshape(1).copy(), self.rules)
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows)
+        return Games._at(self._records[chosen].copy(), self.rules)
+
+    # --- the positions
+
+    @property
+    def records(self) -> NDArray[Any]:
+        """The positions: a read-only GAME array of shape (n,)."""
+        view = self._records.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def cards_up(self) -> NDArray[np.int64]:
+        """Cards on the foundations, int64 of shape (n,)."""
+        return self._records["cards_up"].astype(np.int64)
+
+    @property
+    def is_won(self) -> NDArray[np.bool_]:
+        """Whether all cards are up, bool of shape (n,)."""
+        won: NDArray[np.bool_] = self._records["cards_up"] == self.rules.cards
+        return won
+
+    @property
+    def is_over(self) -> NDArray[np.bool_]:
+        """Whether each is won, or only moves that rename spaces are left; bool of shape (n,)."""
+        return ~self._legal(distinct=False)[1]
+
+    def action_masks(self, distinct: bool = False) -> NDArray[np.int8]:
+        """The legal moves, int8 of shape (n, A).
+
+        Args:
+            distinct: leave out moves that only rename spaces.
+        """
+        return self._legal(distinct)[0]
+
+    def _legal(self, distinct: bool) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+        words, masks = kernel.new_masks(len(self), self.rules)
+        goes_on = np.zeros(len(self), np.bool_)
+        kernel.legal_all(self._records, self._rule, distinct, words, goes_on)
+        return masks, goes_on
+
+    # --- playing
+
+    def play(self, moves: NDArray[np.integer[Any]] | Sequence[int]) -> None:
+        """Play a move in each game.
+
+        Args:
+            moves: the moves' numbers, of shape (n,); -1 leaves a game as it is.
+
+        Raises:
+            IllegalMove: naming the first game in which the move is not legal; then none has moved.
+            ValueError: for moves of another shape.
+        """
+        numbers = np.asarray(moves, np.int64)
+        if numbers.shape != (len(self),):
+            raise ValueError(f"{len(self)} games take as many moves, not {numbers.shape}")
+        rows = np.flatnonzero(numbers != -1)
+        chosen, legal = numbers[rows], self.action_masks()[rows]
+        in_range = (chosen >= 0) & (chosen < legal.shape[1])
+        allowed = in_range & (legal[np.arange(len(rows)), np.where(in_range, chosen, 0)] == 1)
+        if not allowed.all():
+            wrong = int(np.flatnonzero(~allowed)[0])
+            number, own = int(chosen[wrong]), all_moves(self.rules)
+            text = own[number].text if in_range[wrong] else f"move {number}"
+            raise IllegalMove(f"{text} is not legal in game {rows[wrong]}")
+        playing = self._records[rows]
+        kernel.play_all(playing, self._rule, chosen)
+        self._records[rows] = playing
+
+    def reshuffle(self, rng: np.random.Generator) -> None:
+        """Put the unseen cards of each game in another order; see `Game.reshuffled`."""
+        seeds = rng.integers(0, 2**63, len(self), np.uint64)
+        kernel.reshuffle_unseen_all(self._records, self._rule, seeds)
+        self._records["deal"] = -1
+
+    def play_out(
+        self, player: Player, rng: np.random.Generator, max_moves: int = MAX_MOVES
+    ) -> None:
+        """Play each game to its end.
+
+        Args:
+            player: of the same rules: `make_agent("heuristic", rules)`, or greedy or random.
+            rng: for players that draw their moves.
+            max_moves: moves of a game at most, those before included.
+
+        Raises:
+            TypeError: for a player that cannot play in compiled code.
+        """
+        if not hasattr(player, "play_out"):
+            raise TypeError(
+                f"{type(player).__name__} has no play_out: heuristic, greedy and random have it"
+            )
+        player.play_out(self._records, max_moves, rng)

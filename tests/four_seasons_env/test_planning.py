@@ -1,0 +1,323 @@
+"""A model to plan with: what `Game` and `Games` say of the cards to come, and the slow model."""
+
+import copy
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from four_seasons_env import Game, Games, IllegalMove
+from four_seasons_env.agents import make_agent
+from four_seasons_env.engine.cards import CARD_TEXTS
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.reference.slow_model import SlowGame
+
+DEFAULT = RULES["four-seasons"]
+PER_SUIT = RULES["pysolfc/corners"].replace(ranks=4, piles=2)
+SMALL = [rules.replace(ranks=6, piles=min(rules.piles, 5)) for rules in RULES.values()]
+Board = tuple[Any, ...]
+
+
+def board(game: Game | SlowGame) -> Board:
+    """What lies on the table, in any order of the piles but for the reserve."""
+    piles = [tuple(pile) for pile in game.tableau]
+    reserve = game.rules.piles // 2 if game.rules.reserve else None
+    others = sorted(pile for i, pile in enumerate(piles) if i != reserve)
+    stock = game.stock_size if isinstance(game, Game) else len(game.stock)
+    up = tuple(sorted((suit, tuple(cards)) for suit, cards in game.foundations.items()))
+    left = game.redeals_left
+    return tuple(others), piles[reserve] if reserve else None, tuple(game.waste), up, stock, left
+
+
+def together(rules: Rules, seed: int) -> Iterator[tuple[Game, SlowGame]]:
+    """The positions of a random game that prefers progress, in both models."""
+    draw = random.Random(seed)
+    deck = [rank + suit for rank in "A23456789TJQK"[: rules.ranks] for suit in "CSHD"]
+    draw.shuffle(deck)
+    game, slow = Game(rules, deck=deck), SlowGame(rules, deck)
+    while not slow.is_over:
+        yield game, slow
+        legal = sorted(slow.legal_moves())
+        forward = [text for text in legal if ">T" not in text or text[0] in "WS"]
+        text = draw.choice(forward if forward and draw.random() < 0.8 else legal)
+        game.play(text)
+        slow.play(text)
+        if game.moves_played > 150:
+            return
+
+
+@pytest.mark.parametrize("rules", SMALL, ids=list(RULES))
+def test_the_outcomes_of_a_move_are_those_of_the_slow_model(rules: Rules) -> None:
+    known = several = 0
+    for seed in range(3):
+        for game, slow in together(rules, seed):
+            hidden = slow.redeals_left == rules.redeals
+            assert game.unseen == (set(slow.stock) if hidden else set())
+            for text in sorted(slow.legal_moves()):
+                outcomes = game.outcomes(text)
+                assert sum(each.probability for each in outcomes) == pytest.approx(1, abs=1e-12)
+                played = copy.deepcopy(slow)
+                played.play(text)
+                turns = hidden and len(played.stock) < len(slow.stock)
+                if not turns:
+                    ((card, probability, after),) = outcomes
+                    assert (card, probability, board(after)) == (None, 1.0, board(played))
+                    known += not hidden
+                    continue
+                assert len(outcomes) == len(slow.stock)
+                assert {each.card for each in outcomes} == set(slow.stock)
+                several += 1
+                for card, _, after in outcomes:
+                    other = copy.deepcopy(slow)
+                    other.stock.remove(str(card))
+                    other.stock.insert(0, str(card))
+                    other.play(text)
+                    assert board(after) == board(other)
+    assert several
+    assert known or not rules.redeals
+
+
+def suits_seen(rules: Rules, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each of many deals: unseen cards of each suit, int64 (n, 4), and the next card's suit."""
+    records = Games(rules, count).records
+    deck = records["deck"][:, : rules.cards]
+    hidden = np.arange(rules.cards) >= records["dealt"][:, None]
+    counts = [((deck & 3 == suit) & hidden).sum(axis=1) for suit in range(4)]
+    return np.stack(counts, axis=1), deck[np.arange(count), records["dealt"]] & 3
+
+
+@pytest.mark.parametrize("rules", [PER_SUIT, *SMALL], ids=["tiny", *RULES])
+def test_cards_come_as_often_as_the_outcomes_say_over_100_000_deals(rules: Rules) -> None:
+    """Which suit comes next, among the deals with as many unseen cards of each suit."""
+    unseen, following = suits_seen(rules, 100_000)
+    groups, index = np.unique(unseen, axis=0, return_inverse=True)
+    observed, expected, degrees = [], [], 0
+    for group in range(len(groups)):
+        rows = np.flatnonzero(index == group)
+        if len(rows) < 300:
+            continue
+        game = Games(rules, [TRAIN_FROM + int(rows[0])])[0]
+        turn = next(move for move in game.legal_moves() if len(game.outcomes(move)) > 1)
+        chances = Counter[str]()
+        for card, probability, _ in game.outcomes(turn):
+            chances[str(card)[1]] += probability
+        seen = np.bincount(following[rows], minlength=4)
+        possible = [suit for suit in range(4) if groups[group, suit]]
+        observed += seen[possible].tolist()
+        expected += [len(rows) * chances["CSHD"[suit]] for suit in possible]
+        degrees += len(possible) - 1
+    statistic = ((np.array(observed) - expected) ** 2 / expected).sum()
+    assert stats.chi2.sf(statistic, degrees) > 1e-4
+
+
+@pytest.mark.parametrize("rules", [PER_SUIT, DEFAULT], ids=["one per suit", "four-seasons"])
+def test_reshuffled_stocks_are_as_likely_as_the_outcomes_say(rules: Rules) -> None:
+    game = Games(rules, [TRAIN_FROM + 1])[0]
+    games = Games.of(game, 100_000)
+    games.reshuffle(np.random.default_rng(0))
+    dealt = int(game.record["dealt"][0])
+    first = games.records["deck"][:, dealt]
+    turn = next(move for move in game.legal_moves() if len(game.outcomes(move)) > 1)
+    outcomes = game.outcomes(turn)
+    for card, probability, after in outcomes[:4]:
+        rows = first == CARD_TEXTS.index(str(card))
+        assert abs(rows.mean() - probability) < 5 * np.sqrt(probability / 1e5)
+        turned = next((m for m in after.legal_moves() if len(after.outcomes(m)) > 1), None)
+        for then, chance, _ in after.outcomes(turned)[:4] if turned else []:
+            second = games.records["deck"][rows, dealt + 1] == CARD_TEXTS.index(str(then))
+            assert abs(second.mean() - chance) < 5 * np.sqrt(chance / rows.sum())
+
+
+def test_a_reshuffled_game_differs_in_nothing_that_is_seen() -> None:
+    game, rng = Game(deal=17), np.random.default_rng(0)
+    other = game.reshuffled(rng)
+    assert board(other) == board(game)
+    assert other.unseen == game.unseen
+    assert other.stock != game.stock
+    assert (other.deal, game.deal) == (-1, 17)
+    rules = RULES["pysolfc/florentine"].replace(ranks=4)
+    for game, slow in together(rules, 1):
+        if slow.redeals_left < rules.redeals:
+            assert game.reshuffled(rng).stock == game.stock
+            assert not game.unseen
+            break
+    else:
+        pytest.fail("no redeal")
+
+
+def stops_of_the_slow_model(slow: SlowGame, most: int) -> set[Board] | None:
+    """The boards after each way to change the stock; None if there are too many ways."""
+    met, waiting, found = {board(slow)}, [slow], set()
+    while waiting:
+        here = waiting.pop()
+        for text in sorted(here.distinct_moves()):
+            after = copy.deepcopy(here)
+            after.play_legal(text)
+            if (after.stock, after.redeals_left) != (here.stock, here.redeals_left):
+                found.add(board(after))
+            elif board(after) not in met:
+                met.add(board(after))
+                waiting.append(after)
+        if len(met) > most:
+            return None
+    return found
+
+
+@pytest.mark.parametrize("rules", SMALL, ids=list(RULES))
+def test_the_stops_are_those_of_the_slow_model(rules: Rules) -> None:
+    compared = 0
+    for seed in range(3):
+        for number, (game, slow) in enumerate(together(rules, seed)):
+            expected = None if number % 3 else stops_of_the_slow_model(slow, 150)
+            if expected is None:
+                continue
+            found = set()
+            for stop in game.stops():
+                walked = game.copy()
+                for move in stop.moves:
+                    walked.play(move)
+                assert board(walked) == board(stop.game)
+                found.add(board(stop.game.after(stop.turn)))
+            assert found == expected
+            compared += bool(expected)
+    assert compared > 5
+
+
+def test_stops_take_so_many_expansions() -> None:
+    game = Game(deal=17)
+    assert len(game.stops(1)) < len(game.stops())
+    for wrong in (0, 10_000):
+        with pytest.raises(ValueError, match="expansions must be"):
+            game.stops(wrong)
+
+
+# --- many games ---------------------------------------------------------------------------------
+
+
+def test_games_play_as_single_games_do() -> None:
+    rng = np.random.default_rng(0)
+    games, singles = Games("czarina", 20), [Game("czarina", deal=TRAIN_FROM + i) for i in range(20)]
+    for _ in range(30):
+        masks = games.action_masks(distinct=True)
+        for i, game in enumerate(singles):
+            np.testing.assert_array_equal(game.action_mask(distinct=True), masks[i])
+        moves = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
+        moves[~masks.any(axis=1)] = -1
+        games.play(moves)
+        for game, move in zip(singles, moves.tolist(), strict=True):
+            if move >= 0:
+                game.play(move)
+    assert [games[i] for i in range(20)] == singles
+    assert games.is_over.tolist() == [game.is_over for game in singles]
+    assert games.cards_up.tolist() == [game.cards_up for game in singles]
+
+
+def test_rows_of_games_are_copies() -> None:
+    games = Games(deals=[1, 2, 3])
+    rows = [games[[2, 0]], games[1:], games[np.array([True, False, True])]]
+    assert [each.records["deal"].tolist() for each in rows] == [[3, 1], [2, 3], [1, 3]]
+    rows[0].play([0, 0])
+    assert not games.records["moves"].any()
+    assert not games.records.flags.writeable
+    copies = Games.of([games[0], games[1]], 2)
+    assert copies.records["deal"].tolist() == [1, 1, 2, 2]
+    assert Games.from_records(games.records).records.tobytes() == games.records.tobytes()
+
+
+def test_wrong_use_of_games_is_refused() -> None:
+    games = Games(deals=2)
+    with pytest.raises(IllegalMove, match="W>F is not legal in game 1"):
+        games.play([-1, 1])
+    with pytest.raises(IllegalMove, match="move 99 is not legal in game 0"):
+        games.play([99, 0])
+    with pytest.raises(ValueError, match="2 games take as many moves"):
+        games.play([0])
+    with pytest.raises(ValueError, match="of one rule set"):
+        Games.of([Game("czarina"), Game()])
+    with pytest.raises(ValueError, match="is no position"):
+        Games.from_records(games.records, DEFAULT.replace(ranks=6))
+    with pytest.raises(TypeError, match="FinisherAgent has no play_out: heuristic, greedy"):
+        games.play_out(make_agent("finisher"), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["heuristic", "greedy"])
+@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/florentine", "pysolfc/simplicity"])
+def test_a_playout_ends_as_the_agent_would_end_it(name: str, rules: str) -> None:
+    rng, agent = np.random.default_rng(0), make_agent(name, rules)
+    games = Games(rules, 200)
+    slowly = games[:]
+    games.play_out(agent, rng)
+    for _ in range(500):
+        masks = slowly.action_masks(distinct=True)
+        on = ~slowly.is_over
+        moves = np.full(len(slowly), -1)
+        moves[on] = agent.act(slowly.records[on].copy(), masks[on], rng)
+        slowly.play(moves)
+    assert games.cards_up.tolist() == slowly.cards_up.tolist()
+    assert games.is_won.tolist() == slowly.is_won.tolist()
+    assert (games.records["moves"] <= slowly.records["moves"]).all()
+
+
+def test_a_random_playout_follows_its_generator() -> None:
+    ends = []
+    for seed in (1, 1, 2):
+        games = Games(deals=50)
+        games.play_out(make_agent("random"), np.random.default_rng(seed), max_moves=60)
+        ends.append(games.records.tobytes())
+        assert games.records["moves"].max() == 60
+    assert ends[0] == ends[1] != ends[2]
+
+
+# --- environments -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [FourSeasonsEnv, FourSeasonsNextDealEnv])
+@pytest.mark.parametrize("rules", ["four-seasons", "czarina", "pysolfc/florentine"])
+def test_an_environment_goes_on_from_a_game(kind: Any, rules: str) -> None:
+    env, other = kind(rules=rules), kind(rules=rules)
+    _, info = env.reset(seed=1)
+    for step in range(30):
+        saved = env.game
+        observation, _ = other.reset(options={"game": saved})
+        assert other.game == saved
+        many = FourSeasonsNextDealVectorEnv if kind is FourSeasonsNextDealEnv else None
+        envs = (many or FourSeasonsVectorEnv)(num_envs=2, rules=rules)
+        observations, infos = envs.reset(options={"game": [saved, saved]})
+        assert not many or (infos["action_mask"] == info["action_mask"]).all()
+        if isinstance(observation, dict):
+            observation, observations = observation["observation"], observations["observation"]
+        np.testing.assert_array_equal(observations[1], observation)
+        action = int(info["action_mask"].nonzero()[0][-1 if step % 2 else 0])
+        *_, first = other.step(action)
+        _, _, terminated, truncated, info = env.step(action)
+        assert other.game == env.game
+        np.testing.assert_array_equal(first["action_mask"], info["action_mask"])
+        if terminated or truncated:
+            break
+
+
+def test_a_game_that_no_episode_can_start_from_is_refused() -> None:
+    env, envs = FourSeasonsEnv(), FourSeasonsVectorEnv(3)
+    game = Game()
+    for wrong, error, message in [
+        ({"game": Game("czarina")}, ValueError, "of 'czarina', not 'four-seasons'"),
+        ({"game": "game"}, TypeError, "not 'game'"),
+        ({"game": game, "deal": 1}, ValueError, "not several"),
+    ]:
+        with pytest.raises(error, match=message):
+            env.reset(options=wrong)
+    with pytest.raises(ValueError, match="3 games start from as many, not 2"):
+        envs.reset(options={"game": [game, game]})
+    rng, games = np.random.default_rng(0), Games(deals=50)
+    games.play_out(make_agent("random"), rng, 10**6)
+    over = games[int(games.is_over.nonzero()[0][0])]
+    with pytest.raises(ValueError, match="over"):
+        env.reset(options={"game": over})
