@@ -10,7 +10,7 @@ comparison plays only the blocks of deals that are missing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -64,6 +64,10 @@ class Compare:
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
     """Seed of the agents' chance and of the stock's reshuffles."""
+    resolve: float | None = None
+    """Play the deals of the range in their order, a thousand at a time, until each agent's
+    difference to the heuristic (or to the first agent) is known to within so many percentage
+    points, with 95% at any time of stopping."""
     trust: bool = False
     """Open zips of Stable-Baselines3, which can run any code."""
     record: bool = False
@@ -150,7 +154,45 @@ def _check(run: Compare) -> list[str]:
         raise ValueError("a comparison has at least one agent, one rule set and one way to play")
     check_seed(run.seed)
     run.workers.check()
+    if run.resolve is not None and not run.resolve > 0:
+        raise ValueError(f"--resolve is a number of percentage points above 0, not {run.resolve}")
     return rule_sets
+
+
+def play_until_resolved(run: Compare) -> pd.DataFrame:
+    """Play block after block until all differences are known well enough, or the range ends.
+
+    Args:
+        run: the comparison; a folder that holds some of its deals goes on from there.
+
+    Returns:
+        All results, see `play_all`.
+
+    Raises:
+        ValueError: see `play_all`; and for sealed deals.
+    """
+    from four_seasons_env.engine.deals import parse_deals
+    from four_seasons_env.experiments.matches.results import MANIFEST, read_manifest, sealed_count
+    from four_seasons_env.experiments.statistics.certainty import sequential_intervals
+
+    if run.resolve is None:
+        return play_all(run)
+    if sealed_count(run.deals):
+        raise ValueError("--resolve plays a range of deals: give --deals 0-9999")
+    deals = parse_deals(run.deals)
+    found = read_manifest(run.out).numbers if (run.out / MANIFEST).is_file() else ()
+    for end in range(BLOCK, len(deals) + BLOCK, BLOCK):
+        played = deals[:end]
+        if found and found[-1] in deals and found[-1] > played[-1]:
+            continue
+        results = play_all(replace(run, deals=f"{played[0]}-{played[-1]}"))
+        widths = [
+            sequential_intervals(own, run.resolve).eval("(high - low) / 2").max()
+            for _, own in results.groupby("rules")
+        ]
+        if max(widths) <= run.resolve:
+            break
+    return results
 
 
 def play_all(run: Compare) -> pd.DataFrame:
@@ -227,7 +269,7 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     )
 
     census = read_census(run.census)
-    results = play_all(run)
+    results = play_until_resolved(run)
     if stored is not None:
         write_csv(run.out / STORED_ROWS, stored)
     summary = summarise_folder(run.out, results, census)
@@ -245,7 +287,25 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     luck = luck_as_text(summary)
     if len(luck):
         print_table(luck, "without the luck of the cards")
+    for rules, played in results.groupby("rules", sort=False):
+        _print_certainty(str(rules), played, run.resolve)
     print(f"saved in {run.out}: results.csv (a row per game), summary.csv, table.md, plots")
+
+
+def _print_certainty(rules: str, played: pd.DataFrame, points: float | None) -> None:
+    """Print what the deals of one rule set can tell apart."""
+    from four_seasons_env.experiments.statistics.certainty import (
+        sequential_intervals,
+        what_is_certain,
+    )
+
+    print(f"{rules}, {what_is_certain(played)}")
+    for row in sequential_intervals(played, points).itertuples() if points else ():
+        done = "" if (row.high - row.low) / 2 <= points else "; the range of deals ended before"
+        print(
+            f"  {row.agent} to {row.baseline}: {row.difference:+.1f} points, 95% at any time of "
+            f"stopping [{row.low:+.1f}, {row.high:+.1f}]{done}"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
