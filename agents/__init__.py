@@ -4,17 +4,23 @@
 >>> actions = agent.act(games, masks, rng)
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.registry import AGENTS, Agent, make_agent
 
-__all__ = ["AGENTS", "Agent", "make_agent", "policy"]
+if TYPE_CHECKING:
+    from four_seasons_env.agents.policy_agent import policy
+    from four_seasons_env.agents.search.agent import SearchAgent
+
+__all__ = ["AGENTS", "Agent", "SearchAgent", "make_agent", "policy"]
+
+_HOMES = {"policy": "policy_agent", "SearchAgent": "search.agent"}
 
 
 def __getattr__(name: str) -> Any:
-    """Load `policy`, which needs the environments, only when it is asked for."""
-    if name != "policy":
+    """Load the environments and the solver only when something that needs them is asked for."""
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from four_seasons_env.agents.policy_agent import policy
+    import importlib
 
-    return policy
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

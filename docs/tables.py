@@ -208,9 +208,9 @@ def mutants() -> pd.DataFrame:
     return counts.assign(tried=counts.sum(axis=1)).rename_axis(columns=None).reset_index()
 
 
-def script(name: str) -> str:
-    """A recipe's script as a block of code."""
-    return f"```python\n{(ROOT / 'docs/recipes' / name).read_text()}```\n"
+def script(path: Path) -> str:
+    """A script as a block of code."""
+    return f"```python\n{path.read_text()}```\n"
 
 
 # --- The parts: page, name of the marks, rows, titles, formats. ---
@@ -349,9 +349,13 @@ for _name in ("records", "files", "commands", "soak"):
     OTHERS["docs/explanation/reliability.md", _name] = lambda name=_name: as_is(
         stored(f"reliability/{name}").drop(columns=_UNSHOWN, errors="ignore")
     )
-for _path in sorted((ROOT / "docs" / "recipes").glob("*.md")):
-    for _name in re.findall(r"<!-- (with_\w+\.py) -->", _path.read_text()):
-        OTHERS[_path.relative_to(ROOT).as_posix(), _name] = lambda name=_name: script(name)
+_SCRIPTS = {path: path.parent for path in sorted((ROOT / "docs" / "recipes").glob("*.md"))}
+_SCRIPTS[ROOT / "docs" / "how-to" / "search.md"] = ROOT / "docs" / "how-to" / "search"
+"""Pages that quote scripts, and where the scripts are."""
+for _page, _folder in _SCRIPTS.items():
+    for _name in re.findall(r"<!-- (\w+\.py) -->", _page.read_text()):
+        where = _page.relative_to(ROOT).as_posix(), _name
+        OTHERS[where] = lambda path=_folder / _name: script(path)
 
 
 def parts() -> dict[tuple[str, str], str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.command_line import CENSUS, check_seed, run_command
@@ -171,6 +171,8 @@ def play_until_resolved(run: Compare) -> pd.DataFrame:
     Raises:
         ValueError: see `play_all`; and for sealed deals.
     """
+    import pandas as pd
+
     from four_seasons_env.engine.deals import parse_deals
     from four_seasons_env.experiments.matches.results import MANIFEST, read_manifest, sealed_count
     from four_seasons_env.experiments.statistics.certainty import sequential_intervals
@@ -186,11 +188,11 @@ def play_until_resolved(run: Compare) -> pd.DataFrame:
         if found and found[-1] in deals and found[-1] > played[-1]:
             continue
         results = play_all(replace(run, deals=f"{played[0]}-{played[-1]}"))
-        widths = [
-            sequential_intervals(own, run.resolve).eval("(high - low) / 2").max()
-            for _, own in results.groupby("rules")
-        ]
-        if max(widths) <= run.resolve:
+        intervals = pd.concat(
+            sequential_intervals(own, run.resolve) for _, own in results.groupby("rules")
+        )
+        half_widths = (intervals["high"] - intervals["low"]) / 2
+        if half_widths.max() <= run.resolve:
             break
     return results
 
@@ -300,7 +302,8 @@ def _print_certainty(rules: str, played: pd.DataFrame, points: float | None) -> 
     )
 
     print(f"{rules}, {what_is_certain(played)}")
-    for row in sequential_intervals(played, points).itertuples() if points else ():
+    rows: Any = sequential_intervals(played, points).itertuples() if points else ()
+    for row in rows:
         done = "" if (row.high - row.low) / 2 <= points else "; the range of deals ended before"
         print(
             f"  {row.agent} to {row.baseline}: {row.difference:+.1f} points, 95% at any time of "

@@ -319,27 +319,33 @@ class Game:
             IllegalMove: see `play`.
             ValueError: likewise.
         """
-        after = self.after(move)
-        unseen = sorted(self.unseen, key=CARD_TEXTS.index)
-        if not unseen or after.stock_size == self.stock_size:
+        chosen = find_move(self.rules, move)
+        after = self.after(chosen)
+        turned = int(after._record["dealt"][0]) - int(self._record["dealt"][0])
+        if turned < 1 or kernel.stock_is_known(self.record[0], self._rule[0]):
             return [Outcome(None, 1.0, after)]
-        weights = [self._weight(card, unseen) for card in unseen]
-        outcomes = []
-        for card, weight in zip(unseen, weights, strict=True):
-            game = self.copy()
-            deck, dealt = game._record["deck"][0], int(game._record["dealt"][0])
-            found = dealt + self.stock.index(card)
-            deck[dealt], deck[found] = deck[found], deck[dealt]
-            game._record["deal"] = -1
-            outcomes.append(Outcome(card, weight / sum(weights), game.after(move)))
-        return outcomes
+        records = self._record.repeat(self.stock_size)
+        decks, rows, dealt = records["deck"], np.arange(len(records)), int(records["dealt"][0])
+        cards = np.sort(decks[0, dealt : dealt + len(rows)])
+        found = (decks == cards[:, None]).argmax(axis=1)
+        decks[rows, found] = decks[:, dealt]
+        decks[:, dealt] = cards
+        records["deal"] = -1
+        kernel.play_all(records, self._rule, np.full(len(rows), chosen.number))
+        weights = self._weights(cards)
+        return [
+            Outcome(CARD_TEXTS[card], weight, Game._at(records[i : i + 1], self.rules))
+            for i, (card, weight) in enumerate(zip(cards.tolist(), weights.tolist(), strict=True))
+        ]
 
-    def _weight(self, card: str, unseen: list[str]) -> float:
-        """How likely a card is to be the next, in proportion to others that are unseen."""
-        if self.rules.base_from != "one_per_suit":
-            return 1.0
-        cards = sum(each[-1] == card[-1] for each in unseen)
-        return float(kernel.suit_weight(cards)) / cards
+    def _weights(self, unseen: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The probability of each unseen card to be the next."""
+        weights = np.ones(len(unseen))
+        if self.rules.base_from == "one_per_suit":
+            cards = np.bincount(unseen & 3, minlength=4)[unseen & 3]
+            weights = np.array([kernel.suit_weight(count) / count for count in cards])
+        shares: NDArray[np.float64] = weights / weights.sum()
+        return shares
 
     def reshuffled(self, rng: np.random.Generator) -> Game:
         """A copy with the unseen cards in another order, drawn as a player must expect them.

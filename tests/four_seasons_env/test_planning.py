@@ -18,11 +18,15 @@ from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import REPRESENTATIVES, mostly_slow, small
 from tests.reference.slow_model import SlowGame
 
 DEFAULT = RULES["four-seasons"]
 PER_SUIT = RULES["pysolfc/corners"].replace(ranks=4, piles=2)
-SMALL = [rules.replace(ranks=6, piles=min(rules.piles, 5)) for rules in RULES.values()]
+SMALL = mostly_slow(
+    [small(name, 6, min(rules.piles, 5)) for name, rules in RULES.items()],
+    [f"small {name}" for name in REPRESENTATIVES],
+)
 Board = tuple[Any, ...]
 
 
@@ -54,7 +58,7 @@ def together(rules: Rules, seed: int) -> Iterator[tuple[Game, SlowGame]]:
             return
 
 
-@pytest.mark.parametrize("rules", SMALL, ids=list(RULES))
+@pytest.mark.parametrize("rules", SMALL, ids=lambda rules: rules.name)
 def test_the_outcomes_of_a_move_are_those_of_the_slow_model(rules: Rules) -> None:
     known = several = 0
     for seed in range(3):
@@ -94,7 +98,7 @@ def suits_seen(rules: Rules, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(counts, axis=1), deck[np.arange(count), records["dealt"]] & 3
 
 
-@pytest.mark.parametrize("rules", [PER_SUIT, *SMALL], ids=["tiny", *RULES])
+@pytest.mark.parametrize("rules", [PER_SUIT, *SMALL], ids=lambda rules: rules.name)
 def test_cards_come_as_often_as_the_outcomes_say_over_100_000_deals(rules: Rules) -> None:
     """Which suit comes next, among the deals with as many unseen cards of each suit."""
     unseen, following = suits_seen(rules, 100_000)
@@ -171,7 +175,7 @@ def stops_of_the_slow_model(slow: SlowGame, most: int) -> set[Board] | None:
     return found
 
 
-@pytest.mark.parametrize("rules", SMALL, ids=list(RULES))
+@pytest.mark.parametrize("rules", SMALL, ids=lambda rules: rules.name)
 def test_the_stops_are_those_of_the_slow_model(rules: Rules) -> None:
     compared = 0
     for seed in range(3):

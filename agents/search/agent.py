@@ -1,0 +1,62 @@
+"""`SearchAgent`: a base for players that search for the position in which to turn the next card."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.agents.search.finisher import FinisherAgent
+from four_seasons_env.agents.search.plans import Plans
+from four_seasons_env.game import Game, Stop
+from four_seasons_env.rules import Rules
+
+
+class SearchAgent(abc.ABC):
+    """Asks `choose` once for each card of the stock, and plays the moves that lead there.
+
+    Once at most one card is unseen, the solver plays the win that it finds; the heuristic plays
+    where there is none, and where no card can be turned.
+
+    Args:
+        rules: the rule set to play.
+    """
+
+    kind = "search"
+    mask = "distinct"
+    plays: tuple[str, ...] = ("stochastic",)
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._finisher = FinisherAgent(rules)
+        self._plans = Plans(rules, 0)
+
+    @abc.abstractmethod
+    def choose(self, game: Game, rng: np.random.Generator) -> Stop | None:
+        """Choose one of the game's `Game.stops`; None leaves the next move to the heuristic.
+
+        Args:
+            game: the position, with the unseen cards in a random order.
+            rng: the only source of random numbers.
+        """
+
+    def act(
+        self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The next move towards the stop chosen in each game."""
+        self._plans.tidy()
+        moves = self._finisher.act(games, masks, rng)
+        for i, record in enumerate(games):
+            game = Game.from_record(record, self.rules)
+            if len(game.unseen) < 2:
+                continue
+            if record not in self._plans:
+                stop = self.choose(game, rng)
+                way = [] if stop is None else [*stop.moves, stop.turn]
+                self._plans.follow(record, [move.number for move in way])
+            planned = self._plans[record]
+            if planned >= 0 and masks[i, planned]:
+                moves[i] = planned
+        return moves
