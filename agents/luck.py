@@ -2,7 +2,7 @@
 
 Let W be any fixed function of public information. When a card is turned, its luck is W of the
 position that follows, less the mean of W over all cards that could have come. For a player who does
-not know the next card, the luck of each turned card has mean zero, whatever W is. Hence
+not know the next card, the luck of each turned card has mean zero, whatever W is. So
 ``won - luck`` has the same mean as ``won``, and less variance the better W is. A player who has
 more luck than its variance allows knows more than public information. docs/explanation/luck.md
 explains the method and names its sources.

@@ -1,7 +1,7 @@
 """Agents of other packages: any class with `act`, named by its place or by an entry point.
 
 A place is `package.module:Class`, of anything that can be imported. A package names its agents in
-its pyproject.toml, and they are known wherever it is installed:
+its pyproject.toml, and they are known where it is installed:
 
     [project.entry-points."four_seasons_env.agents"]
     my-agent = "my_package.module:MyAgent"
@@ -59,7 +59,7 @@ def load(place: str) -> Callable[..., Any]:
 
     Raises:
         ValueError: if there is no such module, nothing in it of this name that can be called, or it
-            plays in a way that there is not.
+            has an unknown way to play.
         RuntimeError: for an error in the module, with its traceback as a note.
     """
     module, _, name = place.partition(":")
@@ -97,7 +97,7 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     """Make an agent; the options have been checked.
 
     Raises:
-        ValueError: if it has no `act`, or takes masks that there are not.
+        ValueError: if it has no `act`, or takes unknown masks.
         RuntimeError: for an error in making it, with its traceback as a note.
     """
     maker = load(place)

@@ -55,9 +55,9 @@ def main() -> None:
     """Print the hits in the given files, or in all that are checked."""
     paths = [Path(name) for name in sys.argv[1:]]
     paths = paths or [path for name in CONFIG["checked"] for path in sorted(ROOT.glob(name))]
-    paths = [path for path in paths if path.is_file() and path.suffix in SUFFIXES]
-    found = [hit for path in paths for hit in hits(path)]
-    print("\n".join(found) or f"{len(paths)} files: no discouraged wording")
+    files = {path.resolve() for path in paths if path.is_file() and path.suffix in SUFFIXES}
+    found = [hit for path in sorted(files) for hit in hits(path)]
+    print("\n".join(found) or f"{len(files)} files: no discouraged wording")
     sys.exit(bool(found))
 
 

@@ -350,7 +350,7 @@ for _name in ("records", "files", "commands", "soak"):
         stored(f"reliability/{name}").drop(columns=_UNSHOWN, errors="ignore")
     )
 _SCRIPTS = {path: path.parent for path in sorted((ROOT / "docs" / "recipes").glob("*.md"))}
-_SCRIPTS[ROOT / "docs" / "how-to" / "search.md"] = ROOT / "docs" / "how-to" / "search"
+_SCRIPTS[ROOT / "docs" / "tutorials" / "search.md"] = ROOT / "docs" / "tutorials" / "search"
 """Pages that quote scripts, and where the scripts are."""
 for _page, _folder in _SCRIPTS.items():
     for _name in re.findall(r"<!-- (\w+\.py) -->", _page.read_text()):

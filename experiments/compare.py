@@ -295,7 +295,7 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
 
 
 def _print_certainty(rules: str, played: pd.DataFrame, points: float | None) -> None:
-    """Print what the deals of one rule set can tell apart."""
+    """Print what the deals of one rule set can distinguish."""
     from four_seasons_env.experiments.statistics.certainty import (
         sequential_intervals,
         what_is_certain,

@@ -91,8 +91,8 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         Args:
             seed: start the sequence of training deals of this seed.
             options: `{"deal": number}` or `{"deck": text}` to play a certain deal, or
-                `{"game": game}` to go on from the position of a `Game`. The moves that the game has
-                played count towards `max_moves`.
+                `{"game": game}` to continue from the position of a `Game`. The moves that the game
+                has played count towards `max_moves`.
 
         Raises:
             ValueError: for an unknown option, a bad deal number, an invalid deck, or a game that is

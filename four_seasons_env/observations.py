@@ -159,7 +159,7 @@ def _heights_at(rule):
 
 @inlined
 def _refresh_place(g, rule, place, shown, out):
-    """Bring top card and height of a pile, or of the waste, up to date.
+    """Update top card and height of a pile, or of the waste.
 
     There is no branch on the cards: for no card, the values go to the slot of the height, which is
     written last.
@@ -177,7 +177,7 @@ def _refresh_place(g, rule, place, shown, out):
 
 @inlined
 def _refresh_level(g, rule, suit, shown, out):
-    """Bring a suit's foundation level up to date."""
+    """Update a suit's foundation level."""
     at = (rule.piles + 1) * (rule.ranks + 4) + suit * (rule.ranks + 1)
     out[at + shown.level[suit]] = _OFF
     out[at + g.level[suit]] = _on(out)
@@ -186,13 +186,13 @@ def _refresh_level(g, rule, suit, shown, out):
 
 @inlined
 def _refresh_stock(g, rule, out):
-    """Bring the number of cards left in the stock up to date."""
+    """Update the number of cards left in the stock."""
     out[_heights_at(rule) + rule.piles + rule.ranks] = _share(out, stock_size(g), rule.share)
 
 
 @jit
 def _refresh_tops(g, rule, shown, out):
-    """Bring all `tops` slots up to date but for the base."""
+    """Update all `tops` slots except the base."""
     for pile in range(rule.piles):
         _refresh_place(g, rule, pile, shown, out)
     _refresh_place(g, rule, WASTE, shown, out)
@@ -259,7 +259,7 @@ def _write_cards(g, rule, out):
 
 @jit
 def _refresh_cards(g, rule, source, target, put_up, out):
-    """Bring the slots of the cards that a move has touched up to date.
+    """Update the slots of the cards that a move has touched.
 
     Args:
         put_up: the card that the move has put on a foundation, if its target is one.
@@ -274,7 +274,7 @@ def _refresh_cards(g, rule, source, target, put_up, out):
 
 @jit
 def refresh(g, rule, kind, shown, out, move):
-    """Bring a row that `encode` has written up to date after a move of the same game.
+    """Update a row that `encode` has written, after a move of the same game.
 
     Reads only the places that the move has touched. Reads all places if the rules may have moved
     more cards than the player, or if the order of the stock is known.

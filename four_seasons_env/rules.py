@@ -145,7 +145,7 @@ class Rules:
     def _check_reserve(self) -> None:
         """Check that the centre pile can be a reserve."""
         if self.piles < 2:
-            raise ValueError("reserve=True needs a pile beside the reserve: use piles=2 or more")
+            raise ValueError("reserve=True needs another pile, too: use piles=2 or more")
         if self.spaces == "auto_waste":
             raise ValueError(
                 "reserve=True fills the centre pile from the stock, spaces='auto_waste' fills "

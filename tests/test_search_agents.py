@@ -1,4 +1,4 @@
-"""The search agents of docs/how-to/search.md: as short as promised, legal and reproducible."""
+"""The search agents of docs/tutorials/search.md: as short as promised, legal and reproducible."""
 
 import importlib.util
 from pathlib import Path
@@ -11,7 +11,7 @@ from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import RULES
 from tests.helpers import ROOT
 
-FOLDER = ROOT / "docs" / "how-to" / "search"
+FOLDER = ROOT / "docs" / "tutorials" / "search"
 AGENTS = {
     "flat_monte_carlo": ("FlatMonteCarlo", {"playouts": 4}, 15),
     "expectimax": ("Expectimax", {"playouts": 1}, 25),

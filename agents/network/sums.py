@@ -3,7 +3,7 @@
 Positions that follow one another have most of their rows in common. So the sums of a position are
 computed from those of the one before it: rows that it lacks are subtracted, its own are added.
 
-The pairs of cards in the waste are summed anew for each height of the waste. Between two deals the
+The pairs of cards in the waste are summed again for each height of the waste. Between two deals the
 waste only loses cards from its top, so these sums hold for all positions of a decision.
 """
 
@@ -97,7 +97,7 @@ def new_sums(slots: int, layout: Layout, dtype: Any) -> Sums:
 
 @jit
 def _update(table, width, begin, end, row, layout, sums):
-    """Bring the sums of one table's slots up to date."""
+    """Update the sums of one table's slots."""
     width = np.uintp(width)
     before, out = sums.before, sums.blocks
     for i in range(begin, end):
@@ -133,7 +133,7 @@ def _height(row, begin, before, summed):
 
 @jit
 def _update_pairs(table, row, begin, sums):
-    """Bring the sums of the waste's pairs up to date; returns the height of the waste."""
+    """Update the sums of the waste's pairs; returns the height of the waste."""
     before, pairs = sums.before, sums.pairs
     height, same = _height(row, begin, before, sums.summed[0])
     if same == height:
@@ -154,7 +154,7 @@ def _update_pairs(table, row, begin, sums):
 
 @jit
 def update_sums(row, tables, layout, sums):
-    """Bring the sums up to date for a position.
+    """Update the sums for a position.
 
     Args:
         row: int16 of shape (slots,), the position.
@@ -245,7 +245,7 @@ def forward(candidates, tables, layout, sums, above, pooled):
 
 @jit
 def _settle(table, width, begin, end, row, layout, sums):
-    """Bring the gradients of one table's slots up to date.
+    """Update the gradients of one table's slots.
 
     The slopes so far are subtracted from the gradient of a row that enters the sums, and added to
     that of a row that leaves them. So a row that many positions share is written to twice.

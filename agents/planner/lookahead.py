@@ -66,7 +66,7 @@ def choose(search, count, most, margin, chosen):
         chosen: int64 with room for ``most``.
     """
     found = choose_stops(count, search, chosen, most, False)
-    # Sorted by worth, so the candidates to leave out stand at the end.
+    # Sorted by worth, so the candidates to leave out are at the end.
     while found > 1 and search.worths[chosen[found - 1]] < search.worths[chosen[0]] - margin:
         found -= 1
     return found

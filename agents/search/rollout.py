@@ -46,7 +46,7 @@ _GREEDY = BASES.index("greedy")
 _LONGEST = 400
 """Moves of a playout at most; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
-"""What a result with all cards up adds to a win (1): it tells lost games apart."""
+"""What a result with all cards up adds to a win (1): it distinguishes lost games."""
 
 
 class _Settings(NamedTuple):
@@ -61,7 +61,7 @@ class _Settings(NamedTuple):
 
 
 class _Buffers(NamedTuple):
-    """Buffers of `_best_move`, whose candidates stand in ``moves``, ``sums`` and ``squares``."""
+    """Buffers of `_best_move`, whose candidates are in ``moves``, ``sums`` and ``squares``."""
 
     world: NDArray[Any]  # GAME (1,), the position with the unseen cards in another order
     game: NDArray[Any]  # GAME (1,), played out from there

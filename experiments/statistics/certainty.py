@@ -1,4 +1,4 @@
-"""How certain a comparison is: what its deals can tell apart, and how many others it would take.
+"""How certain a comparison is: what its deals can distinguish, and how many others it would take.
 
 `confidence_sequence` holds at all numbers of deals at once, so a comparison may stop at any of
 them: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (2024),
@@ -31,7 +31,8 @@ def shares_won(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def what_is_certain(results: pd.DataFrame) -> str:
-    """A sentence: what the deals of one rule set can tell apart, and how many others it would take.
+    """A sentence: what the deals of one rule set can distinguish, and how many others it would
+    take.
 
     The widest 95% interval counts, of the paired differences between two agents; of a single agent,
     that of its win rate.
@@ -41,15 +42,15 @@ def what_is_certain(results: pd.DataFrame) -> str:
     spread = max((np.std(each, ddof=1) for each in pairs or [won[name] for name in won]), default=0)
     deals = len(won)
     if deals < 2 or not spread > 0:
-        return f"{deals:,} deals: too few to tell anything apart"
+        return f"{deals:,} deals: too few to distinguish any agents"
     width = 100 * stats.norm.ppf((1 + LEVEL) / 2) * spread / np.sqrt(deals)
     what = "differences under" if pairs else "the win rate is known to within"
-    told = f"{deals:,} deals: {what} {width:.2g} points{' are within chance' if pairs else ''}"
+    text = f"{deals:,} deals: {what} {width:.2g} points{' are within chance' if pairs else ''}"
     target = next((each for each in _TARGETS if each < width), None)
     if target is None:
-        return told
+        return text
     needed = int(float(f"{deals * (width / target) ** 2:.2g}"))
-    return f"{told}; resolving {target:g} points takes about {needed:,} deals"
+    return f"{text}; resolving {target:g} points takes about {needed:,} deals"
 
 
 def confidence_sequence(differences: NDArray[np.float64], points: float) -> tuple[float, float]:

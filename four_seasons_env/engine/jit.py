@@ -47,9 +47,9 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     that its file imports (`sources.module_digest`). Integer division follows NumPy (no exception
     on zero).
 
-    The code is kept beside the source or, if that folder is read-only, in the user's cache folder;
-    `NUMBA_CACHE_DIR` names another. Several processes may compile at once: each writes its own file
-    and moves it into place. If no folder is writable, nothing is kept.
+    The code is cached next to the source or, if that folder is read-only, in the user's cache
+    folder; `NUMBA_CACHE_DIR` names another. Several processes may compile at once: each writes its
+    own file and moves it into place. If no folder is writable, nothing is kept.
     """
     dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
     try:

@@ -204,7 +204,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
 def _take(g, place):
     """Lift the top card of a pile or of the waste."""
     card = g.top[place]
-    # The card's own entry in `below` is stale now; whoever lays the card down writes it.
+    # The card's own entry in `below` is stale now; the code that lays the card down writes it.
     g.top[place] = g.below[card]
     g.height[place] -= 1
     return card
@@ -299,7 +299,7 @@ def _bring_bases_forward(g, rule):
     """`one_per_suit`: move the base of each suit to the front of the deck.
 
     A suit's base is the first of its cards from the last-dealt end. The last suit goes first, so
-    that in the end the bases stand in the order of the suits.
+    that in the end the bases are in the order of the suits.
     """
     for suit in range(3, -1, -1):
         found = rule.cards - 1
@@ -375,8 +375,8 @@ def start(g, rule, deal):
 def reshuffle_unseen(g, rule, seed):
     """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
 
-    An order comes up as often as it is probable for a player who knows what was played: all orders
-    equally often, unless bases are found from the end of the deck.
+    An order has the probability that it has for a player who knows the moves: all orders are
+    equally likely, unless bases are found from the end of the deck.
     """
     if stock_is_known(g, rule):
         return
@@ -391,8 +391,8 @@ def suit_weight(cards):
     """How likely a suit is to come next, by its unseen cards, in a `one_per_suit` opening.
 
     The base of each suit lay behind the suit's other cards. Put back there, the unseen cards and
-    these bases are in an order that is uniform but for that, and a suit's share of the next places
-    is its share of them: one more than its unseen cards, unless it has none.
+    these bases are in an order that is uniform except for that, and a suit's share of the next
+    places is its share of them: one more than its unseen cards, unless it has none.
     """
     return cards + 1 if cards else 0
 
@@ -480,7 +480,7 @@ def _append(words, word, at, flags, count):
         flags: 0 from byte ``count`` on; anything else would set moves that come later in the row.
 
     Returns:
-        The word being filled and the byte of the row to go on at.
+        The word being filled and the byte of the row to continue at.
     """
     fill = at & 7
     word |= flags << np.uint64(8 * fill)
@@ -500,7 +500,7 @@ def _without(flags, byte):
 
 @jit
 def legal(g, rule, distinct, words):
-    """Write a position's legal moves; returns whether the game goes on.
+    """Write a position's legal moves; returns whether the game continues.
 
     Args:
         distinct: leave out the moves that only rename spaces: a lone card to a space, and any
@@ -717,8 +717,8 @@ def _fill_from_waste(g, source):
     """`auto_waste`: a pile that the move has emptied gets the waste's top card.
 
     If that, or the move itself, empties the waste, the waste gets a card from the stock. So the
-    waste is empty beside a stock only just after a redeal. A pile that is emptied then stays a
-    space, for the player to fill, as in PySolFC's code (`fillStack`).
+    waste is empty with cards in the stock only just after a redeal. A pile that is emptied then
+    stays a space, for the player to fill, as in PySolFC's code (`fillStack`).
     """
     if source < WASTE and g.top[source] == NO_CARD and g.top[WASTE] != NO_CARD:
         _put(g, _take(g, WASTE), source)

@@ -25,7 +25,7 @@ def play_through(
         moves: numbers of its action space.
 
     Returns:
-        How many moves were played, and whether the game goes on after them.
+        How many moves were played, and whether the game continues after them.
     """
     words, masks = kernel.new_masks(1, rules)
     numbers = np.asarray(moves, np.int64)

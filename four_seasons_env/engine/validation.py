@@ -38,7 +38,7 @@ _TEXTS = (
     "deck[{at}] is {deck_at}, where a card of {rules.ranks} ranks is 0 to {last}",
     "deck has {card} twice",
     "deck[{at}] is {deck_at}, beyond the {deck_size} cards of the deck: no card is 52",
-    "base[{at}] is {base_at}, which these rules' bases cannot be beside {base}",
+    "base[{at}] is {base_at}, which these rules do not allow with {base}",
     "level[{at}] is {level_at}, of {rules.ranks} ranks",
     "cards_up is {cards_up}, and the foundations hold {level}",
     "top[{at}] is {top_at}: there are {rules.piles} piles, and no card is 52",
@@ -49,7 +49,7 @@ _TEXTS = (
     "height[{at}] is {height_at}, which is not how many cards the chain of {place} has",
     "{card} is nowhere",
     "below[{at}] is {below_at}, though {card} lies in no pile: no card is 52",
-    "{place} is a space beside a stock, where spaces='auto_stock' fills it",
+    "{place} is a space although there is a stock, and spaces='auto_stock' fills it",
 )
 (
     _SOUND,

@@ -193,7 +193,7 @@ def expand_best(rule, free, until, search):
 def _shorten(g, rule, parent, move, row, search):
     """Record a shorter way to a position that has been met; ``g`` is the position at its end.
 
-    The piles of ``g`` may stand in another order. The moves of its successors are for the order of
+    The piles of ``g`` may be in another order. The moves of its successors are for the order of
     the row, so once it has been expanded only a way that leads to the same order will do.
     """
     if search.expanded[row]:

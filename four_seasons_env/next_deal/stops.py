@@ -46,7 +46,7 @@ def find_stops(
     found = []
     for row in np.argsort(-search.worths[:count], kind="stable").tolist():
         turn = int(search.turns[row])
-        if turn > 0:  # the row is the position after this move, but for the card that it turned
+        if turn > 0:  # the row is the position after this move, without the card that it turned
             at, turns = int(search.parents[row]), [turn]
         else:
             legal = search.masks[row].view(np.int8)[: len(moves)]

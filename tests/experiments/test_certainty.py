@@ -42,7 +42,7 @@ def test_the_line_of_one_agent_and_of_too_few_deals() -> None:
     line = what_is_certain(games(a=np.arange(100) % 2 == 0))
     assert line.startswith("100 deals: the win rate is known to within 9.8 points; resolving 2")
     assert what_is_certain(games(a=np.ones(1, bool), b=np.ones(1, bool))).endswith(
-        "too few to tell anything apart"
+        "too few to distinguish any agents"
     )
     many = games(a=np.arange(40_000) % 2 == 0, b=np.arange(40_000) % 4 < 2)
     assert "differences under 0.69 points" in what_is_certain(many)

@@ -81,7 +81,7 @@ WRONG = [
     ([("deck", (0, 3), 255)], "deck[3] is 255"),
     ([("deck", (0, 3), card_code("8H"))], "deck has 8H twice"),
     ([("base", (0, 2), 13)], "base[2] is 13"),
-    ([("base", (0, 2), 5)], "base[2] is 5, which these rules' bases cannot be beside [1, 1, 5, 1]"),
+    ([("base", (0, 2), 5)], "base[2] is 5, which these rules do not allow with [1, 1, 5, 1]"),
     ([("level", (0, 1), 14)], "level[1] is 14, of 13 ranks"),
     ([("cards_up", 0, 3)], "cards_up is 3, and the foundations hold [1, 1, 0, 0]"),
     ([("top", (0, 7), 30)], "top[7] is 30: there are 5 piles"),
@@ -126,7 +126,7 @@ def test_what_is_wrong_is_named(changes, message):
 def test_every_fault_is_tried():
     rule = compile_rules(RULES["four-seasons"])
     found = {int(first_fault(spoiled(changes), rule)[1]) for changes, _ in WRONG}
-    elsewhere = {text for text in _TEXTS if "beyond the" in text or "is a space beside" in text}
+    elsewhere = {text for text in _TEXTS if "beyond the" in text or "is a space although" in text}
     assert {_TEXTS[fault] for fault in found} == set(_TEXTS) - elsewhere - {""}
 
 
