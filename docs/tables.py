@@ -219,19 +219,18 @@ LADDER = {
     "random": "any legal move",
     "greedy": "a beginner's list of moves",
     "maskable_ppo": "a network that chooses moves",
-    "heuristic": "the advice that good players give",
-    "next_deal_ppo": "a network that chooses the position in which to turn the next card",
-    "planner": "a search guided by a network that it has trained on its own games",
-    "planner@lookahead=1": "the planner, which also averages over the next card",
+    "heuristic": "the advice of good players",
+    "next_deal_ppo": "a network that chooses positions",
+    "planner": "a search with a network trained on its own games",
+    "planner@lookahead=1": "the planner, averaging over the next card",
     CEILING: "a player who sees every card",
 }
 """The players of README and docs/explanation/answer.md, and what each is."""
 HEADLINE = [CEILING, "planner@lookahead=1", "planner", "next_deal_ppo", "heuristic", "random"]
 """Those that the README shows."""
-QUOTE = """> One game in 10, says the textbook. A beginner's list of moves wins {greedy:.0%} of \
-games. The advice that good players give wins {heuristic:.0%}. The best computer player that sees \
-only what a person at the table sees wins {best:.0%}. A player who sees every card could win at \
-least {ceiling:.0%}.
+QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of games. \
+The advice of good players wins {heuristic:.0%}. The best computer player that sees only public \
+information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
 """
 
 
