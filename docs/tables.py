@@ -228,9 +228,9 @@ LADDER = {
 """The players of README and docs/explanation/answer.md, and what each is."""
 HEADLINE = [CEILING, "planner@lookahead=1", "planner", "next_deal_ppo", "heuristic", "random"]
 """Those that the README shows."""
-QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of games. \
-The advice of good players wins {heuristic:.0%}. The best computer player that sees only public \
-information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
+QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
+games. The advice of good players wins {heuristic:.0%}. The best computer player that sees only \
+public information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
 """
 
 
