@@ -1,1 +1,1 @@
-"""Experiments: train agents, play them against each other, and report what came of it."""
+"""Experiments: train agents, play them against each other, and report the results."""

@@ -1,10 +1,10 @@
 """Measure steps per second: what `make bench` runs.
 
-Random legal play; masks and observations are written, and episodes are reset. Measured are the
-single environment, the vector environment at several batch sizes, by default and with `copy=False`,
-the next-deal environment, and with `--peers` environments of other libraries in the same run. A
-rate is the median of several windows; the slowest and the fastest window show how noisy the machine
-is, and the rate by CPU time does not depend on what else it is doing.
+Random legal play; masks and observations are written, and episodes are reset. The rates are those
+of the single environment, the vector environment at several batch sizes, by default and with
+`copy=False`, the next-deal environment, and with `--peers` environments of other libraries in the
+same run. A rate is the median of several windows; the slowest and the fastest window show how noisy
+the machine is, and the rate by CPU time does not depend on its other work.
 
     four-seasons bench --peers --out runs/speed
 """
@@ -161,7 +161,7 @@ def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
     """The rates of players that take turns, so that a machine that slows down slows them all.
 
     Args:
-        players: what is measured.
+        players: the functions that are measured.
         seconds: length of a window, which is one call of a player at least.
     """
     rates: list[list[tuple[float, float]]] = [[] for _ in players]
@@ -246,13 +246,13 @@ def _next_deal(rules: str, games: int, threads: int) -> Player:
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Ratios of rates by CPU time: the default to `copy=False`, and ours to the peers'.
+    """Ratios of rates by CPU time: the default to `copy=False`, and this package to the peers.
 
-    Ours is the single environment, or the vector environment on one thread with the number of games
-    nearest to the peer's; with `tops`.
+    This package is the single environment, or the vector environment on one thread with the number
+    of games nearest to the peer's; with `tops`.
 
     Returns:
-        A row a ratio; columns what, machine, value.
+        One row per ratio; columns what, machine, value.
     """
     import pandas as pd
 

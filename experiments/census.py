@@ -1,7 +1,7 @@
 """Solve deals, and count those that can be won by a player who sees every card.
 
-The solver gets a number of seconds for each deal. Started again, a census solves the deals that are
-missing, and those that are open after less time than it now allows:
+The solver gets a number of seconds for each deal. A census that is started again solves missing
+deals, and deals that are still open after less time than it now allows:
 
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 60 --out runs/z
@@ -133,12 +133,12 @@ def take_census(run: Census) -> pd.DataFrame:
     """
     rule_sets = rule_set_names(run.rules)
     if not run.seconds > 0:
-        raise ValueError(f"the solver gets more than 0 seconds for a deal, not {run.seconds:g}")
+        raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     if not LEAST_MEMORY <= run.memory < math.inf:
-        raise ValueError(f"the solver gets {LEAST_MEMORY:g} GiB or more, not {run.memory:g}")
+        raise ValueError(f"--memory must be {LEAST_MEMORY:g} or more, not {run.memory:g}")
     run.workers.check()
     if run.certify:
-        importlib.import_module("pysat")  # before the hours that solving may take
+        importlib.import_module("pysat")  # before solving, which may take hours
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]

@@ -1,4 +1,4 @@
-"""What all commands share: flags from a dataclass, errors in one line, one line after Ctrl-C."""
+"""The common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ROOT = _HOME if IN_CLONE else Path.cwd()
 """The clone's root; in an installed wheel, the folder in which the process was started."""
 
 RESULTS = Path(__file__).parent / "results"
-"""The stored results: docs/results, and in a wheel those that commands show."""
+"""The stored results: docs/results; a wheel contains those that commands show."""
 
 CENSUS = RESULTS / "census"
 """The stored census of the test deals, a file per rule set."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
-"""What a wrong flag, a missing or damaged file, a full disk, or a missing extra raises."""
+"""Errors of users: wrong flags, missing or damaged files, a full disk, missing extras."""
 
 
 def run_command(
@@ -46,7 +46,7 @@ def run_command(
         flags: its dataclass of flags; flags of nested dataclasses get no prefix.
         description: the command's docstring, for `--help`.
         interrupted: what is saved after Ctrl-C and how to resume, formatted with ``run`` (the
-            flags) and ``command`` (the command line); or a function of the flags that says it.
+            flags) and ``command`` (the command line); or a function of the flags that returns it.
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
@@ -99,7 +99,7 @@ def check_seed(seed: int) -> None:
         ValueError: for one below 0.
     """
     if seed < 0:
-        raise ValueError(f"--seed is 0 or more, not {seed}")
+        raise ValueError(f"--seed must be 0 or more, not {seed}")
 
 
 def command_line() -> str:

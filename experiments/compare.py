@@ -3,8 +3,8 @@
     four-seasons compare --agents random heuristic maskable_ppo:runs/x --out runs/y
 
 Every agent plays every deal, many deals in lockstep, and sees only public information.
-`results.csv` has a row per game; the table and the plots are made from it. Started again, a
-comparison plays only the blocks of deals that are missing.
+`results.csv` has a row per game; the table and the plots are made from it. A comparison
+that is started again plays only missing blocks of deals.
 """
 
 from __future__ import annotations
@@ -151,11 +151,13 @@ def _check(run: Compare) -> list[str]:
             split_name(name)
     rule_sets = rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
-        raise ValueError("a comparison has at least one agent, one rule set and one way to play")
+        raise ValueError("name at least one agent, one rule set and one way to play")
     check_seed(run.seed)
     run.workers.check()
     if run.resolve is not None and not run.resolve > 0:
-        raise ValueError(f"--resolve is a number of percentage points above 0, not {run.resolve}")
+        raise ValueError(
+            f"--resolve must be more than 0 percentage points, not {run.resolve}"
+        )
     return rule_sets
 
 
@@ -242,7 +244,7 @@ def play_all(run: Compare) -> pd.DataFrame:
 
 
 def _luck_by(rules: str) -> str:
-    """What the luck of games is measured by."""
+    """The meter of the luck of games."""
     from four_seasons_env.experiments.matches.luck import meter_for
 
     return meter_for(get_rules(rules)).name

@@ -83,7 +83,7 @@ def demo(run: Demo) -> Path:
     parse_deals(run.deals)
     check_minutes(minutes=run.minutes)
     check_writable(run.out)
-    importlib.import_module("torch")  # before two minutes of words and training
+    importlib.import_module("torch")  # fails now if it is missing, not after two minutes
 
     from rich.console import Console
 
@@ -96,7 +96,7 @@ def demo(run: Demo) -> Path:
     folder = run.out / time.strftime("%Y%m%d-%H%M%S")
     learned, compared = folder / "train", folder / "compare"
 
-    console.rule(f"1 of 3: an agent learns from nothing for {run.minutes:g} minutes")
+    console.rule(f"1 of 3: an agent learns from random weights for {run.minutes:g} minutes")
     console.print(
         "An action is the position in which the next card is turned. Learned: which is best. "
         "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
@@ -134,7 +134,7 @@ def demo(run: Demo) -> Path:
     animation = save_game(f"{LEARNER}:{learned / BEST}", run.rules, deal, folder / "game.gif")
     console.print(f"table:          {compared / 'table.md'}")
     console.print(f"learning curve: {learned / 'progress.csv'}")
-    how = "won" if won else "lost, as all others"
+    how = "won" if won else "lost, like all others"
     console.print(f"one game:       {animation} (deal {deal}, {how})")
     console.print(f"report:         {page}")
     console.print(f"the demo took {(time.monotonic() - started) / 60:.1f} minutes")
@@ -157,5 +157,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         demo,
         Demo,
         __doc__,
-        "what the demo has made is in the newest folder of {run.out}",
+        "the results are in the newest folder in {run.out}",
     )

@@ -125,18 +125,18 @@ def optimum(run: Optimum) -> None:
 def _check(run: Optimum) -> None:
     """Refuse invalid flags before anything is computed or written."""
     if not (run.rules and run.agents):
-        raise ValueError("there is at least one game to value, and one agent to play it")
+        raise ValueError("name at least one rule set and one agent")
     for name in rule_set_names(run.rules):
         if name not in SMALL:
-            raise ValueError(f"{name!r} is no small game: {nearest(name, SMALL)}")
+            raise ValueError(f"unknown small game {name!r}: {nearest(name, SMALL)}")
         check_rules(get_rules(name))
     named = [agent for agent in run.agents if not _is_trained(agent)]
     if not run.gigabytes > 0:
-        raise ValueError(f"--gigabytes is more than 0, not {run.gigabytes:g}")
+        raise ValueError(f"--gigabytes must be more than 0, not {run.gigabytes:g}")
     if run.openings is not None and run.openings < 2:
-        raise ValueError(f"--openings is 2 or more, not {run.openings}")
+        raise ValueError(f"--openings must be 2 or more, not {run.openings}")
     if run.games < 2:
-        raise ValueError(f"--games is 2 or more, not {run.games}")
+        raise ValueError(f"--games must be 2 or more, not {run.games}")
     check_minutes(core_minutes=run.core_minutes)
     check_out(run.out, "optimum")
     for name in rule_set_names(run.rules):
@@ -284,5 +284,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         optimum,
         Optimum,
         __doc__,
-        "what is done is saved in {run.out}; resume: {command}",
+        "finished parts are saved in {run.out}; resume: {command}",
     )

@@ -41,7 +41,7 @@ def report(run: Report) -> Path:
         FileNotFoundError: for a folder that holds no training, sweep or comparison.
     """
     if not run.runs:
-        raise ValueError("a report is of at least one folder: of a comparison, training or sweep")
+        raise ValueError("name at least one folder: of a comparison, training or sweep")
     comparisons, trainings = _folders(run.runs)
 
     from four_seasons_env.experiments.matches.ceiling import read_census
@@ -71,7 +71,7 @@ def _folders(runs: Sequence[Path]) -> tuple[list[Path], list[Path]]:
             trainings += within
         else:
             raise FileNotFoundError(
-                f"{folder} holds no run: results.csv (of `four-seasons compare`) or {RUN} (of "
+                f"{folder} contains no run: results.csv (of `four-seasons compare`) or {RUN} (of "
                 "`four-seasons train`) is expected there, or folders with one (of a sweep)"
             )
     return comparisons, trainings

@@ -2,8 +2,8 @@
 
     four-seasons review --agent planner --deal 17 --out page.html
 
-The page is one self-contained HTML file. It shows the game move by move, the chance of winning as
-the planner judges it, what the solver says about the true deal, and the moment the game was lost. A
+The page is one self-contained HTML file. It shows the game move by move, the planner's
+chance of winning, the solver's verdict on the true deal, and the moment the game was lost. A
 recorded game (`four_seasons_env.play.records`) is reviewed with:
 
     four-seasons review --record games.jsonl --line 3 --out page.html
@@ -59,9 +59,9 @@ def review(run: Review) -> None:
         FileNotFoundError: if there is no such file of games.
     """
     if not run.seconds > 0:
-        raise ValueError(f"--seconds is more than 0 seconds, not {run.seconds:g}")
+        raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     if run.line < 1:
-        raise ValueError(f"--line is counted from 1, not {run.line}")
+        raise ValueError(f"--line counts from 1, not {run.line}")
     get_rules(run.rules)
     split_name(run.agent)
     check_deal(run.deal)

@@ -136,7 +136,7 @@ def read_jobs(run: Sweep) -> list[Job]:
         names += [f"sample-{number:03d}"] if trainings.samples else []
         name = "-".join(names) or "run"
         if name in jobs:
-            raise ValueError(f"the grid names a job twice: {name}")
+            raise ValueError(f"the grid contains a job twice: {name}")
         command = _command(trainings.fixed | own | varied | drawn, run.out / name)
         jobs[name] = Job(name, run.out / name, command)
     return list(jobs.values())
@@ -207,7 +207,7 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
             settings.append(f"{key}={json.dumps(value)}")
         else:
             raise ValueError(
-                f"{key!r} is no flag of `four-seasons train` and no hyperparameter of "
+                f"{key!r} is neither a flag of `four-seasons train` nor a hyperparameter of "
                 f"{learner.name}: {nearest(key, [*FLAGS, *hyperparameters])}"
             )
     learner.read_settings(settings)

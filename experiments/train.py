@@ -4,7 +4,7 @@
     four-seasons train --agent planner --steps 20k --out runs/p     # its steps are games
     four-seasons train --resume --out runs/x                        # after Ctrl-C or a kill
 
-A resumed run learns what it would have learned without the interruption.
+A resumed run learns the same as an uninterrupted run.
 `four_seasons_env.experiments.training.run_folder` describes the files of a run.
 """
 
@@ -56,8 +56,8 @@ class Train:
     minutes: float | None = None
     """Minutes of learning at most; validations do not count."""
     core_minutes: float | None = None
-    """The same in minutes of processor time of all threads, which does not depend on what else the
-    machine is doing."""
+    """The same in minutes of processor time of all threads, which does not depend on other work of
+    the machine."""
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, which replace those of the agent's YAML file."""
     warm_start: str | None = None
@@ -70,7 +70,7 @@ class Train:
     resume: bool = False
     """Resume the run in --out, with the flags that it was started with, on any workers."""
     workers: Workers = field(default_factory=Workers)
-    """Workers that play the planner's games; the same is learned on any of them."""
+    """Workers that play the planner's games; they do not change what is learned."""
 
 
 def train(run: Train) -> None:
@@ -133,7 +133,7 @@ def _check(run: Train) -> None:
     check_seed(run.seed)
     run.workers.check()
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
-        raise ValueError("there is at least one validation, of 1 to 10,000 deals")
+        raise ValueError("validations must be at least 1, of 1 to 10,000 deals")
     if not run.resume:
         check_new_run(run.out)
 
@@ -181,7 +181,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     torch.set_num_threads(kind.threads or threads)
     try:
         with started_pool(workers) as pool, Progress(*columns) as bar:
-            # Compilation is not to count as learning.
+            # Compilation does not count as learning.
             small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
             kind(rules, small, 0, pool).update(0.0)
             learner = kind(rules, settings, run.seed, pool)
@@ -242,7 +242,7 @@ def parse_steps(text: str) -> int:
     except ValueError:
         steps = 0
     if steps < 1:
-        raise ValueError(f"steps are a positive number such as 500k or 20M, not {text!r}")
+        raise ValueError(f"--steps must be a positive number such as 500k or 20M, not {text!r}")
     return steps
 
 
@@ -255,7 +255,7 @@ def check_minutes(**minutes: float | None) -> None:
     for name, value in minutes.items():
         if value is not None and not 0 < value < float("inf"):
             flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is a number of minutes above 0, not {value:g}")
+            raise ValueError(f"--{flag} must be a number of minutes above 0, not {value:g}")
 
 
 def _saved(run: Train) -> str:

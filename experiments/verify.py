@@ -1,12 +1,12 @@
-"""Check a comparison that someone else has sent: replay its games and compare the results.
+"""Check a comparison: replay its games and compare the results.
 
     four-seasons compare --agents heuristic --record --out runs/c    # the sender
     four-seasons verify runs/c                                       # the reader
 
-Every game is replayed on the engine. Each deal of the manifest must be there once, each move must
-be legal, each game must go on to its end and not beyond, and won, cards up and moves must be those
+Every game is replayed on the engine. Each deal of the manifest must occur once, each move must
+be legal, each game must reach its end and stop there, and won, cards up and moves must be those
 of results.csv. Differences are printed, and the exit status is 1 if there are any.
-docs/reference/protocol.md says what a replay cannot show.
+docs/reference/protocol.md says what a replay cannot prove.
 
 With `--luck` the luck of all turned cards is measured too: a player who knows hidden cards has more
 of it than chance gives (docs/explanation/luck.md).
@@ -139,7 +139,7 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
             if wrong or record is None or record.deal is None:
                 differences.append(f"{where}: {wrong}")
             elif record.deal in games:
-                differences.append(f"{where}: deal {record.deal} is there twice")
+                differences.append(f"{where}: deal {record.deal} occurs twice")
             else:
                 games[record.deal] = record
     deals = [deal for task in tasks for deal in task.deals]

@@ -187,13 +187,13 @@ def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     page = report(Report([compared.out, tmp_path / "study"]))
     text = page.read_text()
     assert "Learning czarina" in text
-    assert text.count("data:image/png") == 5 + 4
+    assert text.count("data:image/png") == 4 + 1
     for told in ("won by", "only heuristic", "probability of improvement", "<td>all</td>"):
         assert told in text
     assert "http" not in text, "self-contained"
     markdown = page.with_suffix(".md").read_text()
     assert as_markdown(as_text(summarise_folder(compared.out, results, None))) in markdown
-    with pytest.raises(FileNotFoundError, match="holds no run"):
+    with pytest.raises(FileNotFoundError, match="contains no run"):
         report(Report([tmp_path]))
 
 
@@ -206,5 +206,5 @@ def test_steps_are_read(text: str, steps: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "many", "5T"])
 def test_steps_that_are_none(text: str) -> None:
-    with pytest.raises(ValueError, match="steps are a positive number"):
+    with pytest.raises(ValueError, match="steps must be a positive number"):
         parse_steps(text)

@@ -136,7 +136,7 @@ def broken_off(path: Path) -> None:
         (no_gzip, "is damaged after line 0"),
         (gone, "deals without a game: 20, the first is 4294967296"),
         (one_less, "deals without a game: 1, the first is 4294967315"),
-        (doubled, "line 21: deal 4294967299 is there twice"),
+        (doubled, "line 21: deal 4294967299 occurs twice"),
         (changed(rules="czarina"), "line 3: "),
         (changed(deal=5), "line 3: "),
         (changed(player="ada"), "was played by 'ada', not 'heuristic'"),
