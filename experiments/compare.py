@@ -155,9 +155,7 @@ def _check(run: Compare) -> list[str]:
     check_seed(run.seed)
     run.workers.check()
     if run.resolve is not None and not run.resolve > 0:
-        raise ValueError(
-            f"--resolve must be more than 0 percentage points, not {run.resolve}"
-        )
+        raise ValueError(f"--resolve must be more than 0 percentage points, not {run.resolve}")
     return rule_sets
 
 

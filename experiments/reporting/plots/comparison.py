@@ -16,7 +16,6 @@ from four_seasons_env.experiments.reporting.plots.style import (
     in_percent,
     name_colours,
     new_axes,
-    plain_text,
 )
 from four_seasons_env.experiments.statistics.summary import (
     bounds_as_text,
@@ -124,7 +123,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
         axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
         strongest = variants.loc[variants["win_rate"].idxmax()]
         axes.annotate(
-            plain_text(str(name)),
+            in_lines([str(name)])[0],
             (strongest["time"], strongest["win_rate"]),
             xytext=(-5, 5),
             textcoords="offset points",

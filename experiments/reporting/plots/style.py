@@ -34,6 +34,7 @@ MARKERS = "os^vDP*X<>"
 """Marker shapes of agents in one plot."""
 
 _NARROW = 48  # characters of a name; two such names fit next to each other below a plot
+_WIDE = 60  # characters of a line below a plot
 _FEW = 5
 """Legends of up to this many names are drawn inside the plot, longer ones below it."""
 
@@ -96,14 +97,15 @@ def plain_text(text: str) -> str:
 def name_colours(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None = None) -> None:
     """Draw a legend of the colours, or of other handles: in the plot if short, else below it."""
     handles = handles or [Line2D([], [], color=colour) for colour in colours_of(names).values()]
-    shown = [plain_text(name) for name in dict.fromkeys(names)]
-    if len(shown) <= _FEW:
+    shown = ["\n".join(textwrap.wrap(plain_text(name), _WIDE)) for name in dict.fromkeys(names)]
+    if len(shown) <= _FEW and max(map(len, shown)) <= _NARROW:
         axes.legend(handles, shown, frameon=False, fontsize=8)
         return
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
     columns = 2 if max(map(len, shown)) <= _NARROW else 1
-    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(shown) // columns))
+    lines = sum(name.count("\n") + 1 for name in shown)
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-lines // columns))
     figure.legend(
         handles,
         shown,
