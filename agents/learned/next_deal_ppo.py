@@ -70,6 +70,7 @@ class NextDealPpo(Ppo):
             "order": settings.order,
             "endings": settings.endings,
             "ending_expansions": settings.play_ending_expansions,
+            "value_weight": settings.value_weight,
         }
         return {
             "mask": "distinct",

@@ -92,6 +92,8 @@ class NextDealPpoSettings(PpoSettings):
     play_candidates: Positive
     play_expansions: Positive
     play_ending_expansions: Positive
+    value_weight: Amount
+    """A player without chance decides for the most score + value_weight x value."""
 
     def __post_init__(self) -> None:
         """Check that the network can read the observation, and has the right number of layers.

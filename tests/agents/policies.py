@@ -62,8 +62,8 @@ def table_weights(widths: tuple[int, ...], heads: tuple[str, ...], seed: int = 1
         for name, rows in TABLES.items()
     }
     weights = tables | layers(["dense"], [suit + pile + game, hidden], seed)
-    for name in heads:
-        weights |= layers([name], [hidden, 1], seed + 1)
+    for i, name in enumerate(heads, start=1):
+        weights |= layers([name], [hidden, 1], seed + i)
     return weights
 
 

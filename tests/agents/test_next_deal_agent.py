@@ -39,18 +39,23 @@ def test_the_player_finishes_every_rule_sets_games(
     assert agent.train_seed == 7
 
 
-def test_the_player_plays_what_the_policy_chooses_in_the_environment(tmp_path: Path) -> None:
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+def test_the_player_plays_what_the_network_chooses_in_the_environment(
+    weight: float, tmp_path: Path
+) -> None:
     path = untrained("four-seasons", tmp_path / "p")
-    agent = make_agent(f"next_deal_ppo:{path}")
+    agent = make_agent(f"next_deal_ppo:{path}@value_weight={weight}")
     env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
-    compared = 0
+    compared = differ = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
         _, info = env.reset(options={"deal": deal})
         done, rng = False, np.random.default_rng(0)
         while not done:
             game = env.game
-            scores, _ = agent.scores(game.record.copy())
-            _, _, terminated, truncated, info = env.step(int(scores[0].argmax()))
+            scores, values = (each[0] for each in agent.scores(game.record.copy()))
+            action = int((scores + np.float32(weight) * np.maximum(values, -100)).argmax())
+            differ += action != scores.argmax()
+            _, _, terminated, truncated, info = env.step(action)
             done = terminated or truncated
             for move in info["moves"]:
                 mask = game.action_mask(distinct=True)[None]
@@ -59,6 +64,7 @@ def test_the_player_plays_what_the_policy_chooses_in_the_environment(tmp_path: P
                     compared += 1
                 game.play(int(move))
     assert compared > 100
+    assert (differ > 0) == (weight > 0)
 
 
 def test_options_are_the_environments(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ class NextDealAgent:
         expansions: positions that the search expands at most.
         ending_expansions: the same for the search for a win once nothing is hidden.
         endings: "search" as in the environment, "policy", or "solver": `four_seasons_env.solver`.
+        value_weight: if deterministic, choose the position with the highest score + value_weight x
+            value; 0 for the policy alone.
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
@@ -57,6 +59,7 @@ class NextDealAgent:
         expansions: int | None = None,
         ending_expansions: int | None = None,
         endings: str | None = None,
+        value_weight: float | None = None,
     ) -> None:
         self.train_seed = card.training.get("seed")
         self.observation = f"{card.observation} of candidates"
@@ -68,9 +71,13 @@ class NextDealAgent:
                 "expansions": expansions,
                 "ending_expansions": ending_expansions,
                 "endings": endings,
+                "value_weight": value_weight,
             }.items()
             if value is not None
         }
+        # A player that samples follows its policy, and has no use for the values.
+        weight = decisions.pop("value_weight", 0.0)
+        self._value_weight = np.float32(weight if self.deterministic else 0)
         self._solves = decisions.get("endings") == "solver"
         if self._solves:
             decisions["endings"] = "search"
@@ -131,7 +138,8 @@ class NextDealAgent:
                 self._plans.finish(game)
             games = games[~known]
         batch = self._batch
-        scores, _ = self.scores(games)
+        scores, values = self.scores(games)
+        scores += self._value_weight * np.where(batch.masks[: len(games)], values, 0)
         if not self.deterministic:
             scores = scores + rng.gumbel(size=scores.shape).astype(np.float32)
         best = scores.argmax(axis=1)
