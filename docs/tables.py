@@ -20,13 +20,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.engine.cards import RANKS
 from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
 from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
 from four_seasons_env.experiments.statistics.odds import (
     census_as_text,
     decided_within,
-    hardest,
     summarise_census,
 )
 from four_seasons_env.experiments.statistics.regret import regret_as_text
@@ -94,16 +92,10 @@ def census() -> pd.DataFrame:
     return pd.concat([read_table(path) for path in files if path.is_file()], ignore_index=True)
 
 
-def by_base() -> pd.DataFrame:
-    """The census of the default rule set, in the order of the rank of the base card."""
-    deals = census().query("rules == @DEFAULT")
-    return deals.assign(base=pd.Categorical(deals["base"], list(RANKS))).sort_values("base")
-
-
-def counted(deals: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
-    """A census in cells of text, a row for each value of a column."""
-    columns = [by, "deals", "won", "lost", "open", "winnable %", "s/deal"]
-    return census_as_text(summarise_census(deals, by))[columns]
+def counted(deals: pd.DataFrame) -> pd.DataFrame:
+    """A census in cells of text, a row for each rule set."""
+    columns = ["rules", "deals", "won", "lost", "open", "winnable %", "s/deal"]
+    return census_as_text(summarise_census(deals))[columns]
 
 
 def players(*names: str, ranked: bool = False) -> pd.DataFrame:
@@ -289,10 +281,10 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/family.md", "odds", odds,
      f"rules | {_ODDS}",
      f"[{{rules}}](../rules/{{file}}.md) | {_WON}"),
-    ("docs/explanation/solver.md", "certified", certified,
+    ("docs/explanation/proofs.md", "certified", certified,
      "rules | losses | certified",
      "{rules} | {count} | {sum}"),
-    ("docs/explanation/solver.md", "endings", lambda: stored("endings"),
+    ("docs/explanation/fair-values.md", "endings", lambda: stored("endings"),
      "hidden | decisions | positions, median | seconds, median | exact within 1 s % | judged "
      "| cost, points",
      "{hidden} | {decisions} | {nodes:,.0f} | {median:.4f} | {within 1 s:.1%} | {both} "
@@ -336,9 +328,9 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
         regret_as_text(stored("small-games"))[1]
     ),
     ("docs/explanation/solver.md", "rules"): lambda: as_markdown(counted(census())),
-    ("docs/explanation/solver.md", "bases"): lambda: as_markdown(counted(by_base(), "base")),
-    ("docs/explanation/solver.md", "decided"): lambda: as_markdown(decided_within(by_base())),
-    ("docs/explanation/solver.md", "hardest"): lambda: as_markdown(hardest(by_base())),
+    ("docs/explanation/solver.md", "decided"): lambda: as_markdown(
+        decided_within(census().query("rules == @DEFAULT"))
+    ),
     ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""

@@ -71,23 +71,6 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def hardest(results: pd.DataFrame, count: int = 10) -> pd.DataFrame:
-    """The deals that are open, then those that took longest to decide, as cells of text."""
-    order = results.assign(open=results["status"] == "unknown").sort_values(
-        ["open", "seconds"], ascending=False
-    )
-    worst = order.head(count)
-    return pd.DataFrame(
-        {
-            "deal": worst["deal"].astype(str),
-            "status": worst["status"].replace("unknown", "open"),
-            "seconds": worst["seconds"].map("{:.1f}".format),
-            "positions": worst["positions"].map("{:,}".format),
-            "moves": worst["moves"].map(lambda moves: str(moves) if moves else "-"),
-        }
-    )
-
-
 def decided_within(
     results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10, 100)
 ) -> pd.DataFrame:

@@ -1,9 +1,10 @@
 """The solver: can a position be won with all cards known, and how likely is a win without that?
 
-- `search`: `solve`, which alternates between the searches for wins and those for losses.
-- `beam`, `relaxed_beam`, `nodes`, `exchange_search`: searches for wins. A search that left nothing
-  out and has not won proves a loss.
-- `proof`, `sat`, `exhaust`: proofs of loss, in the easier game of `relaxation` or the game itself.
+- `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says.
+- `protocol`: what all searches have in common.
+- `beam`, `nodes`, `exchange_search`: searches for wins. A search that left nothing out and has not
+  won proves a loss.
+- `sat`: proofs of loss, in the easier game of `relaxation`.
 - `reasons`: `why_lost`, the few moments that decide a loss.
 - `shorten`: a pass that makes solutions shorter.
 - `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from four_seasons_env.solver.fair import Decision, FairValue, Known, fair_value
 from four_seasons_env.solver.reasons import Reason, why_lost
-from four_seasons_env.solver.search import Solution, solve
+from four_seasons_env.solver.search import Solution, solve, solve_all
 from four_seasons_env.solver.shorten import shorten
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "fair_value",
     "shorten",
     "solve",
+    "solve_all",
     "why_lost",
 ]

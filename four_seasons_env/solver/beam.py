@@ -3,7 +3,11 @@
 A layer starts with the best positions that earlier layers have dealt. It expands them, best first
 by `score_position`, up to a limit. A move that deals a card leads to a later layer. Of the
 positions with the same cards in the tableau, a beam keeps a limited number of arrangements. A beam
-that never left anything out is a complete search: if it has not won, the game is lost.
+that never left anything out is a complete search: if it has not won, the game is lost. A beam
+without a width leaves nothing out.
+
+A *planned* beam starts a layer with the positions of the nodes from which most lines win the
+relaxed game (`node_values`).
 """
 
 from __future__ import annotations
@@ -19,10 +23,20 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.priority import pop, push
-from four_seasons_env.rules import Rules
-from four_seasons_env.solver.features import score_position
-from four_seasons_env.solver.hash_table import TALLY, retally, tally
+from four_seasons_env.solver.features import WEIGHTS, score_position
+from four_seasons_env.solver.hash_table import doubled, find
 from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
+from four_seasons_env.solver.node_values import (
+    DISCOUNTS,
+    EVERY,
+    NONE,
+    forget,
+    make_puzzle,
+    new_nodes,
+    node_of,
+    set_values,
+)
+from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.safe_moves import MOST_SAFE, play_safe_and_note
 
 STATE = np.dtype(
@@ -31,7 +45,7 @@ STATE = np.dtype(
         ("heap", "i8"),  # those that wait to be expanded
         ("later", "i8"),  # positions of later layers
         ("lines", "i8"),  # lines in use
-        ("entered", "i8"),  # keys in the tables
+        ("entered", "i8"),  # positions in the table, at most
         ("layer", "i8"),
         ("expanded", "i8"),  # positions of this layer that have been expanded
         ("positions", "i8"),  # positions made by a move, in all
@@ -40,12 +54,14 @@ STATE = np.dtype(
     ],
     align=True,
 )
-SEARCHING, LAYER_DONE, NO_ROOM, WON, OVER = range(5)
+_LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, besides those of a search
 
+_SLICE = 5_000  # positions expanded in one call: 0.02 s with five piles, 0.2 s with twelve
 _LIMIT = 3  # positions of a layer that are expanded, for each that it starts with
 _LAST_LIMIT = 30  # the same when one card is left at most: no later layer can make up for it
 _LATE = 3  # cards left, at most, from which on all arrangements are kept: any may be the one to win
-_ANY = 2**40
+_ALL = 2**40
+_NODES_EACH = 150  # nodes that a valuation meets, for each that it keeps of a layer
 _1, _3 = np.uint64(1), np.uint64(3)
 
 
@@ -88,9 +104,38 @@ class BeamArrays(NamedTuple):
     heap: NDArray[np.int64]  # (n,) those of the pool that wait to be expanded
     later: Positions  # of later layers
     lines: NDArray[np.void]  # LINE (n,)
-    seen: NDArray[np.void]  # TALLY (a power of two,), of the first of `position_keys`
-    same_cards: NDArray[np.void]  # TALLY (a power of two,), of the second
+    keys: NDArray[np.uint64]  # a table of both of `position_keys`, of this layer
+    counts: NDArray[np.int32]  # how often each has been met
     words: NDArray[np.uint64]  # a row of mask words
+
+
+@jit
+def _meet(g, rule, keys, counts):
+    """Enter a position into the table.
+
+    Returns:
+        How often it and how often positions with the same cards in the tableau have been met.
+    """
+    arranged, unarranged = position_keys(g, rule)
+    at = find(keys, max(arranged, _1))
+    keys[at] = max(arranged, _1)
+    counts[at] += 1
+    met = counts[at]
+    if met > 1:
+        return met, 0
+    at = find(keys, max(~unarranged, _1))  # inverted: both keys of an empty tableau are equal
+    keys[at] = max(~unarranged, _1)
+    counts[at] += 1
+    return met, counts[at]
+
+
+@jit
+def _number_nodes(games, rules, frames, nodes, puzzle):
+    """The node of each game, entered if it is new; NONE for those without room."""
+    numbers = np.empty(len(games), np.int64)
+    for i in range(len(games)):
+        numbers[i] = node_of(games[i], nodes, rules[0], puzzle, frames[0])
+    return numbers
 
 
 @jit
@@ -100,22 +145,22 @@ def expand(problem, limits, arrays):
     state, rule, frame = arrays.state[0], problem.rules[0], problem.frames[0]
     games, scores, ends = arrays.pool
     later_games, later_scores, later_ends = arrays.later
-    heap, lines, seen, same_cards = arrays.heap, arrays.lines, arrays.seen, arrays.same_cards
+    heap, lines, keys, counts = arrays.heap, arrays.lines, arrays.keys, arrays.counts
     words, weights = arrays.words, problem.weights
     state.status = SEARCHING
     for _ in range(limits.quota):
         if state.heap == 0 or state.expanded == limits.layer:
             state.left_out |= state.heap > 0
-            state.status = LAYER_DONE
+            state.status = _LAYER_DONE
             return
         # Checked before a position is expanded, so that none is ever expanded in part.
         if (
             state.pool + rule.actions > len(games)
             or state.later + rule.actions > len(later_games)
             or state.lines + rule.actions * MOST_SAFE > len(lines)
-            or 2 * (state.entered + rule.actions) > len(seen)
+            or 4 * (state.entered + rule.actions) > len(keys)
         ):
-            state.status = NO_ROOM
+            state.status = _NO_ROOM
             return
         here = pop(heap, state.heap, scores)
         state.heap -= 1
@@ -136,6 +181,7 @@ def expand(problem, limits, arrays):
                 # expanded. A search that continued here would miss the rest of its moves.
                 if state.positions > limits.last:
                     state.positions = limits.last
+                    state.left_out = True
                     return
                 line = note_move(state, lines, ends[here], move)
                 # Safe moves lose nothing, so the positions in between need not be searched.
@@ -143,14 +189,14 @@ def expand(problem, limits, arrays):
                 if kernel.is_won(g, rule):
                     state.status = WON
                     return
-                arranged, unarranged = position_keys(g, rule)
-                if tally(seen, arranged, _1) > 1:  # met before in this layer
+                met, arrangements = _meet(g, rule, keys, counts)
+                if met > 1:
                     state.lines = before
                     continue
                 state.entered += 1
                 # Arrangements of the same cards mostly share their fate. A few of each leave room
                 # for positions with other cards.
-                if tally(same_cards, unarranged, _1) > limits.arrangements:
+                if arrangements > limits.arrangements:
                     state.left_out = True
                     state.lines = before
                     continue
@@ -174,64 +220,62 @@ def expand(problem, limits, arrays):
 
 @jit
 def _enter_layer(problem, arrays):
-    """Enter the positions that a layer starts with into its heap and tables."""
+    """Enter the positions that a layer starts with into its heap and table."""
     state, games = arrays.state[0], arrays.pool.games
-    # In the tables too, so that a move that leads back to one of them is recognized.
+    # In the table too, so that a move that leads back to one of them is recognized.
     for i in range(state.pool):
-        arranged, unarranged = position_keys(games[i], problem.rules[0])
-        tally(arrays.seen, arranged, _1)
-        tally(arrays.same_cards, unarranged, _1)
+        _meet(games[i], problem.rules[0], arrays.keys, arrays.counts)
         push(arrays.heap, i, arrays.pool.scores, i)
     state.heap = state.entered = state.pool
     state.layer = layer_of(games[0])
     state.expanded = 0
 
 
-class OutOfMemory(Exception):
-    """A search would need more memory than it may have."""
-
-
 class Beam:
-    """One beam search, which runs in slices.
+    """One beam search.
 
     Args:
-        record: a GAME record.
-        frames: its FRAME array.
-        width: positions that a layer starts with.
+        width: positions that a layer starts with. None: all, and nothing is left out.
         arrangements: positions kept that have the same cards in the tableau.
         weights: of the features of `score_position`.
-        memory: bytes that its arrays may take.
+        planned: nodes of a layer that a valuation keeps. 0: no valuations.
+        discounts: of lines, as `node_values.DISCOUNTS`.
     """
 
     def __init__(
         self,
-        record: Any,
-        rules: Rules,
-        frames: NDArray[np.void],
-        width: int,
-        arrangements: int,
-        weights: NDArray[np.float64],
-        memory: int,
+        root: Root,
+        width: int | None,
+        arrangements: int = _ALL,
+        weights: NDArray[np.float64] = WEIGHTS,
+        planned: int = 0,
+        discounts: tuple[float, ...] = DISCOUNTS,
     ) -> None:
-        self._width, self._arrangements, self._memory = width, arrangements, memory
-        self._all_moves = all_moves(rules)
-        self._problem = Problem(kernel.compile_rules(rules), frames, weights)
+        self._planned, self._layers = planned, 0
+        self._puzzle = make_puzzle(root, weights, discounts) if planned else None
+        if self._puzzle:
+            self._nodes = new_nodes(1 << (_NODES_EACH * planned).bit_length())
+        self._width = width or _ALL
+        self._arrangements = arrangements if width else _ALL
+        self._memory = root.memory
+        self._all_moves = all_moves(root.rules)
+        self._problem = Problem(kernel.compile_rules(root.rules), root.frames, weights)
         # Small at first, because many deals need little; large enough for several expansions. So an
         # array that has no room for one more is full enough for `_make_room` to double it.
-        room = 4 * len(self._all_moves) + 8 * min(width, 1000)
-        entries = _power_of_two(4 * room)
+        room = 4 * len(self._all_moves) + 8 * min(self._width, 100)
+        entries = 1 << (8 * room - 1).bit_length()
         self._arrays = BeamArrays(
             np.zeros(1, STATE),
             _new_positions(room),
             np.empty(room, np.int64),
             _new_positions(room),
             np.empty(32 * room, LINE),
-            np.zeros(entries, TALLY),
-            np.zeros(entries, TALLY),
-            kernel.new_masks(1, rules)[0][0],
+            np.zeros(entries, np.uint64),
+            np.zeros(entries, np.int32),
+            kernel.new_masks(1, root.rules)[0][0],
         )
         pool = self._arrays.pool
-        pool.games[0], pool.scores[0], pool.ends[0] = record, 0.0, -1
+        pool.games[0], pool.scores[0], pool.ends[0] = root.record, 0.0, -1
         self._state["pool"] = 1
         self._start_layer()
 
@@ -241,8 +285,8 @@ class Beam:
 
     def _start_layer(self) -> None:
         # Positions of earlier layers do not come again, so the old keys are of no use.
-        for table in (self._arrays.seen, self._arrays.same_cards):
-            table.view(np.uint64).fill(0)
+        self._arrays.keys.fill(0)
+        self._arrays.counts.fill(0)
         _enter_layer(self._problem, self._arrays)
 
     @property
@@ -250,36 +294,24 @@ class Beam:
         """Positions made by a move so far."""
         return int(self._state["positions"])
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing has been left out."""
-        return not self._state["left_out"]
-
-    def go_on(self, quota: int, positions: int) -> int:
-        """Continue the search: expand ``quota`` positions and make ``positions``, at most.
-
-        Returns:
-            WON, OVER at the end of a search that has not won, or SEARCHING.
-
-        Raises:
-            OutOfMemory: if the search needs more memory than it may have.
-        """
+    def go_on(self, positions: int = ANY_NUMBER) -> int:
+        """Continue the search (`protocol.Search`). It is undecided if it has no room."""
         state = self._state
         left = -int(state["layer"])  # cards in the stock; more where a redeal is left
         limits = Limits(
-            self._arrangements if left > _LATE else _ANY,
+            self._arrangements if left > _LATE else _ALL,
             self._width * (_LIMIT if left > 1 else _LAST_LIMIT),
-            quota,
+            _SLICE,
             self.positions + positions,
         )
         expand(self._problem, limits, self._arrays)
         if state["status"] == WON:
             return WON
-        if state["status"] == NO_ROOM:
-            self._make_room()
-        elif state["status"] == LAYER_DONE:
+        if state["status"] == _NO_ROOM:
+            return SEARCHING if self._make_room() else UNDECIDED
+        if state["status"] == _LAYER_DONE:
             if not state["later"]:
-                return OVER
+                return UNDECIDED if state["left_out"] else LOST
             self._next_layer()
         return SEARCHING
 
@@ -292,7 +324,9 @@ class Beam:
         layers = -64 * games["redeals"].astype(np.int64) - stock
         is_next = layers == layers.min()  # a refill may deal more than one card: layers are skipped
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
-        if len(chosen) > self._width:
+        if self._puzzle:
+            chosen = chosen[self._plan(games[chosen], later.scores[chosen])]
+        elif len(chosen) > self._width:
             state["left_out"] = True
             # Not sorted: the heap of the layer orders them.
             best = np.argpartition(-later.scores[chosen], self._width)[: self._width]
@@ -300,27 +334,52 @@ class Beam:
         state["pool"], state["later"] = len(chosen), len(others)
         while len(self._arrays.pool.games) < len(chosen):
             self._grow_pool()
-        take(self._arrays.pool, later, chosen)
-        take(later, later, others)  # in place: NumPy copies the chosen rows before it writes any
+        while len(self._arrays.keys) < 4 * len(chosen):
+            self._grow_table()
+        _take(self._arrays.pool, later, chosen)
+        _take(later, later, others)  # in place: NumPy copies the chosen rows before it writes any
         self._start_layer()
 
-    def _make_room(self) -> None:
-        """Double what is full, or nearly so."""
+    def _plan(self, games: NDArray[Any], scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Choose the positions that a layer starts with: all those of the best nodes."""
+        nodes, problem = self._nodes, self._problem
+        is_due = self._layers % EVERY == 0
+        self._layers += 1
+        if is_due:
+            forget(nodes)
+        of = _number_nodes(games, problem.rules, problem.frames, nodes, self._puzzle)
+        if is_due:
+            set_values(nodes, self._puzzle, problem.frames[0], self._planned)
+        numbers, inverse, counts = np.unique(of, return_inverse=True, return_counts=True)
+        value = np.where(numbers == NONE, 0.0, nodes.all["value"][numbers])
+        score = np.full(len(numbers), -np.inf)
+        np.maximum.at(score, inverse, scores)
+        best = np.lexsort((-score, -value))  # by value, then by score
+        # As many as fit with all their positions: one that is left out may be the one to win.
+        kept = max(1, int(np.searchsorted(np.cumsum(counts[best]), self._width, "right")))
+        is_kept = np.zeros(len(numbers), bool)
+        is_kept[best[:kept]] = True
+        self._state["left_out"] |= kept < len(numbers)
+        return np.flatnonzero(is_kept[inverse])
+
+    def _make_room(self) -> bool:
+        """Double what is full, or nearly so; False if that would take too much memory."""
         state, arrays = self._state, self._arrays
         growing = (
-            arrays.lines, arrays.seen, arrays.same_cards, *arrays.pool, arrays.heap, *arrays.later
+            arrays.lines, arrays.keys, arrays.counts, *arrays.pool, arrays.heap, *arrays.later
         )  # fmt: skip
         # As if all of them doubled: an upper bound that needs no bookkeeping.
         if 2 * sum(array.nbytes for array in growing) > self._memory:
-            raise OutOfMemory
+            return False
         if 2 * state["pool"] > len(arrays.pool.games):
             self._grow_pool()
         if 2 * state["later"] > len(arrays.later.games):
-            self._replace(later=Positions(*map(_doubled, arrays.later)))
+            self._replace(later=Positions(*map(_longer, arrays.later)))
         if 2 * state["lines"] > len(arrays.lines):
-            self._replace(lines=_doubled(arrays.lines))
-        if 3 * state["entered"] > len(arrays.seen):
-            self.grow_tables()
+            self._replace(lines=_longer(arrays.lines))
+        if 6 * state["entered"] > len(arrays.keys):
+            self._grow_table()
+        return True
 
     def _replace(self, **arrays: Any) -> None:
         self._arrays = self._arrays._replace(**arrays)
@@ -328,15 +387,11 @@ class Beam:
     def _grow_pool(self) -> None:
         """Double the room for this layer's positions."""
         pool, heap = self._arrays.pool, self._arrays.heap
-        self._replace(pool=Positions(*map(_doubled, pool)), heap=_doubled(heap))
+        self._replace(pool=Positions(*map(_longer, pool)), heap=_longer(heap))
 
-    def grow_tables(self) -> None:
-        """Double the tables of positions seen."""
-        for name in ("seen", "same_cards"):
-            table = getattr(self._arrays, name)
-            larger = np.zeros(2 * len(table), TALLY)
-            retally(table, larger)
-            self._replace(**{name: larger})
+    def _grow_table(self) -> None:
+        keys, counts = doubled(self._arrays.keys, self._arrays.counts)
+        self._replace(keys=keys, counts=counts)
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
@@ -348,19 +403,13 @@ def _new_positions(room: int) -> Positions:
     return Positions(np.empty(room, kernel.GAME), np.empty(room), np.empty(room, np.int64))
 
 
-def take(
-    into: tuple[NDArray[Any], ...], source: tuple[NDArray[Any], ...], chosen: NDArray[np.int64]
-) -> None:
+def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> None:
     """Copy the chosen rows of some arrays to the front of others, or of the same ones."""
     for mine, theirs in zip(into, source, strict=True):
         mine[: len(chosen)] = theirs[chosen]
 
 
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+def _longer(array: NDArray[Any]) -> NDArray[Any]:
     larger = np.empty(2 * len(array), array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()

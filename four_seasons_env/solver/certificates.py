@@ -18,9 +18,7 @@ import numpy as np
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.game import Game
 from four_seasons_env.solver import sat
-from four_seasons_env.solver.frame import make_frame
-
-_MOST_CONFLICTS = 1_000_000
+from four_seasons_env.solver.protocol import LOST, SEARCHING, Root
 
 
 @dataclass(frozen=True)
@@ -60,11 +58,10 @@ def certify(game: Game) -> Certificate | None:
     """
     if not sat.is_available():
         raise RuntimeError("certificates need python-sat: pip install 'four-seasons-env[solver]'")
-    record = game.record[0]
-    search = sat.FormulaProof(record, game.rules, make_frame(record, game.rules), with_proof=True)
-    if search.status == sat.SEARCHING:
-        search.go_on(_MOST_CONFLICTS)
-    if search.status != sat.LOST:
+    search = sat.FormulaSearch(Root(game.record[0], game.rules), with_proof=True)
+    while (status := search.go_on()) == SEARCHING:
+        pass
+    if status != LOST:
         return None
     proof = search.proof()
     is_valid = is_proof(search.clauses, proof)

@@ -23,18 +23,15 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.hashing import class_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import WON
 from four_seasons_env.solver.exchanges import MOST_CODES, list_moves, move_of, play_code
 from four_seasons_env.solver.hash_table import find
 from four_seasons_env.solver.lines import LINE, note_move
-from four_seasons_env.solver.node_values import DEAD, NODE, NONE, ORDERS, Nodes, node_of
+from four_seasons_env.solver.node_values import DEAD, NONE, ORDERS, Nodes, new_nodes, node_of
+from four_seasons_env.solver.protocol import WON, Root
 from four_seasons_env.solver.relaxation import ONE, ZERO
 from four_seasons_env.solver.safe_moves import MOST_SAFE, safe_move
 
-BYTES = 2**29
-"""Memory that a search takes at least; one that may take more has more room."""
-_NODES, _WAITING, _LATER, _LINES, _KEYS = 2**19, 2**19, 2**19, 2**24, 2**23
+_BYTES_EACH = 2**10  # for each position and node that there is room for
 _COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
 _UNWRITTEN = -2
 _PILES = np.uint64(2**WASTE - 1)  # bit set
@@ -306,30 +303,28 @@ def take_order(order, arrays, numbers):
     return count
 
 
-def new_arrays(record: Any, rules: Rules, memory: int) -> tuple[NodeArrays, Nodes]:
-    """What a search writes, whose next layer starts with a GAME record.
+def new_arrays(root: Root, memory: int) -> tuple[NodeArrays, Nodes]:
+    """What a search writes, whose next layer starts with the root.
 
     Args:
-        memory: bytes that it may take.
+        memory: bytes that it may take, about.
     """
-    more = max(1, memory // BYTES)
-    doublings = more.bit_length() - 1
-    nodes, keys = more * _NODES, _KEYS << doublings
+    room = 1 << max(10, (memory // _BYTES_EACH).bit_length() - 1)
+    component = min(room, _COMPONENT)
     arrays = NodeArrays(
-        np.zeros(1, STATE), _new_positions(more * _WAITING), _new_positions(more * _LATER),
+        np.zeros(1, STATE), _new_positions(room), _new_positions(room),
         Component(
-            np.empty(_COMPONENT, kernel.GAME), np.empty(_COMPONENT, np.int64),
-            np.empty(_COMPONENT, np.uint8), np.empty(_COMPONENT, np.int64),
-            np.empty(_COMPONENT, np.uint64),
+            np.empty(component, kernel.GAME), np.empty(component, np.int64),
+            np.empty(component, np.uint8), np.empty(component, np.int64),
+            np.empty(component, np.uint64),
         ),
-        np.empty(nodes, np.int64), np.empty(ORDERS, np.int64), np.empty(nodes, np.int64),
-        np.empty(more * _LINES, LINE), np.empty(keys, np.uint64), np.empty(keys, np.int32),
-        kernel.new_masks(1, rules)[0][0], np.empty(MOST_CODES, np.int64),
+        np.empty(room, np.int64), np.empty(ORDERS, np.int64), np.empty(room, np.int64),
+        np.empty(32 * room, LINE), np.zeros(16 * room, np.uint64), np.empty(16 * room, np.int32),
+        kernel.new_masks(1, root.rules)[0][0], np.empty(MOST_CODES, np.int64),
         np.empty(MOST_SAFE, np.uint8),
     )  # fmt: skip
-    arrays.later.games[0], arrays.later.ends[0] = record, NONE
-    table = np.empty(4 * _NODES << doublings, np.int32)
-    return arrays, Nodes(np.zeros(1, np.int64), np.empty(nodes, NODE), table)
+    arrays.later.games[0], arrays.later.ends[0] = root.record, NONE
+    return arrays, new_nodes(room)
 
 
 def _new_positions(room: int) -> Positions:

@@ -13,70 +13,58 @@ a line that wins the easier game, so it wins deals that other beams do not.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move
-from four_seasons_env.solver.beam import OVER, SEARCHING, WON
-from four_seasons_env.solver.components import BYTES
 from four_seasons_env.solver.exchanges import EXCHANGE, exchanged, make_classes, play_code
-from four_seasons_env.solver.nodes import NodeSearch, Root
+from four_seasons_env.solver.features import WEIGHTS
+from four_seasons_env.solver.node_values import DISCOUNTS
+from four_seasons_env.solver.nodes import NodeSearch
+from four_seasons_env.solver.protocol import ANY_NUMBER, SEARCHING, WON, Root
 
 
 class ExchangeSearch:
-    """One such search, in spells: each begins with the cards apart that the last one ended with.
+    """One such search.
 
     Args:
-        root: where it starts.
-        width: nodes that a layer starts with, at most. None: all.
+        width: nodes that a layer starts with, at most. None: all; such a search starts with the
+            cards apart that the last one from the same root ended with.
+        weights: as for `NodeSearch`, likewise ``discounts``.
     """
 
-    def __init__(self, root: Root, width: int | None) -> None:
-        self._root, self._width = root, width
+    def __init__(
+        self,
+        root: Root,
+        width: int | None,
+        weights: NDArray[np.float64] = WEIGHTS,
+        discounts: tuple[float, ...] = DISCOUNTS,
+    ) -> None:
+        self._root, self._width, self._parts = root, width, (weights, discounts)
         self._search: NodeSearch | None = None
         self._moves: list[Move] = []
-        self.apart: set[int] = set()
+        self.apart: set[int] = set() if width else root.apart
         """Cards that keep their places."""
         self.positions = 0
         """Positions made by a move so far."""
-        self.is_complete = True
-        """Whether nothing has been left out."""
 
-    def go_on(self, positions: int, memory: int = BYTES) -> int:
-        """Continue the spell a little, or begin one, and make so many positions at most.
-
-        Args:
-            memory: bytes that a new spell may take, more or less.
-
-        Returns:
-            WON, OVER at the end of a search that has not won, or SEARCHING. One without a width is
-            over as soon as it has no room for all.
-        """
-        search = self._search or self._begin(memory)
+    def go_on(self, positions: int = ANY_NUMBER) -> int:
+        """Continue the search (`protocol.Search`)."""
+        if self._search is None:
+            classes = make_classes(self._root.rules, self._root.record, self.apart)
+            self._search = NodeSearch(self._root, self._width, *self._parts, classes)
+        search = self._search
         before = search.positions
         status = search.go_on(positions)
         self.positions += search.positions - before
-        self.is_complete = search.is_complete
         if status == WON:
             cards = self._exchanged(search.codes())
-            self.end_spell()
             if cards:
                 self.apart.update(cards if self._width else cards[:1])
+                self._search = None
                 return SEARCHING
             self._moves = search.moves()
-        elif not self._width and not self.is_complete:
-            return OVER
         return status
-
-    def _begin(self, memory: int) -> NodeSearch:
-        root = self._root
-        classes = make_classes(root.rules, root.record, self.apart)
-        easier = root._replace(puzzle=root.puzzle._replace(classes=classes))
-        self._search = NodeSearch(easier, self._width, memory)
-        return self._search
-
-    def end_spell(self) -> None:
-        """Give back the memory; what has been learned of nodes and cards remains."""
-        self._search = None
 
     def _exchanged(self, codes: list[int]) -> list[int]:
         """The cards that exchanges on a line have brought to the top of a pile."""

@@ -6,11 +6,13 @@ go up must be parked in the tableau. So most features look at the waste, card by
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from four_seasons_env.engine.bits import popcount
+from four_seasons_env.engine.bits import highest, popcount
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.relaxation import (
     FOUR,
@@ -40,20 +42,103 @@ FEATURES = (
 WEIGHTS = np.array([-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33])
 """Found by the cross-entropy method on training deals of `four-seasons` (a beam of width 60)."""
 
-_3 = np.uint64(3)
+_2, _3 = np.uint64(2), np.uint64(3)
+
+
+class Walk(NamedTuple):
+    """What the order of the waste says of a position, in the cards from its top down to some card.
+
+    The waste is played off in thought, with the whole stock at hand in any order. A card that still
+    cannot go up must be parked in the tableau. The cards of tableau and waste that cannot have gone
+    up by then must fit into the piles together with it. All cards reached so far count as hosts,
+    which is generous. So the piles needed at the worst moment are a bound that can prove a loss.
+    """
+
+    size: int  # cards
+    above_next: int  # the features of these names, likewise below
+    inversions: int
+    suit_inversions: int
+    worst: int
+    parked: int
+    above: np.uint64  # bit set of these cards
+    lying: np.uint64  # bit set: they and the tableau
+    reached: np.uint64  # bit set: they, the tableau and the stock
+    never: np.uint64  # bit set of cards that cannot have gone up by now
+
+
+@inlined
+def start_walk(tableau, stock, up, needed, frame):
+    """The walk before the first card.
+
+    Args:
+        tableau: bit set of cards, as ``stock`` and ``up``.
+        needed: piles that the tableau's cards need at least.
+    """
+    reached = tableau | stock
+    never = never_up(frame.cards & ~up, reached | up)
+    zero = np.int64(0)
+    return Walk(zero, zero, zero, zero, needed, zero, ZERO, tableau, reached, never)
+
+
+@inlined
+def pass_card(walk, place, up, ready, frame):
+    """The walk after the next card.
+
+    Args:
+        place: of the card (FRAME field ``place``), uint64.
+        up: bit set of cards; ``ready`` are those that the foundations take next.
+    """
+    bit = ONE << place
+    suit = SUIT << (place & _3)
+    higher = walk.above & ~((ONE << (FOUR * ((place >> _2) + ONE))) - ONE)
+    above_next = walk.above_next + (walk.size if bit & ready else 0)
+    lying, reached, never = walk.lying | bit, walk.reached | bit, walk.never
+    own = never & suit
+    worst, parked = walk.worst, walk.parked
+    # If this is the lowest card of its suit that was out of reach (x & -x is the lowest bit), all
+    # below it can be up by now, and it goes up too. It may free other cards above it.
+    if own & (~own + ONE) == bit:
+        never = never_up(frame.cards & ~up, reached | up)
+    else:
+        parked += 1
+        # The card has just moved and lies uncovered, so it hosts none.
+        worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
+    inversions = walk.inversions + np.int64(popcount(higher))
+    suit_inversions = walk.suit_inversions + np.int64(popcount(higher & suit))
+    return Walk(
+        walk.size + 1, above_next, inversions, suit_inversions, worst, parked,
+        walk.above | bit, lying, reached, never,
+    )  # fmt: skip
+
+
+@inlined
+def score_walk(walk, up, needed, lowest, weights):
+    """The part of the score that does not depend on how the tableau is arranged.
+
+    Args:
+        lowest: the feature.
+    """
+    return (
+        weights[0] * walk.size
+        + weights[2] * np.int64(popcount(up))
+        + weights[3] * walk.above_next
+        + weights[5] * needed
+        + weights[6] * walk.inversions
+        + weights[7] * walk.suit_inversions
+        + weights[8] * walk.worst
+        + weights[9] * walk.parked
+        + weights[10] * lowest
+    )
 
 
 @jit
 def score_position(g, rule, frame, weights):
-    """A position's score, and whether it is seen to be lost (see `proof.waste_is_stuck`)."""
+    """A position's score, and whether it is seen to be lost (`Walk`)."""
     up = cards_up(g.level)
-    left = frame.cards & ~up
     ready = next_cards(up)
     stock = ZERO
     for i in range(g.dealt, g.deck_size):
         stock |= ONE << np.uint64(frame.place[g.deck[i]])
-
-    # The tableau: what lies where, and what covers the cards that go up next.
     piles = tops = covered = 0
     tableau = ZERO
     for pile in range(rule.piles):
@@ -71,52 +156,35 @@ def score_position(g, rule, frame, weights):
             depth += 1
             card = g.below[card]
     needed = piles_needed(tableau, tableau, frame)
-
-    # The waste from the top down, as it must be played off. The whole stock counts as available, so
-    # a card that still cannot go up must be parked. So `worst` is a bound that can prove a loss.
-    reached = up | tableau | stock
-    never = never_up(left, reached)
-    above = ZERO
-    lying = tableau
-    size = above_next = parked = 0
-    inversions = suit_inversions = np.int64(0)
-    worst = needed
+    walk = start_walk(tableau, stock, up, needed, frame)
     card = g.top[WASTE]
     while card != NO_CARD:
-        place = np.uint64(frame.place[card])
-        bit = ONE << place
-        suit = SUIT << (place & _3)
-        rank = np.int64(place >> np.uint64(2))
-        higher = above & ~((ONE << (FOUR * np.uint64(rank + 1))) - ONE)
-        inversions += np.int64(popcount(higher))
-        suit_inversions += np.int64(popcount(higher & suit))
-        if bit & ready:
-            above_next += size
-        lying |= bit
-        own = never & suit
-        if own & (~own + ONE) == bit:  # the lowest barred card of its suit
-            reached |= bit
-            never = never_up(left, reached)
-        else:
-            parked += 1
-            worst = max(worst, piles_needed(lying & never, reached, frame))
-            reached |= bit
-        above |= bit
-        size += 1
+        walk = pass_card(walk, np.uint64(frame.place[card]), up, ready, frame)
         card = g.below[card]
     lowest = min(g.level[0], g.level[1], g.level[2], g.level[3])
-    score = (
-        weights[0] * size
-        + weights[1] * piles
-        + weights[2] * g.cards_up
-        + weights[3] * above_next
-        + weights[4] * tops / rule.ranks
-        + weights[5] * needed
-        + weights[6] * inversions
-        + weights[7] * suit_inversions
-        + weights[8] * worst
-        + weights[9] * parked
-        + weights[10] * lowest
-        + weights[11] * covered
-    )
-    return score, frame.one_way and worst > rule.piles
+    score = score_walk(walk, up, needed, lowest, weights)
+    score += weights[1] * piles + weights[4] * tops / rule.ranks + weights[11] * covered
+    return score, frame.one_way and walk.worst > rule.piles
+
+
+@jit
+def score_node(waste, tableau, stock, up, deck, weights, frame):
+    """The score of a position without the arrangement of its tableau, and the feature `worst`.
+
+    Args:
+        waste: bit set of positions in the deck.
+        tableau: bit set of cards, as ``stock`` and ``up``.
+        deck: cards in dealing order, as bit numbers.
+    """
+    ready = next_cards(up)
+    needed = piles_needed(tableau, tableau, frame)
+    walk = start_walk(tableau, stock, up, needed, frame)
+    while waste:
+        position = highest(waste)  # the top card was dealt last
+        waste ^= ONE << position
+        walk = pass_card(walk, deck[position], up, ready, frame)
+    lowest = np.int64(52)
+    for suit in range(4):
+        lowest = min(lowest, np.int64(popcount(up & (SUIT << np.uint64(suit)))))
+    score = score_walk(walk, up, needed, lowest, weights) + weights[1] * needed
+    return score, walk.worst

@@ -1,13 +1,19 @@
-"""Hash tables of the compiled searches: open addressing in plain arrays, 0 for an empty slot."""
+"""The hash table of the compiled searches: open addressing in plain arrays.
+
+A table is a uint64 array of keys, whose length is a power of two and in which 0 marks an empty
+slot. Searches that store something with a key use a second array of the same length.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 
-TALLY = np.dtype([("key", "u8"), ("count", "u8")])
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -22,41 +28,31 @@ def find(keys, key):
 
 
 @jit
-def is_new(table, key):
-    """Enter a key (not 0) into a table that is not full; False if it was there.
-
-    The size of the table is a power of two.
-    """
-    at = find(table, key)
-    if table[at] == key:
+def is_new(keys, key):
+    """Enter a key (not 0) into a table that is not full; False if it was there."""
+    at = find(keys, key)
+    if keys[at] == key:
         return False
-    table[at] = key
+    keys[at] = key
     return True
 
 
 @jit
-def rehash(table, larger):
-    """Enter all keys of a table into a larger, empty one."""
-    for key in table:
-        if key != _ZERO:
-            is_new(larger, key)
+def _move(keys, values, more_keys, more_values):
+    for at in range(len(keys)):
+        if keys[at] != _ZERO:
+            to = find(more_keys, keys[at])
+            more_keys[to] = keys[at]
+            more_values[to] = values[at]
 
 
-@jit
-def tally(table, key, by):
-    """Add to the count of a key (not 0) in a TALLY table that is not full, and return the count."""
-    last = np.uint64(len(table) - 1)
-    at = key & last
-    while table[at].key != _ZERO and table[at].key != key:
-        at = (at + _ONE) & last
-    table[at].key = key
-    table[at].count += by
-    return table[at].count
-
-
-@jit
-def retally(table, larger):
-    """Enter all counts of a TALLY table into a larger, empty one."""
-    for i in range(len(table)):
-        if table[i].key != _ZERO:
-            tally(larger, table[i].key, table[i].count)
+def doubled(
+    keys: NDArray[np.uint64], values: NDArray[Any]
+) -> tuple[NDArray[np.uint64], NDArray[Any]]:
+    """A table of twice the size with the same entries."""
+    more_keys, more_values = (
+        np.zeros(2 * len(keys), np.uint64),
+        np.zeros(2 * len(keys), values.dtype),
+    )
+    _move(keys, values, more_keys, more_values)
+    return more_keys, more_values

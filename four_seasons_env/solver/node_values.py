@@ -10,30 +10,27 @@ of 0 proves nothing.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set, highest, popcount
+from four_seasons_env.engine.bits import bit_set, popcount
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.rules import Rules
-from four_seasons_env.solver.features import WEIGHTS
+from four_seasons_env.solver.features import WEIGHTS, score_node
 from four_seasons_env.solver.frame import cards_at
+from four_seasons_env.solver.hash_table import find
+from four_seasons_env.solver.protocol import Root
 from four_seasons_env.solver.relaxation import (
-    FOUR,
     KEY_POSITIONS,
     MOST_RELAXED_MOVES,
     ONE,
     RELAXED,
-    SUIT,
     ZERO,
+    Deck,
     cards_up,
-    never_up,
-    next_cards,
     piles_needed,
     play_safe_cards,
     relaxed_key,
@@ -46,7 +43,7 @@ NODE = np.dtype(
         ("waste", "u8"),  # bit set of positions in the deck
         ("tableau", "u8"),  # bit set of cards
         ("up", "u8"),  # bit set of cards
-        ("score", "f8"),  # large for a promising one, as in `score_position`
+        ("score", "f8"),  # large for a promising one, as in `score_node`
         ("value", "f8"),  # lines that win, with discounts; DEAD if none can
         ("dealt", "i4"),
         ("order", "i4"),  # cards in the tableau + 2 * cards up: any move but a deal adds to it
@@ -58,38 +55,36 @@ NODE = np.dtype(
 )
 NONE, WIN = -1, -2
 DEAD = -1.0
+EVERY = 3
+"""Layers of a search between two valuations of its nodes."""
+DISCOUNTS = (0.3, 0.7, 1.0)
+"""Of lines, for each node on them, by the piles left over; the last for more."""
 ORDERS = 2 * 52 + 1
 _MOST = 1e300
-_2, _3 = np.uint64(2), np.uint64(3)
 
 
 class Puzzle(NamedTuple):
     """What the searches of one game look up."""
 
-    deck: NDArray[np.uint64]  # (52,) cards in dealing order, as bit numbers
+    deck: Deck
     where: NDArray[np.uint8]  # (53,) [card] -> its position in the deck
-    size: int  # cards in the deck
-    first: int  # position of the first that is in waste or stock at the start
-    piles: int
-    weights: NDArray[np.float64]  # (features,) of `features`; those of arrangements are not used
+    weights: NDArray[np.float64]  # (features,) of `features`
     discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
     classes: NDArray[np.uint8]  # [card] -> its class, of cards that may change places (`exchanges`)
 
 
 def make_puzzle(
-    record: Any,
-    rules: Rules,
-    frames: NDArray[np.void],
+    root: Root,
     weights: NDArray[np.float64] = WEIGHTS,
-    discounts: tuple[float, ...] = (0.3, 0.7, 1.0),
+    discounts: tuple[float, ...] = DISCOUNTS,
 ) -> Puzzle | None:
-    """The puzzle of a GAME record; None if cards can come back, or there are too many of them.
+    """The puzzle of a position; None if cards can come back, or there are too many of them.
 
     Args:
-        frames: its FRAME array.
-        weights: of the features of `score_position`.
+        weights: of the features of `score_node`.
         discounts: of lines, for each node on them, by the piles left over; the last for more.
     """
+    record, frame = root.record, root.frames[0]
     deck = record["deck"][: record["deck_size"]]
     where = np.zeros(53, np.uint8)
     where[deck] = np.arange(len(deck))
@@ -97,11 +92,12 @@ def make_puzzle(
     # Cards before the first in waste or stock never move through the waste again, so keys leave out
     # their positions: a key has room for `KEY_POSITIONS` only.
     first = min([int(record["dealt"]), *waste])
-    if not frames[0]["one_way"] or len(deck) - first > KEY_POSITIONS:
+    if not frame["one_way"] or len(deck) - first > KEY_POSITIONS:
         return None
-    bits = frames[0]["place"][deck].astype(np.uint64)
+    bits = frame["place"][deck].astype(np.uint64)
     alone = np.arange(53, dtype=np.uint8)
-    return Puzzle(bits, where, len(deck), first, rules.piles, weights, np.array(discounts), alone)
+    cards = Deck(bits, len(deck), first, root.rules.piles)
+    return Puzzle(cards, where, weights, np.array(discounts), alone)
 
 
 class Nodes(NamedTuple):
@@ -109,78 +105,22 @@ class Nodes(NamedTuple):
 
     used: NDArray[np.int64]  # (1,) how many there are
     all: NDArray[np.void]  # NODE (n,)
-    table: NDArray[np.int32]  # (a power of two,) numbers of nodes, by key
+    keys: NDArray[np.uint64]  # a table
+    numbers: NDArray[np.int32]  # of the nodes with these keys
 
 
-@jit
-def _slot(nodes, key):
-    """Where in the table a key is, or is to be."""
-    # Mixed, because the low bits of a key are the oldest waste cards, which many nodes share.
-    last = np.uint64(len(nodes.table) - 1)
-    at = mix(key) & last
-    while nodes.table[at] != NONE and nodes.all[nodes.table[at]].key != key:
-        at = (at + ONE) & last
-    return at
-
-
-@jit
-def score_node(waste, tableau, stock, up, puzzle, frame):
-    """The score of a node, and the piles that it needs at the worst moment of its waste.
-
-    A card that is up hosts nothing; else both are as in `score_position`.
-    """
-    left = frame.cards & ~up
-    ready = next_cards(up)
-    reached = tableau | stock
-    never = never_up(left, reached | up)
-    above = ZERO
-    lying = tableau
-    # The waste is played off in thought, from the top: the top card has the highest position.
-    size = above_next = parked = 0
-    inversions = suit_inversions = np.int64(0)
-    needed = piles_needed(tableau, tableau, frame)
-    worst = needed
-    while waste:
-        position = highest(waste)
-        waste ^= ONE << position
-        place = puzzle.deck[position]
-        bit = ONE << place
-        suit = SUIT << (place & _3)
-        higher = above & ~((ONE << (FOUR * ((place >> _2) + ONE))) - ONE)
-        inversions += np.int64(popcount(higher))
-        suit_inversions += np.int64(popcount(higher & suit))
-        if bit & ready:
-            above_next += size
-        lying |= bit
-        reached |= bit
-        own = never & suit
-        # If this is the lowest card of its suit that was out of reach, all below it can be up by
-        # now, and it goes up too. Other cards above it may be free then. If not, it must be parked.
-        if own & (~own + ONE) == bit:
-            never = never_up(left, reached | up)
-        else:
-            parked += 1
-            # Hosts may be any cards reached so far, which is generous: the bound stays a proof. The
-            # card itself has just moved and lies uncovered.
-            worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
-        above |= bit
-        size += 1
-    lowest_level = FOUR * FOUR
-    for suit in range(4):
-        lowest_level = min(lowest_level, popcount(up & (SUIT << np.uint64(suit))))
-    weights = puzzle.weights
-    score = (
-        weights[0] * size
-        + (weights[1] + weights[5]) * needed
-        + weights[2] * np.int64(popcount(up))
-        + weights[3] * above_next
-        + weights[6] * inversions
-        + weights[7] * suit_inversions
-        + weights[8] * worst
-        + weights[9] * parked
-        + weights[10] * np.int64(lowest_level)
+def new_nodes(room: int) -> Nodes:
+    """Room for so many nodes, a power of two; there are none."""
+    numbers = np.empty(2 * room, np.int32)
+    return Nodes(
+        np.zeros(1, np.int64), np.empty(room, NODE), np.zeros(2 * room, np.uint64), numbers
     )
-    return score, worst
+
+
+def forget(nodes: Nodes) -> None:
+    """Remove all nodes."""
+    nodes.used[0] = 0
+    nodes.keys.fill(0)
 
 
 @jit
@@ -188,14 +128,18 @@ def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     """The number of a node, entered if it is new; NONE if there is no room."""
     # The tableau is not part of the key: it holds the cards dealt that are neither in the waste nor
     # up.
-    key = relaxed_key(waste, up, dealt, puzzle.first)
-    at = _slot(nodes, key)
+    deck = puzzle.deck
+    key = relaxed_key(waste, up, dealt, deck.first)
+    at = find(nodes.keys, key)
+    if nodes.keys[at] == key:
+        return np.int64(nodes.numbers[at])
     count = nodes.used[0]
-    if nodes.table[at] != NONE or count == len(nodes.all):
-        return nodes.table[at]  # NONE where there is no room: the slot is empty
-    nodes.table[at] = count
+    if count == len(nodes.all):
+        return np.int64(NONE)
+    nodes.keys[at] = key
+    nodes.numbers[at] = count
     nodes.used[0] += 1
-    stock = bit_set(puzzle.deck, dealt, puzzle.size)
+    stock = bit_set(deck.cards, dealt, deck.size)
     node = nodes.all[count]
     node.key = key
     node.waste = waste
@@ -205,9 +149,9 @@ def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     node.order = np.int64(popcount(tableau)) + 2 * np.int64(popcount(up))
     node.kept = 0
     node.children[:] = NONE
-    score, worst = score_node(waste, tableau, stock, up, puzzle, frame)
+    score, worst = score_node(waste, tableau, stock, up, deck.cards, puzzle.weights, frame)
     node.score = score
-    node.value = DEAD if worst > puzzle.piles else 0.0
+    node.value = DEAD if worst > deck.piles else 0.0
     return count
 
 
@@ -265,7 +209,7 @@ def _expand(nodes, here, heads, after, puzzle, frame):
     node = nodes.all[here]
     start = node.waste, node.tableau, node.up, np.int64(node.dealt)
     later = NONE
-    for i in range(relaxed_moves(start, puzzle.deck, puzzle.size, puzzle.piles, frame, after)):
+    for i in range(relaxed_moves(start, puzzle.deck, frame, after)):
         each = after[i]
         child = _follow(nodes, here, each.waste, each.tableau, each.up, each.dealt, puzzle, frame)
         # One move at most deals a card; all others lead to a greater order in this layer, so their
@@ -329,6 +273,6 @@ def set_values(nodes, puzzle, frame, width):
                 lines += max(nodes.all[child].value, 0.0)
         # Lines through full piles count less. The relaxed game ignores arrangements, and with few
         # piles left over the real game often has none that follows the line.
-        spare = puzzle.piles - piles_needed(node.tableau, node.tableau, frame)
+        spare = puzzle.deck.piles - piles_needed(node.tableau, node.tableau, frame)
         discount = puzzle.discounts[min(spare, len(puzzle.discounts) - 1)]
         node.value = min(lines * discount, _MOST)  # lines multiply from layer to layer; stay finite

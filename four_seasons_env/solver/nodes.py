@@ -11,7 +11,7 @@ waste: any other move can be made after the deal just as well. The same holds fo
 tableau. So of the arrangements that can be reached from one another by such moves, the next layer
 needs only one.
 
-With a `width`, only that many nodes go on to the next layer: those on the most lines that win the
+With a width, only that many nodes go on to the next layer: those on the most lines that win the
 relaxed game (`node_values.set_values`), then those with the best scores. A search that has left
 nothing out and has not won proves the loss.
 """
@@ -19,28 +19,38 @@ nothing out and has not won proves the loss.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import OVER, SEARCHING, WON
 from four_seasons_env.solver.components import (
-    BYTES,
+    NodeArrays,
     Positions,
     enter,
     new_arrays,
     play_on,
     take_order,
 )
+from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.lines import moves_to_last
-from four_seasons_env.solver.node_values import DEAD, NONE, ORDERS, Puzzle, set_values
-from four_seasons_env.solver.oracle import Oracle
+from four_seasons_env.solver.node_values import (
+    DEAD,
+    DISCOUNTS,
+    EVERY,
+    NONE,
+    ORDERS,
+    forget,
+    make_puzzle,
+    set_values,
+)
+from four_seasons_env.solver.oracle import oracle_of
+from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, WON, Root
 
-_EVERY = 3  # layers between two valuations of nodes
+LEAST_MEMORY = 2**28
+"""Bytes without which no search by nodes begins."""
+_MOST_MEMORY = 2**29  # bytes of a search of some width
 _VALUE_WIDTH = 3_000
 _VALUE_FROM = 50  # nodes of a layer: fewer are not worth a valuation
 _ARRANGEMENTS = 50  # of a node, once a layer of a search of some width is crowded:
@@ -48,62 +58,63 @@ _CROWD = 1_000  # with so many positions for each node of the width; later with 
 _STEP = 20  # nodes that are expanded between two looks at the clock
 
 
-class Root(NamedTuple):
-    """The position that a search by nodes starts from, and what it looks up."""
-
-    record: Any  # a GAME record
-    rules: Rules
-    frames: NDArray[np.void]  # FRAME (1,), of the record
-    puzzle: Puzzle  # of the record; its weights and discounts make the order of nodes
-    oracle: Oracle  # of the game that the record is a position of
-
-
 class NodeSearch:
-    """One such search, which runs step by step.
+    """One such search. It is undecided at once where there are no nodes (`make_puzzle`).
 
     Args:
-        root: where it starts.
         width: nodes that a layer starts with, at most. None: all.
-        memory: bytes that its arrays may take, about; `components.BYTES` at least.
+        weights: of the features of `score_node`.
+        discounts: of lines, as `DISCOUNTS`.
+        classes: uint8 (53,), [card] -> its class: cards of one class may change places
+            (`exchanges`). None: no card may.
     """
 
-    def __init__(self, root: Root, width: int | None, memory: int = BYTES) -> None:
-        rules, puzzle = root.rules, root.puzzle
-        self._all_moves = all_moves(rules)
-        self._puzzle, self._oracle, self._width = puzzle, root.oracle, width
-        self._arrays, self._nodes = new_arrays(root.record, rules, memory)
-        self._frozen = kernel.compile_rules(rules), root.frames, puzzle  # what the search looks up
+    def __init__(
+        self,
+        root: Root,
+        width: int | None,
+        weights: NDArray[np.float64] = WEIGHTS,
+        discounts: tuple[float, ...] = DISCOUNTS,
+        classes: NDArray[np.uint8] | None = None,
+    ) -> None:
+        self._width = width
+        self._all_moves = all_moves(root.rules)
+        self.positions = 0
+        """Positions made by a move so far."""
+        self._arrays: NodeArrays | None = None
+        puzzle = make_puzzle(root, weights, discounts) if root.memory >= LEAST_MEMORY else None
+        if puzzle is None:
+            return
+        memory = 5 * root.memory // 8
+        self._oracle = oracle_of(root, puzzle)
+        self._puzzle = puzzle if classes is None else puzzle._replace(classes=classes)
+        self._arrays, self._nodes = new_arrays(root, min(memory, _MOST_MEMORY) if width else memory)
+        # What the search looks up.
+        self._frozen = kernel.compile_rules(root.rules), root.frames, self._puzzle
         self._arrays.state["arrangements"] = _ARRANGEMENTS
-        self._arrays.state["crowd"] = 2**40 if width is None else _CROWD * width
+        self._arrays.state["crowd"] = _CROWD * width if width else 2**40
         self._numbers = np.empty(len(self._nodes.all), np.int64)
         self._wastes = np.empty(0, np.uint64)
         self._chosen = np.zeros(1, np.int64)  # of the later positions, those to start with
         self._has_values = False  # the nodes have values
         self._steps = self._search()
 
-    @property
-    def positions(self) -> int:
-        """Positions made by a move so far."""
-        return int(self._arrays.state["positions"][0])
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing has been left out."""
-        return not self._arrays.state["left_out"][0]
-
-    def go_on(self, positions: int) -> int:
-        """Continue the search a little, and make so many positions at most.
-
-        Returns:
-            WON, OVER at the end of a search that has not won, or SEARCHING.
-        """
-        self._arrays.state["last"] = self.positions + positions
-        return next(self._steps, int(self._arrays.state["status"][0]))
+    def go_on(self, positions: int = ANY_NUMBER) -> int:
+        """Continue the search (`protocol.Search`) with some nodes."""
+        if not self._arrays:
+            return UNDECIDED
+        state = self._arrays.state[0]
+        state["last"] = self.positions + positions
+        status = next(self._steps)
+        self.positions = int(state["positions"])
+        # Without a width, the search is to prove something. It ends when it no longer can.
+        if status == SEARCHING and state["left_out"] and not self._width:
+            return UNDECIDED
+        return status
 
     def _search(self) -> Iterator[int]:
-        """Yield SEARCHING between steps; the state says how the search ended."""
+        """Yield the status between steps."""
         state = self._arrays.state[0]
-        state["status"] = SEARCHING
         layer = 0
         while len(self._chosen):
             self._start_layer(layer)
@@ -117,18 +128,17 @@ class NodeSearch:
                         self._is_alive(number)
                     play_on(some, self._arrays, self._nodes, *self._frozen)
                     if state["status"] == WON:
-                        return
+                        yield WON
                     yield SEARCHING
             yield from self._choose()
             layer += 1
-        state["status"] = OVER
+        yield UNDECIDED if state["left_out"] else LOST
 
     def _start_layer(self, layer: int) -> None:
         arrays, nodes, state = self._arrays, self._nodes, self._arrays.state[0]
-        is_due = layer % _EVERY == 0
+        is_due = layer % EVERY == 0
         if is_due or not self._has_values or self._width is None:
-            nodes.used[0] = 0
-            nodes.table.fill(NONE)
+            forget(nodes)
         state["waiting"] = state["later"] = 0
         state["free"] = NONE
         if state["left_out"]:
@@ -150,10 +160,10 @@ class NodeSearch:
     def _is_alive(self, number: int) -> bool:
         """Whether a node may yet win; one that cannot is marked.
 
-        The expensive checks are made only while the search may still become a proof.
+        The expensive checks are made only where the search is to become a proof.
         """
         node = self._nodes.all[number]
-        wastes = self._wastes if self.is_complete else None
+        wastes = None if self._width else self._wastes
         if node["value"] == 0 and not self._oracle.is_alive(node, wastes):
             node["value"] = DEAD
         return bool(node["value"] != DEAD)

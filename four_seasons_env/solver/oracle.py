@@ -1,8 +1,8 @@
 """Can the relaxed game be won from a node? Answers are remembered, so most cost next to nothing.
 
 Cheap ways to answer are tried first: the table of known nodes; the nogoods, each of which rules out
-many nodes; a short depth-first search that ends at any node known to win; the formula
-(`node_formula`). Each line that wins makes all nodes on it known.
+many nodes; a short search of the relaxed game that ends at any node known to win; the formula
+(`sat`). Each line that wins makes all nodes on it known.
 """
 
 from __future__ import annotations
@@ -12,49 +12,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import sat
-from four_seasons_env.solver.hash_table import find
-from four_seasons_env.solver.node_formula import Event, NodeFormula, Nogood
-from four_seasons_env.solver.node_values import Puzzle, score_node
-from four_seasons_env.solver.relaxation import (
-    MOST_RELAXED_MOVES,
-    RELAXED,
-    ZERO,
-    play_safe_cards,
-    relaxed_key,
-    relaxed_moves,
+from four_seasons_env.solver.hash_table import doubled, find
+from four_seasons_env.solver.node_values import Puzzle
+from four_seasons_env.solver.protocol import Root
+from four_seasons_env.solver.relaxation import ZERO, play_safe_cards, relaxed_key
+from four_seasons_env.solver.relaxed_search import (
+    ALIVE,
+    DEAD,
+    UNKNOWN,
+    new_search_arrays,
+    search_relaxed,
 )
+from four_seasons_env.solver.sat import Event, Formula, Nogood
 
-UNKNOWN, ALIVE, DEAD = range(3)
-_STEPS = 300  # nodes that the short search expands
-_SEEN = 2**13  # room for the nodes that it meets
-
-STEP = np.dtype(
-    [
-        ("waste", "u8"),  # bit set of positions in the deck
-        ("tableau", "u8"),  # bit set of cards
-        ("up", "u8"),  # bit set of cards
-        ("key", "u8"),
-        ("score", "f8"),
-        ("dealt", "i8"),
-        ("parent", "i8"),
-    ]
-)
+_SEARCHED = 200  # nodes that the short search expands, about
 
 
 @jit
-def known(keys, states, key):
-    """The state of a node, UNKNOWN if it is not in the table."""
-    at = find(keys, key)
-    return np.int64(states[at]) if keys[at] == key else UNKNOWN
-
-
-@jit
-def learn(keys, states, key, state):
-    """Set the state of a node; returns whether it is new to the table."""
+def _learn(keys, states, key, state):
+    """Set what is known of a node; returns whether it is new to the table."""
     at = find(keys, key)
     is_new = keys[at] == ZERO
     keys[at] = key
@@ -63,10 +42,30 @@ def learn(keys, states, key, state):
 
 
 @jit
-def _rehash(keys, states, more_keys, more_states):
-    for at in range(len(keys)):
-        if keys[at] != ZERO:
-            learn(more_keys, more_states, keys[at], states[at])
+def _learn_wins(nodes, keys, states):
+    """Note which of some NODE records have lines that win; how many are new to the table."""
+    new = 0
+    for node in nodes:
+        if node.value > 0:
+            new += _learn(keys, states, node.key, ALIVE)
+    return new
+
+
+@jit
+def _learn_steps(steps, count, last, state, keys, states):
+    """Note what a search has found of its first steps; how many are new to the table.
+
+    Args:
+        last: step of a line that wins, if the state is ALIVE.
+    """
+    new = 0
+    if state == DEAD:
+        for i in range(count):
+            new += _learn(keys, states, steps[i].key, DEAD)
+    while state == ALIVE and last >= 0:
+        new += _learn(keys, states, steps[last].key, ALIVE)
+        last = steps[last].parent
+    return new
 
 
 @jit
@@ -84,96 +83,6 @@ def is_ruled_out(nogoods, count, waste, up, dealt):
     return False
 
 
-@jit
-def _enter(steps, count, child, table, seen, puzzle, frame):
-    """Note the node ``child`` as a step unless it is known; returns its state and the count."""
-    waste, tableau, up, dealt, parent = child
-    if frame.safe:
-        waste, tableau, up = play_safe_cards(waste, tableau, up, puzzle.deck, frame)
-    if up == frame.cards:
-        return ALIVE, count
-    key = relaxed_key(waste, up, dealt, puzzle.first)
-    state = known(table[0], table[1], key)
-    if state != UNKNOWN:
-        return state, count
-    at = find(seen, key)
-    if seen[at] == key:
-        return UNKNOWN, count
-    seen[at] = key
-    score, worst = score_node(
-        waste, tableau, bit_set(puzzle.deck, dealt, puzzle.size), up, puzzle, frame
-    )
-    if worst > puzzle.piles:
-        return DEAD, count
-    step = steps[count]
-    step.waste, step.tableau, step.up = waste, tableau, up
-    step.key, step.score, step.dealt, step.parent = key, score, dealt, parent
-    return UNKNOWN, count + 1
-
-
-@jit
-def probe(start, steps, stack, seen, table, puzzle, frame):
-    """Search from a node, depth first and the best first, and remember what is found.
-
-    Args:
-        start: waste, tableau, up, dealt.
-        steps: STEP, with room for `_STEPS` times `MOST_RELAXED_MOVES`.
-        stack: int64, likewise.
-        seen: uint64, for the keys met.
-        table: keys and states of the nodes known, with room for all steps.
-
-    Returns:
-        ALIVE, DEAD or UNKNOWN, and how many nodes are new to the table.
-    """
-    seen[:] = ZERO
-    new = 0
-    waste, tableau, up, dealt = start
-    state, count = _enter(steps, 0, (waste, tableau, up, dealt, -1), table, seen, puzzle, frame)
-    if state != UNKNOWN:
-        return state, new
-    waiting = count
-    stack[0] = 0
-    after = np.empty(MOST_RELAXED_MOVES, RELAXED)
-    for _ in range(_STEPS):
-        if waiting == 0:
-            for i in range(count):
-                new += learn(table[0], table[1], steps[i].key, DEAD)
-            return DEAD, new
-        waiting -= 1
-        here = stack[waiting]
-        step = steps[here]
-        node = step.waste, step.tableau, step.up, step.dealt
-        first, won = count, False
-        for i in range(relaxed_moves(node, puzzle.deck, puzzle.size, puzzle.piles, frame, after)):
-            each = after[i]
-            child = each.waste, each.tableau, each.up, each.dealt, here
-            state, count = _enter(steps, count, child, table, seen, puzzle, frame)
-            won |= state == ALIVE
-        if won:
-            while here >= 0:
-                new += learn(table[0], table[1], steps[here].key, ALIVE)
-                here = steps[here].parent
-            return ALIVE, new
-        for i in range(first, count):  # the best on top
-            at = waiting
-            while at > waiting - (i - first) and steps[stack[at - 1]].score > steps[i].score:
-                stack[at] = stack[at - 1]
-                at -= 1
-            stack[at] = i
-            waiting += 1
-    return UNKNOWN, new
-
-
-@jit
-def _learn_wins(nodes, keys, states):
-    """Note which of some NODE records have lines that win; how many are new to the table."""
-    new = 0
-    for node in nodes:
-        if node.value > 0:
-            new += learn(keys, states, node.key, ALIVE)
-    return new
-
-
 class Oracle:
     """What is known of the nodes of one game.
 
@@ -183,17 +92,14 @@ class Oracle:
 
     def __init__(self, puzzle: Puzzle, rules: Rules, frames: NDArray[np.void]) -> None:
         self._puzzle, self._rules, self._frame = puzzle, rules, frames[0]
-        self._deck = puzzle.deck[: puzzle.size].astype(np.int64)
+        self._deck = puzzle.deck.cards[: puzzle.deck.size].astype(np.int64)
         self._deck_bits = [1 << int(card) for card in self._deck]
-        self.table = np.zeros(2**16, np.uint64), np.zeros(2**16, np.uint8)
-        """Keys and states of the nodes known."""
+        self._table = np.zeros(2**16, np.uint64), np.zeros(2**16, np.uint8)  # of the nodes known
         self._known = 0
         self._nogoods = np.zeros((64, len(Nogood._fields)), np.uint64)
         self._count = 0
-        room = _STEPS * MOST_RELAXED_MOVES + 1
-        self._steps, self._stack = np.zeros(room, STEP), np.zeros(room, np.int64)
-        self._seen = np.zeros(_SEEN, np.uint64)
-        self._formula: NodeFormula | None = None
+        self._search = new_search_arrays(_SEARCHED)
+        self._formula: Formula | None = None
 
     def is_alive(self, node: Any, wastes: NDArray[np.uint64] | None = None) -> bool:
         """Whether the relaxed game can be won from a NODE record; also where that is not known.
@@ -203,36 +109,34 @@ class Oracle:
                 asked about as well. None: only what is known already counts.
         """
         waste, up, dealt = node["waste"], node["up"], int(node["dealt"])
-        state = known(*self.table, node["key"])
+        at = find(self._table[0], node["key"])
+        state = int(self._table[1][at]) if self._table[0][at] == node["key"] else UNKNOWN
         if state == UNKNOWN and is_ruled_out(self._nogoods, self._count, waste, up, dealt):
             state = self._learn(node["key"], DEAD)
         if state == UNKNOWN and wastes is not None:
-            self._make_room(len(self._steps))
+            steps = self._search.steps
+            self._make_room(len(steps))
+            parts = self._puzzle.deck, self._puzzle.weights, self._frame
             start = waste, node["tableau"], up, dealt
-            state, new = probe(
-                start, self._steps, self._stack, self._seen, self.table, self._puzzle, self._frame
-            )
-            self._known += new
+            state, count, last = search_relaxed(start, self._search, *self._table, *parts)
+            self._known += _learn_steps(steps, count, last, state, *self._table)
         if state == UNKNOWN and wastes is not None and sat.is_available():
             state = self._ask_formula(node, wastes)
         return bool(state != DEAD)
 
     def _learn(self, key: Any, state: int) -> int:
-        self._known += bool(learn(*self.table, np.uint64(key), state))
+        self._known += bool(_learn(*self._table, np.uint64(key), state))
         return state
 
     def learn_wins(self, nodes: NDArray[np.void]) -> None:
         """Note which NODE records have lines that win (`node_values.set_values`)."""
         self._make_room(len(nodes))
-        self._known += _learn_wins(nodes, *self.table)
+        self._known += _learn_wins(nodes, *self._table)
 
     def _make_room(self, count: int) -> None:
         """Keep the table at most half full when so many nodes are added."""
-        keys, states = self.table
-        while 2 * (self._known + count) > len(keys):
-            larger = np.zeros(2 * len(keys), np.uint64), np.zeros(2 * len(keys), np.uint8)
-            _rehash(keys, states, *larger)
-            keys, states = self.table = larger
+        while 2 * (self._known + count) > len(self._table[0]):
+            self._table = doubled(*self._table)
 
     def _ask_formula(self, node: Any, wastes: NDArray[np.uint64]) -> int:
         waste, up, dealt = (int(node[name]) for name in ("waste", "up", "dealt"))
@@ -242,7 +146,7 @@ class Oracle:
             if formula:
                 formula.close()
             waiting = [position for position in range(dealt) if may_wait >> position & 1]
-            formula = NodeFormula(self._deck, waiting, dealt, self._rules, self._frame)
+            formula = Formula(self._deck, waiting, dealt, self._rules, self._frame)
             self._formula = formula
         answer = formula.ask(waste, up, dealt)
         if answer is None:
@@ -265,7 +169,9 @@ class Oracle:
             sets = np.uint64(waste), np.uint64(tableau), np.uint64(up)
             if self._frame["safe"]:
                 sets = play_safe_cards(*sets, self._puzzle.deck, self._frame)
-            key = relaxed_key(np.uint64(sets[0]), np.uint64(sets[2]), dealt, self._puzzle.first)
+            key = relaxed_key(
+                np.uint64(sets[0]), np.uint64(sets[2]), dealt, self._puzzle.deck.first
+            )
             self._learn(key, ALIVE)
 
         for event in events:
@@ -288,3 +194,10 @@ class Oracle:
             else:
                 tableau |= card
             note()
+
+
+def oracle_of(root: Root, puzzle: Puzzle) -> Oracle:
+    """The oracle of a position, which all searches from it share."""
+    if root.oracle is None:
+        root.oracle = Oracle(puzzle, root.rules, root.frames)
+    return root.oracle

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from four_seasons_env.engine.cards import card_text
 from four_seasons_env.game import Game
 from four_seasons_env.solver import sat
-from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.protocol import Root
 
 
 class Reason(NamedTuple):
@@ -43,20 +43,21 @@ def why_lost(game: Game) -> Reason | None:
     Raises:
         ModuleNotFoundError: without python-sat, the extra `solver`.
     """
-    record, rules = game.record[0], game.rules
-    frames = make_frame(record, rules)
+    root = Root(game.record[0], game.rules)
     if not sat.is_available():
         raise ModuleNotFoundError(
             "reasons need python-sat: pip install 'four-seasons-env[solver]'", name="pysat"
         )
-    if not frames[0]["one_way"]:
+    if not root.frames[0]["one_way"]:
         return None
-    formula = sat.RelaxedGame(record, rules, frames, in_parts=True)
+    formula = sat.formula_of(root, in_parts=True)
     solver = sat.load(formula.clauses)
-    texts = {int(frames[0]["place"][card]): card_text(card) for card in range(rules.cards)}
+    texts = {
+        int(root.frames[0]["place"][card]): card_text(card) for card in range(game.rules.cards)
+    }
     passing = formula.passing.tolist()
     fits = {int(formula.fits[i]): texts[place] for i, place in enumerate(passing)}
-    order = dict.fromkeys([*passing, *range(rules.cards)])
+    order = dict.fromkeys([*passing, *range(game.rules.cards)])
     waits = {int(formula.waits[place]): texts[place] for place in order}
     if solver.solve(assumptions=[*fits, *waits]):
         return None

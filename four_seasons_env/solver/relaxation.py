@@ -22,7 +22,10 @@ covered are redeals that are left and worrying back (FRAME field ``one_way``).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.engine.bits import highest, popcount
 from four_seasons_env.engine.jit import jit
@@ -40,6 +43,17 @@ RELAXED = np.dtype(
     ]
 )
 """A position of the relaxed game."""
+
+
+class Deck(NamedTuple):
+    """What the relaxed game of a position is played with."""
+
+    cards: NDArray[np.uint64]  # (52,) in dealing order, as bit numbers
+    size: int  # cards
+    first: int  # position of the first that is in waste or stock at the start
+    piles: int  # of the tableau
+
+
 MOST_RELAXED_MOVES = 7
 """Moves of the relaxed game from one position, at most: a deal, four T>F, W>T and W>F."""
 _2, _3, _7, _14, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 14, 15, 56))
@@ -138,7 +152,6 @@ def play_safe_cards(waste, tableau, up, deck, frame):
     Args:
         waste: bit set of positions in the deck.
         tableau: bit set of cards, as ``up``.
-        deck: cards in dealing order, as bit numbers.
 
     Returns:
         Waste, tableau and cards up after that.
@@ -154,7 +167,7 @@ def play_safe_cards(waste, tableau, up, deck, frame):
                 continue
             if tableau & card:
                 tableau ^= card
-            elif waste and ONE << np.uint64(deck[highest(waste)]) == card:
+            elif waste and ONE << np.uint64(deck.cards[highest(waste)]) == card:
                 waste ^= ONE << highest(waste)
             else:
                 continue
@@ -164,18 +177,16 @@ def play_safe_cards(waste, tableau, up, deck, frame):
 
 
 @jit
-def relaxed_moves(here, deck, size, piles, frame, after):
+def relaxed_moves(here, deck, frame, after):
     """Write the positions that one move of the relaxed game leads to; returns how many there are.
 
     Args:
         here: waste, tableau, cards up and number of cards dealt, as in `RELAXED`.
-        deck: cards in dealing order, as bit numbers; ``size`` of them.
-        piles: of the tableau.
         after: RELAXED (MOST_RELAXED_MOVES,), written. If a card can be dealt, that comes first.
     """
     waste, tableau, up, dealt = here
     count = 0
-    if dealt < size:
+    if dealt < deck.size:
         turned = waste | (ONE << np.uint64(dealt))
         count = _write(after, count, turned, tableau, up, dealt + 1)
     ready = next_cards(up) & frame.cards
@@ -183,12 +194,12 @@ def relaxed_moves(here, deck, size, piles, frame, after):
     while moving:
         card = moving & (~moving + ONE)
         moving ^= card
-        if piles_needed(tableau, tableau ^ card, frame) <= piles:
+        if piles_needed(tableau, tableau ^ card, frame) <= deck.piles:
             count = _write(after, count, waste, tableau ^ card, up | card, dealt)
     if waste:
         rest = waste ^ (ONE << highest(waste))
-        card = ONE << np.uint64(deck[highest(waste)])
-        if piles_needed(tableau | card, tableau, frame) <= piles:
+        card = ONE << np.uint64(deck.cards[highest(waste)])
+        if piles_needed(tableau | card, tableau, frame) <= deck.piles:
             count = _write(after, count, rest, tableau | card, up, dealt)
         if ready & card:
             count = _write(after, count, rest, tableau, up | card, dealt)

@@ -1,4 +1,4 @@
-"""The formula of the relaxed game, its certificates, and the relaxed beams."""
+"""The formula of the relaxed game, and its certificates."""
 
 import random
 from pathlib import Path
@@ -10,11 +10,9 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
 from four_seasons_env.solver import sat, solve
-from four_seasons_env.solver.beam import SEARCHING, WON
 from four_seasons_env.solver.certificates import Certificate, certify, is_proof
-from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.relaxed_beam import RelaxedBeam
-from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small, winning_moves
+from four_seasons_env.solver.protocol import UNDECIDED, Root
+from tests.helpers import ROWS, mostly_slow, numbered_deck, small, winning_moves
 from tests.reference.formula_differential import calls_lost, compare, satisfies
 
 LOST = 157
@@ -39,9 +37,8 @@ def test_the_formula_agrees_with_brute_force_on_every_row_without_redeals(row: s
     "row", [row for row in ROWS if RULES[row].redeals] + ["pysolfc/simplicity"]
 )
 def test_the_formula_says_nothing_where_cards_come_back(row: str) -> None:
-    record = Game(row, TRAIN_FROM).record[0]
-    proof = sat.FormulaProof(record, RULES[row], make_frame(record, RULES[row]))
-    assert proof.status == sat.SATISFIABLE
+    search = sat.FormulaSearch(Root(Game(row, TRAIN_FROM).record[0], RULES[row]))
+    assert search.go_on() == UNDECIDED
 
 
 @pytest.mark.parametrize("row", mostly_slow(["four-seasons", "simplicity", "czarina"]))
@@ -71,8 +68,7 @@ def test_what_no_play_can_do_does_not_satisfy_the_formula() -> None:
     from pysat.solvers import Glucose4
 
     game = Game("four-seasons", TRAIN_FROM)
-    record = game.record[0]
-    formula = sat.RelaxedGame(record, game.rules, make_frame(record, game.rules))
+    formula = sat.formula_of(Root(game.record[0], game.rules))
     last = int(np.argmax(formula.passing))
     card = formula.passing[last]
     direct, before, up = -int(formula.direct[last]), formula.before, formula.up
@@ -145,55 +141,3 @@ def test_without_python_sat_nothing_is_certified(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(RuntimeError, match="python-sat"):
         certify(Game("four-seasons", LOST))
     assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"
-
-
-def run_relaxed(game: Game, width: int) -> RelaxedBeam | None:
-    """A beam that has won, or None."""
-    record = game.record[0]
-    beam = RelaxedBeam(record, game.rules, make_frame(record, game.rules), width)
-    assert beam.is_possible
-    status = SEARCHING
-    while status == SEARCHING:
-        status = beam.go_on(10**7)
-    return beam if status == WON else None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row", ["four-seasons", "simplicity"])
-def test_relaxed_beams_win(row: str) -> None:
-    wins = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
-        game = Game(row, deal)
-        beam = run_relaxed(game, 2_000)
-        if beam:
-            for move in beam.moves():
-                game.play(move)
-            assert game.is_won
-            wins += 1
-    assert wins
-
-
-def test_relaxed_beams_win_from_late_positions() -> None:
-    game = Game("four-seasons", TRAIN_FROM)
-    moves = solve(game, max_positions=300_000).moves
-    for move in moves[: 2 * len(moves) // 3]:
-        game.play(move)
-    beam = run_relaxed(game, 500)
-    assert beam
-    for move in beam.moves():
-        game.play(move)
-    assert game.is_won
-
-
-def test_small_lost_games_are_not_won_by_plans() -> None:
-    rules = small("four-seasons", ranks=4, piles=1).replace(wrap="never")
-    lost = 0
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 20):
-        game = Game(rules, deck=numbered_deck(deal, 4))
-        for _ in range(deal % 4):
-            if not game.is_over:
-                game.play(biased_choice(game.legal_moves(), random.Random(deal)))
-        if solve(game, seconds=60).status == "lost":
-            assert run_relaxed(game, 500) is None
-            lost += 1
-    assert lost

@@ -1,6 +1,8 @@
 """Searches by nodes, and the oracle that tells which nodes may yet win."""
 
+import itertools
 import random
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -9,17 +11,16 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
-from four_seasons_env.solver import sat, search, solve
-from four_seasons_env.solver.beam import OVER, WON
-from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.node_formula import NodeFormula, Nogood
-from four_seasons_env.solver.node_values import NODE, NONE, Nodes, make_puzzle, node_of
-from four_seasons_env.solver.nodes import Root
-from four_seasons_env.solver.oracle import Oracle
+from four_seasons_env.solver import sat, solve
+from four_seasons_env.solver.node_values import make_puzzle, new_nodes, node_of
+from four_seasons_env.solver.oracle import oracle_of
+from four_seasons_env.solver.protocol import LOST, UNDECIDED, WON, Root
+from four_seasons_env.solver.sat import Formula, Nogood
+from four_seasons_env.solver.schedule import Step, steps
 from tests.helpers import ROWS, mostly_slow, numbered_deck, small
 from tests.reference.nodes_differential import compare, search_nodes
 
-LOST = 282
+LOST_DEAL = 282
 """A test deal of `four-seasons` that only a search by nodes has proved lost."""
 ONE_WAY = [row for row in ROWS if not (RULES[row].redeals or RULES[row].worrying_back)]
 
@@ -47,25 +48,16 @@ def test_without_python_sat_it_agrees_as_well(monkeypatch: pytest.MonkeyPatch) -
     assert found["won"] + found["lost"] == 4
 
 
-def test_no_two_searches_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_two_searches_of_the_schedule_are_alike() -> None:
     """The same search would find the same again."""
-    made: set[object] = set()
+    some = list(itertools.islice(steps(seed=3), 100))
+    made = [step for step in some if step.width and step.method != "formula"]
+    assert len({(step.method, step.width, *step.weights()) for step in made}) == len(made)
+    assert steps_differ(steps(seed=3), steps(seed=4))
 
-    class Made:
-        is_complete, positions = False, 0
 
-        def __init__(self, root: Root, width: int) -> None:
-            made.add((width, *root.puzzle.weights, *root.puzzle.discounts))
-
-        def go_on(self, positions: int) -> int:
-            return OVER
-
-    monkeypatch.setattr(search.nodes, "NodeSearch", Made)
-    monkeypatch.setattr(search, "ExchangeSearch", Made)
-    solver = search._Solver(Game("four-seasons", deal=TRAIN_FROM), np.inf, np.inf, 0, 2**30)
-    for number in range(1, 21):
-        assert solver._search_nodes(number) == ("unknown", [], "")
-    assert len(made) == 20
+def steps_differ(one: Iterator[Step], other: Iterator[Step]) -> bool:
+    return any(a != b for a, b in itertools.islice(zip(one, other, strict=False), 100))
 
 
 def test_a_narrow_search_that_left_nodes_out_proves_nothing() -> None:
@@ -73,9 +65,9 @@ def test_a_narrow_search_that_left_nodes_out_proves_nothing() -> None:
     left_out = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
         game = Game(rules, deck=numbered_deck(deal, 5))
-        status, search = search_nodes(game, 1)
+        status, _ = search_nodes(game, 1)
         if status != WON and solve(game, seconds=60).status == "won":
-            assert not search.is_complete
+            assert status == UNDECIDED
             left_out += 1
     assert left_out
 
@@ -96,16 +88,15 @@ def test_wins_from_late_positions(row: str) -> None:
 def test_the_oracle_never_calls_a_node_of_a_win_dead() -> None:
     game = Game("four-seasons", TRAIN_FROM)
     moves = solve(game, max_positions=300_000).moves
-    frames = make_frame(game.record[0], game.rules)
-    puzzle = make_puzzle(game.record[0], game.rules, frames)
+    root = Root(game.record[0], game.rules)
+    puzzle = make_puzzle(root)
     assert puzzle is not None
-    oracle = Oracle(puzzle, game.rules, frames)
-    nodes = Nodes(np.zeros(1, np.int64), np.empty(999, NODE), np.full(4096, NONE, np.int32))
+    oracle, nodes = oracle_of(root, puzzle), new_nodes(1024)
     met = []
     for i, move in enumerate(moves):
         if i % 10 == 0:
             rule = compile_rules(game.rules)[0]
-            met.append(node_of(game.record[0], nodes, rule, puzzle, frames[0]))
+            met.append(node_of(game.record[0], nodes, rule, puzzle, root.frames[0]))
         game.play(move)
     wastes = nodes.all["waste"][met]
     for number in met:
@@ -120,13 +111,13 @@ def test_what_rules_a_node_out_rules_out_only_nodes_that_lose() -> None:
         rules = small("four-seasons", ranks=5, piles=1)
         game = Game(rules, deck=numbered_deck(deal, 5))
         record = game.record[0]
-        frames = make_frame(record, rules)
-        puzzle = make_puzzle(record, rules, frames)
+        root = Root(record, rules)
+        puzzle = make_puzzle(root)
         assert puzzle is not None
-        deck = puzzle.deck[: puzzle.size].astype(np.int64)
+        deck = puzzle.deck.cards[: puzzle.deck.size].astype(np.int64)
         first = int(record["dealt"])
         dealt = first + 4
-        formula = NodeFormula(deck, range(first, dealt), dealt, rules, frames[0])
+        formula = Formula(deck, range(first, dealt), dealt, rules, root.frames[0])
         up = int(sum(1 << 4 * p + s for s in range(4) for p in range(record["level"][s])))
         asked = {}
         for _ in range(30):
@@ -149,6 +140,4 @@ def test_what_rules_a_node_out_rules_out_only_nodes_that_lose() -> None:
 
 @pytest.mark.slow
 def test_a_deal_that_is_lost_by_nodes() -> None:
-    status, search = search_nodes(Game("four-seasons", LOST), None)
-    assert status != WON
-    assert search.is_complete
+    assert search_nodes(Game("four-seasons", LOST_DEAL), None)[0] == LOST

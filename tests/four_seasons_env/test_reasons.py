@@ -10,7 +10,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import sat, solve, why_lost
-from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.protocol import Root
 from tests.helpers import mostly_slow, small
 
 LOST = 3015
@@ -19,10 +19,9 @@ LOST = 3015
 
 def satisfiable(game: Game, moments: set[str], waiting: set[str]) -> bool:
     """Whether the relaxed game can be won that looks at these moments and this order only."""
-    record = game.record[0]
-    frames = make_frame(record, game.rules)
-    formula = sat.RelaxedGame(record, game.rules, frames, in_parts=True)
-    places = frames[0]["place"][: game.rules.cards]
+    root = Root(game.record[0], game.rules)
+    formula = sat.formula_of(root, in_parts=True)
+    places = root.frames[0]["place"][: game.rules.cards]
     names = {int(place): card_text(card) for card, place in enumerate(places)}
     fits = {names[place]: int(v) for place, v in zip(formula.passing, formula.fits, strict=True)}
     waits = {names[place]: int(v) for place, v in enumerate(formula.waits)}
@@ -89,5 +88,5 @@ def test_the_command_tells_the_reason(capsys: pytest.CaptureFixture[str]) -> Non
     assert (
         capsys.readouterr()
         .out.splitlines()[-1]
-        .endswith("when it leaves the waste: JS 7D 9H KH 7S JH")
+        .endswith("when it leaves the waste: 7D 7S TC AS AH 7H")
     )

@@ -16,9 +16,12 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS, Rules
-from four_seasons_env.solver import search, shorten, solve
+from four_seasons_env.solver import search, shorten, solve, solve_all
+from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.protocol import UNDECIDED
 from four_seasons_env.solver.relaxation import piles_needed
+from four_seasons_env.solver.schedule import Step
 from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
 from tests.reference.solver_differential import compare
@@ -230,24 +233,25 @@ def test_time_is_kept() -> None:
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.parametrize(("widths", "answer"), [((3_200, 800), "won"), ((800, 800), "unknown")])
-def test_a_wide_beam_without_memory_is_not_the_end(
-    widths: tuple[int, int], answer: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search._warm_up()
-    go_on, made = search.beams.Beam.go_on, list[search.beams.Beam]()
+def test_a_search_without_memory_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = [Step("beam", 800), Step("beam", 30)]
+    go_on = Beam.go_on
 
-    def without_memory(beam: search.beams.Beam, quota: int, positions: int) -> int:
-        if beam not in made:
-            made.append(beam)
-        if len(made) == 1:
-            raise search.beams.OutOfMemory
-        return go_on(beam, quota, positions)
+    def without_memory(beam: Beam, positions: int) -> int:
+        return UNDECIDED if beam._width == 800 else go_on(beam, positions)
 
-    plans = iter([(width, 8, search.WEIGHTS) for width in widths])
-    monkeypatch.setattr(search.beams.Beam, "go_on", without_memory)
-    monkeypatch.setattr(search._Solver, "_beam_settings", lambda solver, number: next(plans))
-    assert solve(Game("four-seasons", deal=TRAIN_FROM), max_positions=10**7).status == answer
+    monkeypatch.setattr(search, "steps", lambda seed: iter(plan))
+    monkeypatch.setattr(Beam, "go_on", without_memory)
+    solution = solve(Game("four-seasons", deal=TRAIN_FROM))
+    assert (solution.status, solution.step) == ("won", "beam, width 30")
+
+
+def test_many_games_are_solved_at_once() -> None:
+    games = [Game("four-seasons", TRAIN_FROM + number) for number in range(8)]
+    solutions = solve_all(games, seconds=UNHURRIED)
+    for game, solution in zip(games, solutions, strict=True):
+        assert solution.status in ("won", "lost")
+        assert solution.moves == solve(game, seconds=UNHURRIED).moves
 
 
 def test_memory_is_kept() -> None:

@@ -12,15 +12,20 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.hashing import position_keys, public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver import beam, exhaust, proof
+from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.features import FEATURES, WEIGHTS, score_position
-from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.hash_table import TALLY, is_new, rehash, retally, tally
-from four_seasons_env.solver.relaxation import next_cards
+from four_seasons_env.solver.frame import cards_at, make_frame
+from four_seasons_env.solver.hash_table import doubled, find
+from four_seasons_env.solver.node_values import make_puzzle
+from four_seasons_env.solver.protocol import LOST, WON, Root
+from four_seasons_env.solver.relaxation import cards_up, next_cards
+from four_seasons_env.solver.relaxed_search import ALIVE, DEAD, new_search_arrays, search_relaxed
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
+from tests.reference.nodes_differential import run
 
 MEMORY = 2**22
 
@@ -48,35 +53,38 @@ ANY = [*ONE_WAY, small("czarina-1898", ranks=4, piles=1), small("florentine", ra
 
 @pytest.mark.parametrize("rules", ONE_WAY, ids=lambda rules: rules.name)
 def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
+    """By the search of the relaxed game."""
     found: Counter[tuple[bool, int]] = Counter()
     for game, winnable in positions(rules, 25):
-        search = proof.Proof(
-            game.record[0], rules, make_frame(game.record[0], rules), memory=MEMORY
+        root = Root(game.record[0], rules)
+        puzzle = make_puzzle(root)
+        assert puzzle is not None
+        where = [int(puzzle.where[card]) for card in cards_at(root.record, WASTE)]
+        place = root.frames[0]["place"]
+        lying = [card for pile in range(rules.piles) for card in cards_at(root.record, pile)]
+        start = (
+            np.uint64(sum(1 << at for at in where)),
+            np.uint64(sum(1 << int(place[card]) for card in lying)),
+            np.uint64(cards_up(root.record["level"])),
+            int(root.record["dealt"]),
         )
-        while search.status == proof.SEARCHING:
-            search.go_on(20)
-        found[winnable, search.status] += 1
-    assert set(found) <= {
-        (True, proof.RELAXED_WIN),
-        (False, proof.RELAXED_WIN),
-        (False, proof.LOST),
-    }
-    assert found[True, proof.RELAXED_WIN] > 2
-    assert found[False, proof.LOST] > 2
+        known = np.zeros(1, np.uint64), np.zeros(1, np.uint8)
+        arrays, parts = new_search_arrays(2**12), (puzzle.deck, puzzle.weights, root.frames[0])
+        state, _, _ = search_relaxed(start, arrays, *known, *parts)
+        found[winnable, state] += 1
+    assert set(found) <= {(True, ALIVE), (False, ALIVE), (False, DEAD)}
+    assert found[True, ALIVE] > 2
+    assert found[False, DEAD] > 2
 
 
 @pytest.mark.parametrize("rules", ANY, ids=lambda rules: rules.name)
-def test_a_search_of_the_whole_game_is_right(rules: Rules) -> None:
-    ends = {exhaust.WINNABLE: True, exhaust.LOST: False}
+def test_a_beam_that_leaves_nothing_out_is_right(rules: Rules) -> None:
+    ends = {WON: True, LOST: False}
     found = Counter()
     for game, winnable in positions(rules, 6):
-        search = exhaust.Exhaustive(
-            game.record[0], rules, make_frame(game.record[0], rules), MEMORY
-        )
-        while search.status == exhaust.SEARCHING:
-            search.go_on(50)
-        assert ends[search.status] == winnable
-        found[winnable] += 1
+        if not game.is_won:
+            assert ends[run(Beam(Root(game.record[0], rules, 16 * MEMORY), None))] == winnable
+            found[winnable] += 1
     assert found[True]
 
 
@@ -85,30 +93,29 @@ def test_a_search_of_the_whole_game_is_right(rules: Rules) -> None:
 def test_a_beam_wins_or_says_whether_it_left_something_out(rules: Rules, width: int) -> None:
     found = Counter()
     for game, winnable in positions(rules, 6):
-        frames = make_frame(game.record[0], rules)
-        search = beam.Beam(game.record[0], rules, frames, width, 8, WEIGHTS, MEMORY)
-        status = beam.SEARCHING
-        while status == beam.SEARCHING and not game.is_won:
-            status = search.go_on(50, 100_000)
-        if status == beam.WON:
+        if game.is_won:
+            continue
+        search = Beam(Root(game.record[0], rules, MEMORY), width)
+        status = run(search)
+        if status == WON:
             for move in search.moves():
                 game.play(move)
             assert game.is_won
-        elif status == beam.OVER and search.is_complete:
+        elif status == LOST:
             assert not winnable
         found[status] += 1
-    assert found[beam.WON]
+    assert found[WON]
 
 
-def sizes(search: beam.Beam) -> dict[str, int]:
+def sizes(search: Beam) -> dict[str, int]:
     arrays = search._arrays
     return {
         "pool": min(map(len, arrays.pool)),
         "heap": len(arrays.heap),
         "later": min(map(len, arrays.later)),
         "lines": len(arrays.lines),
-        "seen": len(arrays.seen),
-        "same_cards": len(arrays.same_cards),
+        "keys": len(arrays.keys),
+        "counts": len(arrays.counts),
     }
 
 
@@ -118,25 +125,23 @@ def sizes(search: beam.Beam) -> dict[str, int]:
         ("pool", 2, {"pool", "heap"}),
         ("later", 2, {"later"}),
         ("lines", 2, {"lines"}),
-        ("entered", 3, {"seen", "same_cards"}),
+        ("entered", 6, {"keys", "counts"}),
     ],
 )
 def test_a_beam_doubles_what_is_nearly_full_within_its_memory(
     full: str, share: int, grown: set[str]
 ) -> None:
     game = Game(ONE_WAY[0], deal=TRAIN_FROM)
-    frames = make_frame(game.record[0], game.rules)
-    search = beam.Beam(game.record[0], game.rules, frames, 2, 8, WEIGHTS, 2**20)
+    search = Beam(Root(game.record[0], game.rules, 2**20), 2)
     before = sizes(search)
-    search._state[full] = before[min(grown)] // share
-    search._make_room()
+    search._state[full] = before[min(grown - {"counts"})] // share
+    assert search._make_room()
     assert sizes(search) == before
     search._state[full] += 1
-    search._make_room()
+    assert search._make_room()
     assert sizes(search) == {name: size * (1 + (name in grown)) for name, size in before.items()}
     search._memory = 10_000
-    with pytest.raises(beam.OutOfMemory):
-        search._make_room()
+    assert not search._make_room()
 
 
 # --- the evaluation -------------------------------------------------------------------------------
@@ -190,7 +195,7 @@ def features_of(game: Game) -> dict[str, float]:
             never = never_up(reached | {card})
         else:
             parked += 1
-            worst = max(worst, needed(lying & never, reached, game))
+            worst = max(worst, needed(lying & never, reached - up, game))
         reached = reached | {card}
     above = [(card, below) for i, below in enumerate(waste) for card in waste[:i]]
     higher = [(card, below) for card, below in above if place[card] > place[below]]
@@ -250,41 +255,25 @@ def test_each_feature_is_what_its_name_says(row: str) -> None:
 
 
 @jit
-def enter(table, larger, keys, new):
-    for i in range(len(keys)):
-        new[i] = is_new(table, keys[i])
-    rehash(table, larger)
+def count(keys, counts, entered, new):
+    for i in range(len(entered)):
+        at = find(keys, entered[i])
+        new[i] = keys[at] == np.uint64(0)
+        keys[at] = entered[i]
+        counts[at] += 1
 
 
-@jit
-def count(table, larger, keys, counts):
-    for i in range(len(keys)):
-        counts[i] = tally(table, keys[i], np.uint64(1))
-    retally(table, larger)
-
-
-def test_tables_know_what_was_entered_and_how_often() -> None:
-    keys = np.random.default_rng(0).integers(1, 26, 60).astype(np.uint64)
-    seen: Counter[int] = Counter()
-    counts = [seen.update([key]) or seen[key] for key in keys.tolist()]
-    table, larger = np.zeros(32, np.uint64), np.zeros(64, np.uint64)
-    new = np.zeros(len(keys), np.bool_)
-    enter(table, larger, keys, new)
-    assert new.tolist() == [each == 1 for each in counts]
-    for each in (table, larger):
-        assert sorted(each[each > 0].tolist()) == sorted(seen)
-    again = np.ones(len(keys), np.bool_)
-    enter(larger, np.zeros(128, np.uint64), keys, again)
-    assert not again.any()
-    tallies, more = np.zeros(32, TALLY), np.zeros(64, TALLY)
-    told = np.zeros(len(keys), np.uint64)
-    count(tallies, more, keys, told)
-    assert told.tolist() == counts
-    for each in (tallies, more):
-        kept = each[each["key"] > 0]
-        assert dict(zip(kept["key"].tolist(), kept["count"].tolist(), strict=True)) == seen
-    count(more, np.zeros(128, TALLY), keys, told)
-    assert told[-1] == counts[-1] + seen[int(keys[-1])]
+def test_a_table_knows_what_was_entered_and_how_often() -> None:
+    entered = np.random.default_rng(0).integers(1, 26, 60).astype(np.uint64)
+    keys, counts = np.zeros(32, np.uint64), np.zeros(32, np.int32)
+    new = np.zeros(len(entered), np.bool_)
+    count(keys, counts, entered, new)
+    seen = Counter(entered.tolist())
+    assert new.sum() == len(seen)
+    for table, values in ((keys, counts), doubled(keys, counts)):
+        assert dict(zip(table[table > 0].tolist(), values[table > 0].tolist(), strict=True)) == seen
+        count(table, values, entered, new)
+        assert not new.any()
 
 
 @jit

@@ -16,7 +16,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import sat, solve
-from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.protocol import LOST, SEARCHING, Root
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
 from tests.reference.comparison_table import print_comparison
@@ -25,20 +25,19 @@ from tests.reference.solver_differential import UNHURRIED, one_way_games
 
 def calls_lost(game: Game) -> bool:
     """Whether the formula of a position cannot be satisfied."""
-    record = game.record[0]
-    proof = sat.FormulaProof(record, game.rules, make_frame(record, game.rules))
-    while proof.status == sat.SEARCHING:
-        proof.go_on(10_000)
-    return proof.status == sat.LOST
+    search = sat.FormulaSearch(Root(game.record[0], game.rules))
+    while (status := search.go_on()) == SEARCHING:
+        pass
+    return status == LOST
 
 
 def satisfies(game: Game, moves: Sequence[object]) -> bool:
     """Whether the order in which a play moves the cards satisfies the formula of its start."""
     from pysat.solvers import Glucose4
 
-    record = game.record[0]
-    place = make_frame(record, game.rules)[0]["place"]
-    formula = sat.RelaxedGame(record, game.rules, make_frame(record, game.rules))
+    root = Root(game.record[0], game.rules)
+    place = root.frames[0]["place"]
+    formula = sat.formula_of(root)
     left, up = _times(game, moves)
     cards = {int(place[_number(card)]): card for card in {**left, **up}}
     passing = [cards[place] for place in formula.passing.tolist()]

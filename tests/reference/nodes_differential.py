@@ -16,12 +16,9 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.beam import SEARCHING, WON
 from four_seasons_env.solver.exchange_search import ExchangeSearch
-from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.node_values import make_puzzle
-from four_seasons_env.solver.nodes import NodeSearch, Root
-from four_seasons_env.solver.oracle import Oracle
+from four_seasons_env.solver.nodes import NodeSearch
+from four_seasons_env.solver.protocol import SEARCHING, UNDECIDED, WON, Root, Search
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
 from tests.reference.comparison_table import print_comparison
@@ -31,39 +28,36 @@ KINDS = ("won", "lost", "open", "with exchanges", "apart")
 
 
 def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
-    """A search by nodes that has ended, and how."""
-    search = NodeSearch(_root(game), width)
-    status = SEARCHING
-    while status == SEARCHING:
-        status = search.go_on(10**9)
-    return status, search
+    """How a search by nodes ends, and the search."""
+    search = NodeSearch(Root(game.record[0], game.rules), width)
+    return run(search), search
 
 
 def search_exchanges(
-    game: Game, width: int | None = None, spell: int = 10**9
+    game: Game, width: int | None = None, calls: int | None = None
 ) -> tuple[int, ExchangeSearch]:
-    """A search with exchanges that has ended, and how.
+    """How a search with exchanges ends, and the search.
 
     Args:
-        spell: steps of the first spell; each later one is twice as long.
+        calls: of `go_on`, after which a new search is begun with twice as many. None: no limit.
     """
-    search = ExchangeSearch(_root(game), width)
-    status, steps = SEARCHING, 0
-    while status == SEARCHING:
-        status = search.go_on(10**9)
-        steps += 1
-        if steps == spell:
-            search.end_spell()
-            spell, steps = 2 * spell, 0
-    return status, search
+    root = Root(game.record[0], game.rules)
+    while True:
+        search = ExchangeSearch(root, width)
+        status = run(search, calls)
+        if status != SEARCHING:
+            return status, search
+        assert calls
+        calls *= 2
 
 
-def _root(game: Game) -> Root:
-    record, rules = game.record[0], game.rules
-    frames = make_frame(record, rules)
-    puzzle = make_puzzle(record, rules, frames)
-    assert puzzle is not None
-    return Root(record, rules, frames, puzzle, Oracle(puzzle, rules, frames))
+def run(search: Search, calls: int | None = None) -> int:
+    """The status of a search at its end, or after so many calls."""
+    done, status = 0, SEARCHING
+    while status == SEARCHING and done != calls:
+        status = search.go_on()
+        done += 1
+    return status
 
 
 def _check(winnable: bool, game: Game, moves: Iterable[Move] | None, where: object) -> None:
@@ -91,12 +85,12 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
         if game.is_won:
             continue
         status, search = search_nodes(game, None)
-        is_decided = status == WON or search.is_complete
+        is_decided = status != UNDECIDED
         if is_decided:
             _check(winnable, game, search.moves() if status == WON else None, (rules, deal))
         found["open" if not is_decided else "won" if winnable else "lost"] += 1
         status, easier = search_exchanges(game)
-        if status == WON or easier.is_complete:
+        if status != UNDECIDED:
             _check(winnable, game, easier.moves() if status == WON else None, (rules, deal))
             found["with exchanges"] += 1
             found["apart"] += len(easier.apart) > 0

@@ -13,8 +13,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.proof import PROOF, STACK
-from four_seasons_env.solver.relaxation import RELAXED
+from four_seasons_env.solver.relaxed_search import SearchArrays, new_search_arrays
 
 STATE = np.dtype(
     [
@@ -38,7 +37,7 @@ _ROWS = (
     *("positions", "turns", "scores", "keys", "lows", "highs", "flags", "waiting"),
     *("order", "parents", "moves", "origins"),
 )
-_RELAXED = 2**16  # slots
+_RELAXED = 2**12  # nodes of a search of the relaxed game
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -67,9 +66,10 @@ class FairArrays(NamedTuple):
     words: NDArray[np.uint64]  # a row of mask words
     own: NDArray[np.uint64]  # (4,) of `shared_key`
     names: NDArray[np.int64]  # (4,) likewise
-    proofs: NDArray[np.void]  # PROOF (1,), of a search of the relaxed game
-    stack: NDArray[np.void]  # RELAXED (STACK,)
-    relaxed: NDArray[np.uint64]  # (a power of two,) keys of that search
+    deck: NDArray[np.uint64]  # (52,) of a search of the relaxed game
+    relaxed: SearchArrays  # of that search
+    no_keys: NDArray[np.uint64]  # the empty table of nodes known to it
+    no_states: NDArray[np.uint8]
 
 
 def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**14) -> FairArrays:
@@ -104,9 +104,10 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         kernel.new_masks(1, rules)[0][0],
         np.zeros(4, np.uint64),
         np.zeros(4, np.int64),
-        np.zeros(1, PROOF),
-        np.zeros(STACK, RELAXED),
-        np.zeros(_RELAXED, np.uint64),
+        np.zeros(52, np.uint64),
+        new_search_arrays(_RELAXED),
+        np.zeros(1, np.uint64),
+        np.zeros(1, np.uint8),
     )
 
 

@@ -15,7 +15,6 @@ from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import pop, push
-from four_seasons_env.solver import proof as proofs
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     ROWS_FULL,
@@ -25,7 +24,8 @@ from four_seasons_env.solver.fair.arrays import (
 )
 from four_seasons_env.solver.fair.keys import shared_key
 from four_seasons_env.solver.features import score_position
-from four_seasons_env.solver.relaxation import KEY_POSITIONS, cards_up
+from four_seasons_env.solver.relaxation import KEY_POSITIONS, Deck, cards_up
+from four_seasons_env.solver.relaxed_search import DEAD, search_relaxed
 from four_seasons_env.solver.safe_moves import play_safe
 
 MOST_HIDDEN = 20
@@ -126,13 +126,13 @@ def _search_win(most, arrays):
 @jit
 def _is_lost_relaxed(g, arrays):
     """Whether even the relaxed game is lost if the stock lies as it does."""
-    proof, frame = arrays.proofs[0], arrays.frames[0]
+    frame = arrays.frames[0]
     if not frame.one_way:
         return False
     waste, tableau = _ZERO, _ZERO
     first = np.int64(g.dealt)
     for i in range(g.deck_size):
-        proof.deck[i] = frame.place[g.deck[i]]
+        arrays.deck[i] = frame.place[g.deck[i]]
     for place in range(WASTE + 1):
         card = g.top[place]
         while card != NO_CARD:
@@ -147,14 +147,11 @@ def _is_lost_relaxed(g, arrays):
             card = g.below[card]
     if g.deck_size - first > KEY_POSITIONS:
         return False
-    proof.size, proof.first, proof.piles = g.deck_size, first, arrays.rules[0].piles
-    proof.waiting, proof.status = 1, proofs.SEARCHING
-    proof.seen = proof.positions = 0
-    entry = arrays.stack[0]
-    entry.waste, entry.tableau, entry.up, entry.dealt = waste, tableau, cards_up(g.level), g.dealt
-    arrays.relaxed[:] = _ZERO
-    proofs.search(arrays.proofs, arrays.frames, arrays.stack, arrays.relaxed, len(arrays.relaxed))
-    return proof.status == proofs.LOST
+    deck = Deck(arrays.deck, np.int64(g.deck_size), first, np.int64(arrays.rules[0].piles))
+    start = waste, tableau, cards_up(g.level), np.int64(g.dealt)
+    known = arrays.no_keys, arrays.no_states
+    state, _, _ = search_relaxed(start, arrays.relaxed, *known, deck, arrays.weights, frame)
+    return state == DEAD
 
 
 @jit

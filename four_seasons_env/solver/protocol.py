@@ -1,0 +1,53 @@
+"""What all searches have in common: where they start, how they run, and how they end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from four_seasons_env.engine.moves import Move
+from four_seasons_env.rules import Rules
+from four_seasons_env.solver.frame import make_frame
+
+if TYPE_CHECKING:
+    from four_seasons_env.solver.oracle import Oracle
+
+SEARCHING, WON, LOST, UNDECIDED = range(4)
+"""The status of a search: `LOST` is a proof, `UNDECIDED` an end without an answer."""
+ANY_NUMBER = 2**62
+"""Of positions: no limit."""
+STATUS_NAMES = ("unknown", "won", "lost", "unknown")
+
+
+class Search(Protocol):
+    """One search from one position."""
+
+    @property
+    def positions(self) -> int:
+        """Positions made by a move so far."""
+
+    def go_on(self, positions: int = ANY_NUMBER) -> int:
+        """Continue for some hundredths of a second, and make at most so many positions.
+
+        Returns:
+            SEARCHING, WON, LOST or UNDECIDED. After any but the first the search is over.
+        """
+
+    def moves(self) -> list[Move]:
+        """The moves that win, once it is won."""
+
+
+class Root:
+    """The position that searches start from, and what they share.
+
+    Args:
+        record: a GAME record.
+        memory: bytes that a search may take.
+    """
+
+    def __init__(self, record: Any, rules: Rules, memory: int = 2**30) -> None:
+        self.record, self.rules, self.memory = record, rules, memory
+        self.frames = make_frame(record, rules)
+        self.oracle: Oracle | None = None
+        """What is known of nodes (`oracle.oracle_of`); None until a search needs it."""
+        self.apart: set[int] = set()
+        """Cards that keep their places in complete searches with exchanges (`exchange_search`)."""

@@ -1,0 +1,132 @@
+"""Depth-first search of the relaxed game: can it be won from a node?
+
+A *node* is a position without the arrangement of its tableau. It fits into one word, so the table
+of nodes met is exact. Safe cards go up at once, and nodes that are seen to be lost (`Walk`) are not
+expanded.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.bits import bit_set
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.solver.features import score_node
+from four_seasons_env.solver.hash_table import find, is_new
+from four_seasons_env.solver.relaxation import (
+    MOST_RELAXED_MOVES,
+    RELAXED,
+    ZERO,
+    play_safe_cards,
+    relaxed_key,
+    relaxed_moves,
+)
+
+UNKNOWN, ALIVE, DEAD = range(3)
+"""What is known of a node; in ALIVE ones the relaxed game can be won."""
+
+STEP = np.dtype(
+    [
+        ("waste", "u8"),  # bit set of positions in the deck
+        ("tableau", "u8"),  # bit set of cards
+        ("up", "u8"),  # bit set of cards
+        ("key", "u8"),
+        ("score", "f8"),
+        ("dealt", "i8"),
+        ("parent", "i8"),  # the step that led to it, or -1
+    ]
+)
+
+
+class SearchArrays(NamedTuple):
+    """What a search writes."""
+
+    steps: NDArray[np.void]  # STEP (n,), the nodes met that are not known
+    stack: NDArray[np.int64]  # (n,) those that wait; the last comes next
+    seen: NDArray[np.uint64]  # a table of their keys
+    after: NDArray[np.void]  # RELAXED (MOST_RELAXED_MOVES,)
+
+
+def new_search_arrays(nodes: int) -> SearchArrays:
+    """Arrays of a search that expands about so many nodes."""
+    room = nodes * MOST_RELAXED_MOVES + 1
+    return SearchArrays(
+        np.zeros(room, STEP),
+        np.zeros(room, np.int64),
+        np.zeros(1 << (2 * room).bit_length(), np.uint64),
+        np.zeros(MOST_RELAXED_MOVES, RELAXED),
+    )
+
+
+@jit
+def _enter(child, count, arrays, keys, states, deck, weights, frame):
+    """Note a node as a step unless it is known; returns its state and the count of steps."""
+    waste, tableau, up, dealt, parent = child
+    if frame.safe:
+        waste, tableau, up = play_safe_cards(waste, tableau, up, deck, frame)
+    if up == frame.cards:
+        return ALIVE, count
+    key = relaxed_key(waste, up, dealt, deck.first)
+    at = find(keys, key)
+    if keys[at] == key and states[at] != UNKNOWN:
+        return np.int64(states[at]), count
+    if not is_new(arrays.seen, key):
+        return UNKNOWN, count
+    stock = bit_set(deck.cards, dealt, deck.size)
+    score, worst = score_node(waste, tableau, stock, up, deck.cards, weights, frame)
+    if worst > deck.piles:
+        return DEAD, count
+    step = arrays.steps[count]
+    step.waste, step.tableau, step.up = waste, tableau, up
+    step.key, step.score, step.dealt, step.parent = key, score, dealt, parent
+    return UNKNOWN, count + 1
+
+
+@jit
+def search_relaxed(start, arrays, keys, states, deck, weights, frame):
+    """Search from a node, depth first and the best first, until the arrays are full.
+
+    Args:
+        start: waste, tableau, up, dealt, as in STEP.
+        keys: a table of nodes known, not written; ``states`` are what is known of them.
+        deck: a `Deck`.
+        weights: of the features.
+
+    Returns:
+        ALIVE, DEAD or UNKNOWN; how many steps were made; and the last step of a line that wins. If
+        the node is DEAD, so are all steps.
+    """
+    steps, stack, after = arrays.steps, arrays.stack, arrays.after
+    arrays.seen[:] = ZERO
+    waste, tableau, up, dealt = start
+    root = waste, tableau, up, dealt, -1
+    state, count = _enter(root, 0, arrays, keys, states, deck, weights, frame)
+    if state != UNKNOWN:
+        return state, 0, -1
+    waiting, stack[0] = count, 0
+    while count + MOST_RELAXED_MOVES <= len(steps):
+        if waiting == 0:
+            return DEAD, count, -1
+        waiting -= 1
+        here = stack[waiting]
+        step = steps[here]
+        node = step.waste, step.tableau, step.up, step.dealt
+        first, won = count, False
+        for i in range(relaxed_moves(node, deck, frame, after)):
+            each = after[i]
+            child = each.waste, each.tableau, each.up, each.dealt, here
+            state, count = _enter(child, count, arrays, keys, states, deck, weights, frame)
+            won |= state == ALIVE
+        if won:
+            return ALIVE, count, here
+        for i in range(first, count):  # the best on top
+            at = waiting
+            while at > waiting - (i - first) and steps[stack[at - 1]].score > steps[i].score:
+                stack[at] = stack[at - 1]
+                at -= 1
+            stack[at] = i
+            waiting += 1
+    return UNKNOWN, count, -1
