@@ -28,7 +28,7 @@ from four_seasons_env.solver.search import make_search
 
 OPENER = Step("beam", 30)
 SPREADS = (0.1, 0.2, 0.4, 0.4)
-SHAPES = ((50, 8, 8), (100, 8, 24), (100, 32, 12), (200, 8, 12), (200, 32, 8), (400, 8, 6))
+SHAPES = ((100, 32, 8), (200, 8, 8), (200, 32, 8), (400, 8, 4), (400, 32, 4), (800, 32, 2))
 """Width, arrangements, and how many weights are tried."""
 CANDIDATES = [
     OPENER,
@@ -37,7 +37,8 @@ CANDIDATES = [
         for width, arrangements, tried in SHAPES
         for seed in range(tried + 1)
     ),
-    Step("beam", 800, 16),
+    Step("beam", 300, 32, planned=50),
+    Step("beam", 1_000, 32, planned=100),
 ]
 
 

@@ -100,15 +100,14 @@ def _run(
         if cards > step.most:
             continue
         search = make_search(step, root)
-        status, calls = SEARCHING, 0
-        while status == SEARCHING and calls != step.calls:
+        status = SEARCHING
+        while status == SEARCHING and search.positions < (step.positions or math.inf):
             left = max_positions - positions
             if left <= 0 or time.perf_counter() >= deadline:
                 return UNDECIDED, [], positions, None
             before = search.positions
             status = search.go_on(int(min(left, ANY_NUMBER)))
             positions += search.positions - before
-            calls += 1
         if status == WON:
             return WON, search.moves(), positions, step
         if status == LOST:

@@ -63,6 +63,14 @@ def test_losses_name_their_moments(tmp_path: Path) -> None:
     assert row["moments"].split()
 
 
+def test_fit_schedule_prints_steps_in_order(tmp_path: Path) -> None:
+    printed = run("fit_schedule", "--deals", "6", "--candidates", "3", "--out", str(tmp_path))
+    assert printed.split()[2].startswith("Step(method='beam',")
+    runs = pd.read_csv(tmp_path / "runs.csv")
+    assert runs["deal"].nunique() == 6
+    assert set(runs["won"]) <= {0, 1}
+
+
 def test_tune_heuristic_writes_weights(tmp_path: Path) -> None:
     out = tmp_path / "weights.json"
     flags = ["--generations", "1", "--population", "3", "--elite", "2", "--deals", "5"]
