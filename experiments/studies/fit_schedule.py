@@ -15,6 +15,7 @@ import argparse
 import itertools
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -42,7 +43,7 @@ CANDIDATES = [
 ]
 
 
-def run_step(step: Step, rules: str, deal: int) -> dict[str, object]:
+def run_step(step: Step, rules: str, deal: int) -> dict[Any, Any]:
     """Whether a step wins a deal, and the processor time that it takes."""
     game = Game(rules, deal)
     started = time.thread_time()
@@ -97,8 +98,8 @@ def main() -> None:
             write_csv(path, pd.DataFrame(rows))
     table = pd.DataFrame(rows).astype({"won": int})
     write_csv(path, table)
-    for step, share, seconds in take_greedily(table, run.steps):
-        print(f"{share:.4f} {seconds:.3f} {step}")
+    for row, share, seconds in take_greedily(table, run.steps):
+        print(f"{share:.4f} {seconds:.3f} {row}")
 
 
 if __name__ == "__main__":

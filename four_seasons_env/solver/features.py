@@ -54,12 +54,12 @@ class Walk(NamedTuple):
     which is generous. So the piles needed at the worst moment are a bound that can prove a loss.
     """
 
-    size: int  # cards
-    above_next: int  # the features of these names, likewise below
-    inversions: int
-    suit_inversions: int
-    worst: int
-    parked: int
+    size: np.int64  # cards
+    above_next: np.int64  # the features of these names, likewise below
+    inversions: np.int64
+    suit_inversions: np.int64
+    worst: np.int64
+    parked: np.int64
     above: np.uint64  # bit set of these cards
     lying: np.uint64  # bit set: they and the tableau
     reached: np.uint64  # bit set: they, the tableau and the stock

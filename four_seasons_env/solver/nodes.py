@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.solver.components import (
-    NodeArrays,
     Positions,
     enter,
     new_arrays,
@@ -81,8 +80,8 @@ class NodeSearch:
         self._all_moves = all_moves(root.rules)
         self.positions = 0
         """Positions made by a move so far."""
-        self._arrays: NodeArrays | None = None
         puzzle = make_puzzle(root, weights, discounts) if root.memory >= LEAST_MEMORY else None
+        self._is_possible = puzzle is not None
         if puzzle is None:
             return
         memory = 5 * root.memory // 8
@@ -101,7 +100,7 @@ class NodeSearch:
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
         """Continue the search (`protocol.Search`) with some nodes."""
-        if not self._arrays:
+        if not self._is_possible:
             return UNDECIDED
         state = self._arrays.state[0]
         state["last"] = self.positions + positions

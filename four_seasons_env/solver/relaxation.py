@@ -49,9 +49,9 @@ class Deck(NamedTuple):
     """What the relaxed game of a position is played with."""
 
     cards: NDArray[np.uint64]  # (52,) in dealing order, as bit numbers
-    size: int  # cards
-    first: int  # position of the first that is in waste or stock at the start
-    piles: int  # of the tableau
+    size: int | np.int64  # cards
+    first: int | np.int64  # position of the first that is in waste or stock at the start
+    piles: int | np.int64  # of the tableau
 
 
 MOST_RELAXED_MOVES = 7

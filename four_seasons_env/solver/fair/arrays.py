@@ -144,7 +144,7 @@ def grow(arrays: FairArrays) -> FairArrays:
     """The arrays, with those doubled that a search has found full; they keep their content."""
     state = arrays.state[0]
     if state["status"] == ROWS_FULL:
-        rows = {
+        rows: dict[str, Any] = {
             name: np.concatenate([array, np.zeros_like(array)])
             for name, array in arrays._asdict().items()
             if name in _ROWS
