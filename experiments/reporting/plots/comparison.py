@@ -121,7 +121,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
         colour = colours[str(name)]
         axes.vlines(variants["time"], variants["win_low"], variants["win_high"], color=colour, lw=1)
         axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
-        strongest = variants.loc[variants["win_rate"].idxmax()]
+        strongest = variants.sort_values("win_rate").iloc[-1]
         axes.annotate(
             in_lines([str(name)])[0],
             (strongest["time"], strongest["win_rate"]),
