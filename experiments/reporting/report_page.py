@@ -248,7 +248,8 @@ def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
     if won.shape[1] < 2:
         return
     page.heading("Deals won by all, some or none", 3)
-    page.paragraph(f"This counts the {won.shape[1]} agents that played now: {', '.join(map(str, won))}.")
+    names = ", ".join(map(str, won))
+    page.paragraph(f"This counts the {won.shape[1]} agents that played now: {names}.")
     number = won.sum(axis=1)
     deals_by = {
         "all": number == won.shape[1],

@@ -54,7 +54,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-_LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, besides those of a search
+_LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, in addition to those of a search
 
 _SLICE = 5_000  # positions expanded in one call: 0.02 s with five piles, 0.2 s with twelve
 _LIMIT = 3  # positions of a layer that are expanded, for each that it starts with
@@ -153,7 +153,7 @@ def expand(problem, limits, arrays):
             state.left_out |= state.heap > 0
             state.status = _LAYER_DONE
             return
-        # Checked before a position is expanded, so that none is ever expanded in part.
+        # Checked before a position is expanded, so no position is expanded in part.
         if (
             state.pool + rule.actions > len(games)
             or state.later + rule.actions > len(later_games)

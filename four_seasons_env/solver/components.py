@@ -4,7 +4,7 @@ A node's positions fall into *components*: arrangements of the tableau that can 
 another by moves within it. A component is expanded once, from the first of its positions that is
 met. Each position that follows from it waits at its own node, or in the next layer.
 
-Where the player fills spaces, a move that takes a card out of the tableau, or brings one in, is
+Where the player fills spaces, a move that takes a card out of the tableau, or moves one in, is
 played only if the move before it, within the tableau, touched the same pile. Otherwise the two
 moves could be swapped, and the result is in a component that is met without them.
 
@@ -31,7 +31,7 @@ from four_seasons_env.solver.protocol import WON, Root
 from four_seasons_env.solver.relaxation import ONE, ZERO
 from four_seasons_env.solver.safe_moves import MOST_SAFE, safe_move
 
-_BYTES_EACH = 2**10  # for each position and node that there is room for
+_BYTES_EACH = 2**10  # for each position and node in the tables
 _COMPONENT = 2**16  # arrangements that can be reached from one within the tableau
 _UNWRITTEN = -2
 _PILES = np.uint64(2**WASTE - 1)  # bit set

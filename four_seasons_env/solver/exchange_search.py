@@ -67,7 +67,7 @@ class ExchangeSearch:
         return status
 
     def _exchanged(self, codes: list[int]) -> list[int]:
-        """The cards that exchanges on a line have brought to the top of a pile."""
+        """The cards that exchanges on a line have moved to the top of a pile."""
         games = np.array([self._root.record], kernel.GAME)
         rule = kernel.compile_rules(self._root.rules)[0]
         cards = []

@@ -98,7 +98,7 @@ def play_code(g, rule, code):
 
 @jit
 def exchanged(g, rule, code):
-    """The card that an exchange brings to the top of a pile, and the card that lies there."""
+    """The card that an exchange moves to the top of a pile, and the card that lies there."""
     card = next_of_suit(g, rule, (code - EXCHANGE) & 3)
     return card, np.int64(g.top[(code - EXCHANGE) >> 2])
 

@@ -16,10 +16,10 @@ FRAME = np.dtype(
         ("place", "u1", (53,)),  # [card] -> its bit: 4 * place in the foundation's order + suit
         ("cards", "u8"),  # bit set of the deck
         ("packs", "u8"),  # nibble r is 15 where a card of place r goes on one of place r + 1
-        ("turn", "u8"),  # bits that bring the lowest nibble above the highest: 4 * (ranks - 1)
+        ("turn", "u8"),  # bits that move the lowest nibble above the highest: 4 * (ranks - 1)
         ("by_colour", "b1"),  # packing wants alternate colours
         ("one_way", "b1"),  # no redeal is left and no card comes back: what is passed is passed
-        ("safe", "b1"),  # cards may go up before all else where `is_safe` says so
+        ("safe", "b1"),  # cards may go up first where `is_safe` says so
         ("base_hosts", "b1"),  # a card of the last place goes on a base card
         ("chains", "b1"),  # no card is of use but to those that follow it in its suit
     ],

@@ -223,7 +223,7 @@ def _expand(nodes, here, heads, after, puzzle, frame):
 
 @jit
 def set_values(nodes, puzzle, frame, width):
-    """Set the values of the nodes that there are, all of one layer, and of those that follow.
+    """Set the values of the present nodes, all of one layer, and of those that follow.
 
     Args:
         nodes: Nodes, with none but those to value.

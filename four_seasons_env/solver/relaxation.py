@@ -147,7 +147,7 @@ def is_safe(bit, up, frame):
 
 @jit
 def play_safe_cards(waste, tableau, up, deck, frame):
-    """Play up all cards that are safe, wherever they lie (`is_safe`).
+    """Play up all safe cards in any place (`is_safe`).
 
     Args:
         waste: bit set of positions in the deck.

@@ -40,9 +40,9 @@ def hidden_cards(g, rule):
 
 @jit
 def _position_key(g, rule):
-    """A hash of what the player knows, the same in whichever order the piles stand.
+    """A hash of what the player knows, the same for every order of the piles.
 
-    Unlike `position_keys` it tells positions of different orders of the stock apart.
+    Unlike `position_keys` it distinguishes positions with different orders of the stock.
     """
     total, _ = position_keys(g, rule)
     card = g.top[WASTE]
@@ -115,7 +115,7 @@ def meet_decisions(limit, arrays):
         else:
             words[:] = 0
             words[forced >> 3] = _1 << np.uint64(8 * (forced & 7))
-            if flag & _HOME:  # as good as where the search began: nothing else need be looked at
+            if flag & _HOME:  # equal to the root: nothing else needs to be examined
                 size = 0
                 flag = np.int64(0)
                 stops = count

@@ -40,7 +40,7 @@ _SLICES = 4  # a later call makes this part of the positions made so far, if tha
 
 @dataclass(frozen=True)
 class Decision:
-    """One way to go on until the next hidden card is turned, and what it is worth."""
+    """One way to play until the next hidden card is turned, and its value."""
 
     moves: tuple[Move, ...]
     """The last of them turns the card; once nothing is hidden, they win."""
@@ -77,7 +77,7 @@ class FairValue:
 
     @property
     def best(self) -> tuple[Decision, ...]:
-        """The decisions that are known to be as good as any."""
+        """The decisions that are known to be best."""
         return tuple(each for each in self.decisions if each.low == self.high)
 
 
@@ -92,7 +92,7 @@ class Known:
         self._arrays: dict[tuple[Rules, int], FairArrays] = {}
 
     def arrays_for(self, game: Game) -> FairArrays:
-        """The arrays of former searches in games like this one, or new ones."""
+        """The arrays of earlier searches in games like this one, or new ones."""
         fresh = new_arrays(game.record[0], game.rules)
         found = self._arrays.get(self._kind(game, fresh), fresh)
         found.state[0]["positions"] = 0
@@ -104,7 +104,7 @@ class Known:
 
     @staticmethod
     def _kind(game: Game, arrays: FairArrays) -> tuple[Rules, int]:
-        """Games of one kind have the same moves, but for the names of suits and ranks."""
+        """Games of one kind have the same moves except for the names of suits and ranks."""
         return game.rules, int(arrays.frames[0]["packs"])
 
 
@@ -307,9 +307,9 @@ def fair_value(
     memory: int = 2**30,
     known: Known | None = None,
 ) -> FairValue:
-    """The chance to win by the best play of one who sees only what a player may see.
+    """The chance of winning with the best play from public information.
 
-    Any order of the unseen cards is as likely as any other; the order that the game holds is
+    All orders of the unseen cards are equally likely; the order that the game holds is
     not looked at, and no limit of moves counts. Every decision until the next card is turned is
     weighed against every other, and every card that may come is averaged over, so the value is
     exact where the bounds meet (docs/explanation/solver.md). With few cards hidden that takes
@@ -323,7 +323,7 @@ def fair_value(
         seconds: time to take, at most, by a quarter more; loading the compiled code does not
             count. None: no limit, but 60 if `max_positions` is None too.
         memory: bytes that the search may take, at most.
-        known: what former searches have found out is used, and what this one finds is added. The
+        known: results of earlier searches are used, and those of this one are added. The
             value stays the same; bounds, and the decisions that are looked at, may differ.
 
     Raises:
