@@ -82,6 +82,13 @@ def test_notebooks_are_those_of_their_sources(path: Path) -> None:
     assert not any(each.get("outputs") for each in stored)
 
 
+def test_tables_and_the_readme_are_short() -> None:
+    wide = re.compile(r"^\|(?: *-+ *\|){8,}$", re.MULTILINE)
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    assert not [page for page in pages if wide.search(page.read_text())]
+    assert len((ROOT / "README.md").read_text().splitlines()) < 120
+
+
 def test_the_page_on_spaces_says_what_the_code_says() -> None:
     page, rules = (DOCS / "reference" / "spaces.md").read_text(), RULES["four-seasons"]
     for move in all_moves(rules):
