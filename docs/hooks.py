@@ -24,7 +24,13 @@ PAGES = {
 }
 """Pages made of files of the repository's root."""
 
-BOOSTS = {"api": 0.2, "notebooks": 0.5, "tutorials/train.md": 2.0, "tutorials/benchmark.md": 5.0}
+BOOSTS = {
+    "api": 0.2,
+    "notebooks": 0.5,
+    "reference/deals.md": 3.0,
+    "tutorials/benchmark.md": 5.0,
+    "tutorials/train.md": 2.0,
+}
 """Weights of folders and pages in the search of the site; 1 for the others."""
 
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
