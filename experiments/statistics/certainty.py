@@ -50,7 +50,8 @@ def what_is_certain(results: pd.DataFrame) -> str:
     if target is None:
         return text
     needed = int(float(f"{deals * (width / target) ** 2:.2g}"))
-    return f"{text}; resolving {target:g} points takes about {needed:,} deals"
+    unit = "point" if target == 1 else "points"
+    return f"{text}; resolving {target:g} {unit} takes about {needed:,} deals"
 
 
 def confidence_sequence(differences: NDArray[np.float64], points: float) -> tuple[float, float]:

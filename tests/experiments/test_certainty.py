@@ -103,5 +103,5 @@ def test_a_comparison_plays_until_it_is_resolved(
     with pytest.raises(ValueError, match="plays a range"):
         play_until_resolved(run)
     run.resolve = -1
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="more than 0"):
         compare.compare(run)

@@ -54,6 +54,7 @@ class NextDealAgent:
         rules: Rules,
         card: PolicyCard,
         weights: Weights,
+        *,
         deterministic: bool | None = None,
         candidates: int | None = None,
         expansions: int | None = None,
