@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
     from four_seasons_env.rules import RULES, Rules
     from four_seasons_env.small import SmallGame, small_games
+    from four_seasons_env.text import FourSeasonsTextEnv
     from four_seasons_env.vector import FourSeasonsVectorEnv
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "FourSeasonsEnv",
     "FourSeasonsNextDealEnv",
     "FourSeasonsNextDealVectorEnv",
+    "FourSeasonsTextEnv",
     "FourSeasonsVectorEnv",
     "Game",
     "Games",
@@ -41,6 +43,7 @@ _HOMES = {
     "FourSeasonsEnv": "env",
     "FourSeasonsNextDealEnv": "next_deal",
     "FourSeasonsNextDealVectorEnv": "next_deal",
+    "FourSeasonsTextEnv": "text",
     "FourSeasonsVectorEnv": "vector",
     "Game": "game",
     "Games": "games",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import Rules, get_rules
 
 
+@runtime_checkable
 class Player(Protocol):
     """An agent that can play games to their end in compiled code."""
 
@@ -178,19 +179,20 @@ class Games:
         self._records["deal"] = -1
 
     def play_out(
-        self, player: Player, rng: np.random.Generator, max_moves: int = MAX_MOVES
+        self, player: object, rng: np.random.Generator, max_moves: int = MAX_MOVES
     ) -> None:
         """Play each game to its end.
 
         Args:
-            player: of the same rules: `make_agent("heuristic", rules)`, or greedy or random.
+            player: a `Player` of the same rules: `make_agent("heuristic", rules)`, or greedy or
+                random.
             rng: for players that draw their moves.
             max_moves: moves of a game at most, those before included.
 
         Raises:
             TypeError: for a player that cannot play in compiled code.
         """
-        if not hasattr(player, "play_out"):
+        if not isinstance(player, Player):
             raise TypeError(
                 f"{type(player).__name__} has no play_out: heuristic, greedy and random have it"
             )

@@ -26,6 +26,9 @@ FORMER_ENVS = {"Florentine-v0": "florentine-0.1"}
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
 """The environment whose actions are positions, for every rule set."""
 
+TEXT = "FourSeasonsText-v0"
+"""The environment whose observations and actions are text, for every rule set."""
+
 
 def _camel(small: str) -> str:
     """`small-4x3-cells` in the form of ids: `FourSeasonsSmall4x3Cells`."""
@@ -48,6 +51,7 @@ def register_envs() -> None:
     for env_id, rules in (ENVS | FORMER_ENVS | SMALL_ENVS).items():
         _register(env_id, _MOVES, rules=rules)
     _register(NEXT_DEAL, _NEXT_DEAL)
+    _register(TEXT, ("four_seasons_env.text:FourSeasonsTextEnv", None))
     for env_id, rules in SMALL_NEXT_DEAL.items():
         _register(env_id, _NEXT_DEAL, rules=rules)
 
@@ -59,8 +63,8 @@ _NEXT_DEAL = (
 )
 
 
-def _register(env_id: str, entry_points: tuple[str, str], **kwargs: str) -> None:
-    """Register an id, unless it is registered, with the single and the vector environment."""
+def _register(env_id: str, entry_points: tuple[str, str | None], **kwargs: str) -> None:
+    """Register an id, unless it is registered, with its environments."""
     if env_id not in gym.registry:
         gym.register(
             id=env_id,

@@ -8,6 +8,8 @@ import pytest
 
 from four_seasons_env.experiments.bench import (
     NEXT_DEAL,
+    PLAYERS,
+    PLAYOUTS,
     SINGLE,
     VECTOR,
     VECTOR_SHARED,
@@ -30,6 +32,7 @@ def test_a_short_benchmark_writes_its_tables_and_plot(tmp_path: Path) -> None:
             for what in (VECTOR, VECTOR_SHARED)
         ]
     expected += [(NEXT_DEAL, games, threads, "features") for games, threads in sizes]
+    expected += [(PLAYOUTS.format(agent), 32, 1, "-") for agent in PLAYERS]
     rows = table[["what", "games", "threads", "observation"]].itertuples(index=False)
     assert [tuple(row) for row in rows] == expected
     assert (table["slowest"] <= table["moves_per_second"]).all()

@@ -1,0 +1,265 @@
+"""`FourSeasonsTextEnv`: the game as text, for language models."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.spaces import Text
+
+from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.engine.moves import all_moves, find_move
+from four_seasons_env.env import FourSeasonsEnv, GameEnv
+from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.episodes.settings import MAX_MOVES
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv
+from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
+from four_seasons_env.rules import Rules
+from four_seasons_env.text.replies import (
+    REPLY_LENGTH,
+    nearest_number,
+    nearest_of,
+    shown,
+    words_of,
+)
+from four_seasons_env.text.words import candidate_in_words, position_in_words, rules_in_words
+
+UNITS = ("move", "position")
+_ASKED = {
+    "move": (
+        "Reply with one or more legal moves in the order in which to play them. Your last line "
+        "must be, for example: Answer: {move}"
+    ),
+    "position": (
+        "Reply with the number of the position in which to turn the next card. Your last line "
+        "must be, for example: Answer: 1"
+    ),
+}
+
+
+class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
+    """Four Seasons, and its family, as text.
+
+    ## Description
+    The game of `FourSeasonsEnv` by the same rules and with the same deals. The observation is a
+    prompt, the action a reply.
+
+    ## Action Space
+    `Text`: any reply. What follows its last "Answer:" counts, or else its last line. With
+    `unit="move"` that is one or more moves, such as `T0>F, W>T2, deal`. They are played in order
+    up to the first that cannot be read or is not legal. With `unit="position"` it is the number of
+    one of the positions that the observation lists.
+
+    ## Observation Space
+    `Text` in ASCII: the rules in 150 words, what came of the last reply, the position with every
+    card that the player has seen, the unseen cards, and the legal moves or the positions to choose
+    among. It does not depend on the order of the unseen cards.
+
+    ## Starting State
+    As in `FourSeasonsEnv`: the same seeds and options give the same deals.
+
+    ## Rewards
+    As in `FourSeasonsEnv`, for all moves of the reply together. A reply with something that cannot
+    be played costs 0.01 more (`rewards.ILLEGAL_PENALTY`).
+
+    ## Episode End
+    As in `FourSeasonsEnv` or, with positions, in `FourSeasonsNextDealEnv`. Something that cannot be
+    read or played is answered with the reason and the nearest choice. Truncated when more than
+    `tries` replies in a row have played nothing, after `max_moves` moves of the game, or after as
+    many replies.
+
+    ## Information
+    As in `FourSeasonsEnv`. `illegal` says that something could not be read or played; `moves` holds
+    the numbers of the moves that were played, a tuple of ints.
+
+    ## Arguments
+    - `rules`, `reward`, `render_mode`, `max_moves`, `reveal_deal`: as in `FourSeasonsEnv`.
+    - `unit`: what a reply names: `"move"`, or `"position"` for one of n positions.
+    - `choices`: n, the number of positions to choose among, at most.
+    - `tries`: replies in a row that may play nothing, before the next one ends the game.
+
+    ## Version History
+    - v0: first version.
+    """
+
+    metadata = GameEnv.metadata
+
+    def __init__(
+        self,
+        rules: str | Rules = "four-seasons",
+        unit: str = "move",
+        choices: int = 8,
+        tries: int = 3,
+        reward: str | RewardFunction = "foundation",
+        *,
+        render_mode: str | None = None,
+        max_moves: int = MAX_MOVES,
+        reveal_deal: bool = True,
+    ) -> None:
+        self.unit = check_choice("unit", unit, UNITS)
+        self.tries = check_positive("tries", tries)
+        common: dict[str, Any] = {
+            "rules": rules,
+            "reward": reward,
+            "illegal": "raise",
+            "render_mode": render_mode,
+            "max_moves": max_moves,
+            "reveal_deal": reveal_deal,
+        }
+        self._env: GameEnv
+        if unit == "move":
+            self._env = FourSeasonsEnv(**common)
+        else:
+            self._env = FourSeasonsNextDealEnv(candidates=choices, **common)
+        self._batch = self._env._batch
+        self.render_mode = self._env.render_mode
+        self.rules = self._env.rules
+        self.instructions = (
+            f"{rules_in_words(self.rules)}\n\n{_ASKED[unit].format(move='T0>F, deal')}"
+        )
+        """The rules, and how to reply: the same for all positions."""
+        longest = len(self.instructions) + 3000 + (500 * choices if unit == "position" else 0)
+        self.observation_space = Text(longest, charset=string.printable)
+        self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)
+        self._transcript: list[dict[str, str]] = []
+        self._failed = self._replies = 0
+        self._running = False
+
+    # --- what is shown
+
+    @property
+    def game(self) -> Game:
+        """A copy of the position.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        return self._env.game
+
+    @property
+    def message(self) -> str:
+        """The observation without the instructions.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._batch.check_started()
+        return self._transcript[-1]["content"]
+
+    def transcript(self) -> list[dict[str, str]]:
+        """The episode so far as chat messages, with `role` and `content` each.
+
+        The first has the role `system` and holds the instructions; then messages of the roles
+        `user` (the environment) and `assistant` (the player) take turns.
+        """
+        return [dict(message) for message in self._transcript]
+
+    def _say(self, news: str, info: dict[str, Any]) -> str:
+        """Add a message about the position to the transcript; the observation."""
+        parts = [news, position_in_words(self.game)]
+        if self._running:
+            parts.append(self._choices_in_words(info))
+        self._transcript.append({"role": "user", "content": "\n\n".join(filter(None, parts))})
+        return f"{self.instructions}\n\n{self.message}"
+
+    def _choices_in_words(self, info: dict[str, Any]) -> str:
+        if self.unit == "move":
+            return f"Legal moves: {', '.join(self._legal())}"
+        assert isinstance(self._env, FourSeasonsNextDealEnv)
+        lines = ["Positions:"]
+        for number in range(int(info["action_mask"].sum())):
+            moves = self._env.moves_of(number)
+            lines.append(f"{number + 1}. {candidate_in_words(self.game, moves)}")
+        return "\n".join(lines)
+
+    def _legal(self) -> list[str]:
+        return [move.text for move in self.game.legal_moves()]
+
+    # --- episodes
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Start an episode; see `FourSeasonsEnv.reset`."""
+        super().reset(seed=seed)
+        _, info = self._env.reset(seed=seed, options=options)
+        self._failed = self._replies = 0
+        self._running = True
+        self._transcript = [{"role": "system", "content": self.instructions}]
+        return self._say("", info), info | {"moves": ()}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play what a reply asks for.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
+            TypeError: for a reply that is not text.
+        """
+        if not self._running:
+            raise gym.error.ResetNeeded("no episode is running: call reset() first")
+        if not isinstance(action, str):
+            raise TypeError(f"a reply is text, not {type(action).__name__}")
+        self._transcript.append({"role": "assistant", "content": action})
+        self._replies += 1
+        info = self._env._info()
+        reward, terminated, truncated, problem = 0.0, False, False, ""
+        played: list[int] = []
+        words = words_of(action) or [""]
+        for word in words:
+            problem = self._problem(word, len(words), info)
+            if problem:
+                reward -= ILLEGAL_PENALTY
+                break
+            number = find_move(self.rules, word).number if self.unit == "move" else int(word) - 1
+            _, earned, terminated, truncated, info = self._env.step(number)
+            reward += earned
+            played += info.get("moves", (number,))
+            if terminated or truncated:
+                break
+        self._failed = self._failed + 1 if problem and not played else 0
+        if self._replies >= self._batch.max_moves or self._failed > self.tries:
+            truncated = not terminated
+        self._running = not (terminated or truncated)
+        moves = ", ".join(all_moves(self.rules)[number].text for number in played)
+        news = [f"Played: {moves}." if moves else "", problem, self._ending(info)]
+        info |= {"illegal": bool(problem), "moves": tuple(played)}
+        return self._say(" ".join(filter(None, news)), info), reward, terminated, truncated, info
+
+    def _problem(self, word: str, words: int, info: dict[str, Any]) -> str:
+        """Why a word of an answer cannot be played, and the nearest choice; "" if it can."""
+        if self.unit == "position":
+            count = int(info["action_mask"].sum())
+            if words == 1 and word.isdecimal() and word.isascii() and 1 <= int(word) <= count:
+                return ""
+            nearest = str(nearest_number(word, count))
+            reason = f'"{shown(word)}" is not one number from 1 to {count}'
+        else:
+            try:
+                self.game.play(word)
+                return ""
+            except IllegalMove as error:
+                reason = str(error)
+            except ValueError:
+                reason = f'"{shown(word)}" is not a move'
+            nearest = nearest_of(word, self._legal())
+        if not word:
+            reason = "The reply has no answer"
+        return f"{reason}. The nearest legal choice is {nearest}."
+
+    def _ending(self, info: dict[str, Any]) -> str:
+        """How the episode has ended; "" if it has not."""
+        if self._running:
+            return ""
+        if info["won"]:
+            return "The game is won."
+        return f"The game is over, with {info['cards_up']} cards up."
+
+    def render(self) -> Any:
+        """See `FourSeasonsEnv.render`."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._env.close()

@@ -1,0 +1,135 @@
+"""Rules and positions in words, without box drawing: each card is a rank and a suit, as in "7H"."""
+
+from __future__ import annotations
+
+from four_seasons_env.engine.cards import RANKS, SUITS
+from four_seasons_env.engine.moves import Move
+from four_seasons_env.game import Game
+from four_seasons_env.rules import Rules
+
+_PACKED = {
+    "any_suit": "A card goes on a pile whose top card is one rank higher, whatever the suit",
+    "alternate_colour": (
+        "A card goes on a pile whose top card is one rank higher and of the other colour"
+    ),
+    "none": "A pile holds one card",
+}
+_SPACES = {
+    "optional": "An empty pile takes any top card.",
+    "before_dealing": (
+        "An empty pile takes any top card; fill it before the next deal, unless the waste is empty."
+    ),
+    "auto_stock": (
+        "An empty pile is filled from the stock at once, or takes any top card when there is none."
+    ),
+    "auto_waste": (
+        "An empty pile is filled from the waste at once, and an empty waste from the stock."
+    ),
+}
+
+
+def _packing(rules: Rules) -> str:
+    """How cards are put on piles."""
+    text = _PACKED[rules.build]
+    if rules.build == "none":
+        return f"{text}."
+    last = RANKS[rules.ranks - 1]
+    text += {
+        "always": f"; {last} goes on A.",
+        "unless_ace_base": f"; {last} goes on A, unless foundations start with A.",
+        "linear": f"; {last} goes on A. Nothing goes on a card that a foundation starts with.",
+        "never": "; nothing goes on A.",
+    }[rules.wrap]
+    if rules.runs:
+        text += " Cards packed so move together, or the part that fits, onto another card."
+    return text
+
+
+def _stock(rules: Rules) -> str:
+    """What the stock is for."""
+    text = "`deal` turns the next card of the stock onto the waste."
+    if not rules.redeals:
+        return f"{text} The waste is never turned over."
+    times = "once" if rules.redeals == 1 else f"{rules.redeals} times"
+    text += f" When the stock is out, `redeal` makes the waste the stock again, {times}."
+    if rules.limited_redeal:
+        text += " Then its next card, S, lies face up and can move: `S>F`."
+    return text
+
+
+def rules_in_words(rules: Rules) -> str:
+    """The rules of a rule set, and how its moves are written, in 150 words at most."""
+    ranks, piles = " ".join(RANKS[: rules.ranks]), f"T0 to T{rules.piles - 1}"
+    text = [
+        f"Four Seasons, a solitaire of {rules.cards} cards. Ranks: {ranks}. Suits: C, S, H, D.",
+        f"Goal: all cards on the foundations (F), each suit up from its first card, A after "
+        f"{ranks[-1]}.",
+        f"{piles} are piles, W is the waste; of each, only the last card shown, the top, moves.",
+        _packing(rules),
+    ]
+    if rules.reserve:
+        text.append(
+            f"T{rules.reserve_pile} is a reserve, filled from the stock alone; its card goes to F "
+            "or an empty pile. An empty pile takes only its card or the waste's."
+        )
+    else:
+        text.append(_SPACES[rules.spaces])
+    text.append(_stock(rules))
+    if rules.worrying_back:
+        text.append("A foundation's top card may go back on a pile (`F:H>T0`).")
+    text.append("Moves are written `deal`, `W>F`, `T0>F`, `W>T1`, `T0>T1`.")
+    return " ".join(text)
+
+
+def _foundation(game: Game, suit: str) -> str:
+    """A foundation's top card and the one that follows."""
+    built = game.foundations[suit]
+    if len(built) == game.rules.ranks:
+        return f"{suit} complete"
+    first = game.bases[suit]
+    if not built:
+        return f"{suit} empty, next {first}"
+    ranks = RANKS[: game.rules.ranks]
+    return f"{suit} {built[-1]}, next {ranks[(ranks.index(built[-1][0]) + 1) % len(ranks)]}{suit}"
+
+
+def position_in_words(game: Game) -> str:
+    """All that a player with perfect memory knows of a position, in a line for each place."""
+    lines = [f"Cards up: {game.cards_up} of {game.rules.cards}"]
+    lines.append("Foundations: " + "; ".join(_foundation(game, suit) for suit in SUITS))
+    lines += [f"T{i}: {' '.join(pile) or 'empty'}" for i, pile in enumerate(game.tableau)]
+    lines.append(f"Waste: {' '.join(game.waste) or 'empty'}")
+    unseen = game.unseen
+    if game.stock_size and not unseen:
+        lines.append(f"Stock, next card first: {' '.join(game.stock)}")
+    else:
+        lines.append(f"Stock: {game.stock_size} cards")
+    if game.face_up:
+        lines.append(f"Face up on the stock: {game.face_up}")
+    if game.rules.redeals:
+        lines.append(f"Redeals left: {game.redeals_left}")
+    by_suit = [
+        " ".join([f"{suit}:", *(rank for rank in RANKS if rank + suit in unseen)])
+        for suit in SUITS
+        if any(card[-1] == suit for card in unseen)
+    ]
+    lines.append(f"Unseen cards: {'; '.join(by_suit) or 'none'}")
+    return "\n".join(lines)
+
+
+def candidate_in_words(game: Game, moves: list[Move]) -> str:
+    """A choice among positions: its moves, and the position before the last of them.
+
+    Without moves nothing is hidden, and the environment plays the ending.
+    """
+    if not moves:
+        return "the rest of the game is played for you"
+    for move in moves[:-1]:
+        game.play(move)
+    piles = [f"T{i} {' '.join(pile) or 'empty'}" for i, pile in enumerate(game.tableau)]
+    up = " ".join(f"{suit}{len(built)}" for suit, built in game.foundations.items())
+    top = game.waste[-1] if game.waste else "empty"
+    return (
+        f"{', '.join(move.text for move in moves)}\n"
+        f"   before {moves[-1]}: {'; '.join(piles)}; waste {top}; cards up {up}"
+    )

@@ -1,0 +1,277 @@
+"""`FourSeasonsText-v0`: what it shows, what it reads, and that it reveals nothing."""
+
+import random
+import re
+import string
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import four_seasons_env
+from four_seasons_env.game import Game
+from four_seasons_env.rewards import ILLEGAL_PENALTY
+from four_seasons_env.rules import RULES, SMALL
+from four_seasons_env.text import FourSeasonsTextEnv
+from four_seasons_env.text.replies import words_of
+from four_seasons_env.text.words import position_in_words, rules_in_words
+from tests.helpers import scripted_reply
+
+UNITS = ["move", "position"]
+NEAREST = re.compile(r"The nearest legal choice is (\S+)\.")
+
+
+@pytest.mark.parametrize("name", [*RULES, *SMALL])
+def test_the_rules_take_150_words_at_most(name: str) -> None:
+    rules = RULES.get(name) or SMALL[name]
+    text = rules_in_words(rules)
+    assert len(text.split()) <= 150
+    assert text.isascii()
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_it_is_an_environment_of_gymnasium(unit: str) -> None:
+    env = gym.make("FourSeasonsText-v0", unit=unit)
+    check_env(env.unwrapped, skip_render_check=True)
+    assert isinstance(env.unwrapped, four_seasons_env.FourSeasonsTextEnv)
+    assert env.spec and env.spec.max_episode_steps == 500
+
+
+def test_several_games_run_in_a_vector_environment() -> None:
+    envs = gym.make_vec("FourSeasonsText-v0", num_envs=2, vectorization_mode="sync")
+    observations, _ = envs.reset(seed=[1, 2])
+    assert len({*observations}) == 2
+    envs.step(("deal", "deal"))
+
+
+def test_the_observation_shows_the_whole_position() -> None:
+    env = FourSeasonsTextEnv()
+    observation, _ = env.reset(options={"deal": 17})
+    assert observation.startswith(rules_in_words(env.rules))
+    assert observation.endswith("Legal moves: deal, T3>T0, T4>T1")
+    for line in ("Cards up: 1 of 52", "T0: 6D", "Waste: empty", "Stock: 46 cards"):
+        assert f"\n{line}\n" in observation
+    assert "Foundations: C 7C, next 8C; S empty, next 7S;" in observation
+    assert "Unseen cards: C: A 2 3 4 5 6 8 9 T J K; S:" in observation
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("deal", ["deal"]),
+        ("T0>F, W>T2; deal", ["T0>F", "W>T2", "deal"]),
+        ("I think.\n\n**Answer:** `w -> t2`, **deal**.\n", ["w>t2", "deal"]),
+        ("Answer: T0>F\nno, rather\nAnswer: deal", ["deal"]),
+        ("answer:\n1", ["1"]),
+        ("First, T0 > F.\nThen deal", ["Then", "deal"]),
+        ("x" * 10_000 + " Answer: deal", ["deal"]),
+        ("Answer:", []),
+        (" \n ", []),
+        ("", []),
+    ],
+)
+def test_the_words_of_a_reply(reply: str, words: list[str]) -> None:
+    assert words_of(reply) == words
+
+
+def test_moves_are_played_in_order_up_to_one_that_is_not_legal() -> None:
+    env, plain = FourSeasonsTextEnv(), gym.make("FourSeasons-v0")
+    env.reset(options={"deal": 17})
+    plain.reset(options={"deal": 17})
+    _, reward, _, _, info = env.step("Answer: t3 > t0, T4>T1, T1>F, deal")
+    assert info["moves"] == (24, 29)
+    assert info["illegal"]
+    news = env.message.split("\n\n")[0]
+    assert news.startswith("Played: T3>T0, T4>T1. T1>F is not legal: ")
+    assert reward == sum(float(plain.step(move)[1]) for move in (24, 29)) - ILLEGAL_PENALTY
+    assert env.game == plain.unwrapped.game  # type: ignore[attr-defined]
+
+
+def test_a_choice_among_positions_plays_its_moves() -> None:
+    env = FourSeasonsTextEnv(unit="position", choices=3)
+    env.reset(options={"deal": 17})
+    assert "3. T4>T1, deal\n" in env.message
+    assert "4. " not in env.message
+    _, _, _, _, info = env.step("Answer: 1")
+    assert env.message.startswith("Played: T3>T0, T4>T1, deal.\n\n")
+    assert info["moves"] == (24, 29, 0)
+    assert not info["illegal"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "reply", "answer"),
+    [
+        ("move", "deel", '"deel" is not a move. The nearest legal choice is deal.'),
+        ("move", "t3>t9", '"t3>t9" is not a move. The nearest legal choice is T3>T0.'),
+        ("move", "T0>F", "The nearest legal choice is "),
+        ("move", "", "The reply has no answer. The nearest legal choice is deal."),
+        ("move", "\u2603", '"\\u2603" is not a move.'),
+        ("position", "9", '"9" is not one number from 1 to 4. The nearest legal choice is 4.'),
+        ("position", "1, 2", '"1" is not one number from 1 to 4.'),
+        ("position", "deal", "The nearest legal choice is 1."),
+    ],
+)
+def test_an_unreadable_reply_is_answered_with_the_reason_and_the_nearest_choice(
+    unit: str, reply: str, answer: str
+) -> None:
+    env = FourSeasonsTextEnv(unit=unit)
+    before, _ = env.reset(options={"deal": 17})
+    after, reward, terminated, truncated, info = env.step(reply)
+    assert answer in env.message
+    assert after.endswith(before.split("\n\n")[-1])
+    assert (reward, terminated, truncated) == (-ILLEGAL_PENALTY, False, False)
+    assert info["illegal"]
+
+
+def test_the_game_ends_when_too_many_replies_in_a_row_play_nothing() -> None:
+    env = FourSeasonsTextEnv(tries=2)
+    env.reset(options={"deal": 17})
+    replies = ["?", "?", "deal, ?", "?", "?", "?"]
+    ends = [env.step(reply)[2:4] for reply in replies]
+    assert ends == [(False, False)] * 5 + [(False, True)]
+    assert "The game is over, with 1 cards up." in env.message
+    assert "Legal moves" not in env.message
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step("deal")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_episode_ends(unit: str) -> None:
+    env = FourSeasonsTextEnv(unit=unit, tries=10**6, max_moves=7)
+    env.reset(seed=1)
+    assert [env.step("?")[3] for _ in range(7)] == [False] * 6 + [True]
+    env.reset(seed=1)
+    steps = 0
+    while not env.step(scripted_reply(env.message))[3]:
+        steps += 1
+    assert steps <= 7
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_transcript_is_a_chat(unit: str) -> None:
+    env = FourSeasonsTextEnv(unit=unit)
+    observation, _ = env.reset(options={"deal": 10_025})
+    done, rewards = False, 0.0
+    while not done:
+        assert observation == f"{env.instructions}\n\n{env.message}"
+        observation, reward, terminated, truncated, _ = env.step(scripted_reply(env.message))
+        rewards += reward
+        done = terminated or truncated
+    chat = env.transcript()
+    roles = [message["role"] for message in chat]
+    assert roles == ["system", "user"] + ["assistant", "user"] * (len(chat) // 2 - 1)
+    assert chat[0]["content"] == env.instructions
+    again = FourSeasonsTextEnv(unit=unit)
+    again.reset(options={"deal": 10_025})
+    replayed = sum(again.step(each["content"])[1] for each in chat if each["role"] == "assistant")
+    assert again.transcript() == chat
+    assert replayed == rewards
+
+
+def test_replies_must_be_text_and_a_game_must_be_running() -> None:
+    env = FourSeasonsTextEnv()
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step("deal")
+    with pytest.raises(gym.error.ResetNeeded):
+        _ = env.message
+    env.reset()
+    with pytest.raises(TypeError, match="a reply is text, not int"):
+        env.step(0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unknown unit 'moves': did you mean 'move'"):
+        FourSeasonsTextEnv(unit="moves")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("rules", RULES)
+def test_nothing_shown_depends_on_the_order_of_unseen_cards(rules: str, unit: str) -> None:
+    rng = np.random.default_rng(0)
+    envs = [FourSeasonsTextEnv(rules, unit) for _ in "ab"]
+    for deal in range(2):
+        game, known = Game(rules, deal), 0
+        while not game.is_over and game.moves_played < 150:
+            if game.moves_played % 7 == 0:
+                for other in (game, game.reshuffled(rng)):
+                    texts = [env.reset(options={"game": other})[0] for env in envs[:1]]
+                    texts += [envs[1].reset(options={"game": other.reshuffled(rng)})[0]]
+                    assert texts[0] == texts[1]
+                replies = ["W>F", "T0>T1", "99"]
+                assert all(
+                    envs[0].step(reply)[0] == envs[1].step(reply)[0]
+                    for reply in replies
+                    if unit == "position" or reply == "99"
+                )
+                known += not game.unseen
+            game.play(rng.choice(np.flatnonzero(game.action_mask())))
+    assert position_in_words(game).isascii()
+
+
+def nearly(move: str, rng: random.Random) -> str:
+    """A legal choice with small mistakes, or none."""
+    letters = list(rng.choice([move, move.lower(), move.replace(">", " -> ")]))
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        at = rng.randrange(len(letters) + 1)
+        letters[at : at + rng.randrange(2)] = rng.choice(["", rng.choice(string.printable)])
+    text = "".join(letters)
+    return rng.choice([text, f"Answer: {text}", f"**Answer:** `{text}`.", f"{text}, deal, {text}"])
+
+
+def some_text(rng: random.Random) -> str:
+    """Any text, of characters of any language."""
+    size = rng.choice([0, 1, 3, 10, 100, 6000])
+    return "".join(
+        chr(rng.choice([rng.randrange(128), rng.randrange(0xD800)])) for _ in range(size)
+    )
+
+
+def check_replies(unit: str, count: int, near: bool, seed: int) -> None:
+    rng = random.Random(seed)
+    env = FourSeasonsTextEnv(unit=unit, tries=50)
+    done, legal = True, 0
+    for _ in range(count):
+        if done:
+            env.reset(seed=rng.randrange(2**32))
+        if unit == "move":
+            choices = [move.text for move in env.game.legal_moves()]
+        else:
+            choices = re.findall(r"^(\d+)\. ", env.message, re.MULTILINE)
+        reply = nearly(rng.choice(choices), rng) if near else some_text(rng)
+        observation, _, terminated, truncated, info = env.step(reply)
+        done = terminated or truncated
+        assert observation in env.observation_space
+        news = env.message.partition("\n\n")[0]
+        legal += not info["illegal"]
+        if info["illegal"] and not done and not info["moves"]:
+            (nearest,) = NEAREST.findall(news)
+            assert nearest in choices
+        elif info["moves"]:
+            assert news.startswith("Played: ")
+        elif not done:
+            raise AssertionError(f"{reply!r} was not answered")
+    assert (legal > count / 20) == near
+
+
+@pytest.mark.parametrize("near", [True, False], ids=["nearly valid", "random"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_reply_is_answered(unit: str, near: bool) -> None:
+    check_replies(unit, 300, near, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("near", [True, False], ids=["nearly valid", "random"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_10_000_replies_are_answered(unit: str, near: bool) -> None:
+    check_replies(unit, 10_000, near, 2)
+
+
+def test_games_that_are_copied_continue_alike() -> None:
+    import copy
+    import pickle
+
+    env = FourSeasonsTextEnv()
+    env.reset(seed=3)
+    env.step("deal")
+    others: list[Any] = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    expected = env.step("deal")[0]
+    assert [other.step("deal")[0] for other in others] == [expected] * 2
