@@ -62,7 +62,7 @@ class PolicyCard:
     """Of the weights file; set by `save_policy`."""
     network: str = "mlp"
     """`mlp`, or a name in `four_seasons_env.agents.learned.candidates.network.NETWORKS`."""
-    decisions: dict[str, int | str] = field(default_factory=dict)
+    decisions: dict[str, int | float | str] = field(default_factory=dict)
     """Where actions are positions: the search fields of
     `four_seasons_env.next_deal.settings.NextDealSettings`."""
 

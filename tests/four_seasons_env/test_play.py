@@ -575,7 +575,7 @@ def test_a_hint_the_chance_and_the_spoiler(page):
     page.check("#show-chance")
     page.click("#hint")
     page.wait_for_selector("#values:not([hidden])", timeout=120_000)
-    assert "planner plays: " in page.inner_text("#told")
+    assert "planner plays: " in page.inner_text("#watched")
     assert page.locator("#board .hinted").count() == 2
     assert page.locator("#values tbody tr").count() >= 3
     page.wait_for_selector("#chance:not([hidden])")
