@@ -131,3 +131,10 @@ def test_a_recipe_trains_and_plays_no_illegal_action(page: str, tmp_path: Path) 
     assert len(rows)
     assert (rows["games"] == 100).all()
     assert (rows["illegal"] == 0).all()
+
+
+def test_peeking_tests_each_player(tmp_path: Path) -> None:
+    run("peeking", "--share", "0.02", "--out", str(tmp_path))
+    table = pd.read_csv(tmp_path / "peeking.csv")
+    assert len(table["sees"].unique()) == 4
+    assert table["luck_p"].between(0, 1).all()
