@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from pathlib import Path
 
-from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
 from four_seasons_env.rules import FORMER, RULES, Rules, file_name
+from tests.helpers import observe
 
 FOLDER = Path(__file__).with_name("golden")
 FEATURES = FOLDER / "next_deal_features.txt"
+FROZEN = FOLDER / "frozen.txt"
 DEALS = range(200)
 MOST_DECISIONS = 12
 MOST_MOVES = 250
@@ -109,12 +112,36 @@ def all_features() -> str:
     return "".join(features(rules) for rules in RULES.values())
 
 
+def frozen(rules: Rules) -> str:
+    """A line of digests: openings, action numbers, and bytes and observations along a golden game.
+
+    A digest changes with any card of a hundred openings, with any number of an action, and with any
+    byte or slot of any position of the game.
+    """
+    text = path_of(rules).read_text()
+    games = [Game(rules, int(text.partition("deal ")[2].partition("\n")[0]))]
+    for move in re.findall(r"^-> (.*)$", text, re.M):
+        games.append(games[-1].copy())
+        games[-1].play(move)
+    parts = {
+        "openings": [Game(rules, deal).to_bytes() for deal in range(100)],
+        "actions": [move.text.encode() for move in all_moves(rules)],
+        "bytes": [game.to_bytes() for game in games],
+        "tops": [observe(game, "tops").astype("<f4").tobytes() for game in games],
+        "cards": [observe(game, "cards").astype("<f4").tobytes() for game in games],
+    }
+    digests = {name: hashlib.sha256(b" ".join(each)).hexdigest() for name, each in parts.items()}
+    return " ".join([rules.name, *(f"{name} {each[:16]}" for name, each in digests.items())])
+
+
 def main() -> None:
-    """Write all golden games, and the digests of features."""
+    """Write all golden games, and the digests of features and of what versions keep."""
     FOLDER.mkdir(exist_ok=True)
     FEATURES.write_text(all_features())
     for rules in [*RULES.values(), *FORMER.values()]:
         path_of(rules).write_text(golden(rules))
+    rows = [frozen(rules) for rules in [*RULES.values(), *FORMER.values()]]
+    FROZEN.write_text("\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,38 @@
+"""What no version changes under the same name: see "Versions" in CONTRIBUTING.md.
+
+The golden games hold the rules (`test_golden.py`), the documented decks the deal numbers
+(`test_deals.py`), and the digests of features what networks see (`test_next_deal.py`).
+"""
+
+import pytest
+
+from four_seasons_env.experiments import census, compare
+from four_seasons_env.play.records import Record, parse_record
+from four_seasons_env.rules import FORMER, RULES, Rules
+from tests.reference.golden import FROZEN, frozen
+
+ROWS = [*RULES.values(), *FORMER.values()]
+LINE = (
+    '{"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "times": [1.5, 2.25], '
+    '"undone": 1, "player": "Ada", "result": "open"}'
+)
+
+
+@pytest.mark.parametrize("rules", ROWS, ids=lambda rules: rules.name)
+def test_openings_actions_bytes_and_observations(rules: Rules) -> None:
+    lines = FROZEN.read_text().splitlines()
+    assert frozen(rules) in lines, "what is frozen has changed: see CONTRIBUTING.md, Versions"
+    assert len(lines) == len(ROWS)
+
+
+def test_the_line_of_a_recorded_game() -> None:
+    record = Record("four-seasons", ("deal", "T3>T0"), 17, None, (1.5, 2.25), "Ada", 1)
+    assert record.to_json() == LINE
+    assert parse_record(LINE) == record
+
+
+def test_columns_of_results() -> None:
+    game = "agent play rules train_seed deal won cards_up moves seconds"
+    assert tuple(game.split()) == compare.COLUMNS
+    solved = "rules deal base status moves positions seconds allowed"
+    assert tuple(solved.split()) == census.COLUMNS
