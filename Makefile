@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := runs/demo
 MINUTES ?= 2
 
-.PHONY: help demo reproduce test test-slow test-lowest test-newest lint format docs bench clean
+.PHONY: help demo reproduce test test-slow test-lowest test-newest lint format docs bench release clean
 .DEFAULT_GOAL := help
 
 help:  ## say what there is
@@ -92,6 +92,15 @@ docs: $(DOCS)  ## build the site in site/, and the notebooks from their sources
 
 bench: $(READY)  ## steps per second
 	$(BIN)/four-seasons bench
+
+release:  ## all checks of a clean tree, then wheel and source archive in dist/; uploading is yours
+	@test -z "$$(git status --porcelain)" || \
+		{ echo "error: the tree has changes: commit them first"; exit 2; }
+	bash .ci/run
+	rm -rf dist
+	$(BIN)/python .ci/build.py dist
+	$(PIP) twine
+	$(BIN)/twine check --strict dist/*
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

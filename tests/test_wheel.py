@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,20 +58,22 @@ def run(python: Path, *command: str, cwd: Path) -> str:
     return done.stdout
 
 
+def build(out: Path) -> Path:
+    """The folder of a release that is built from the tracked files alone."""
+    run(Path(sys.executable), str(ROOT / ".ci" / "build.py"), str(out), cwd=out)
+    return out
+
+
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the tracked files alone."""
-    sources, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheel")
-    tracked = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split("\0")
-    for name in filter(None, tracked):
-        if os.path.lexists(ROOT / name):
-            (sources / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, sources / name, follow_symlinks=False)
-    command = ("-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(out), str(sources))
-    run(Path(sys.executable), *command, cwd=out)
-    (built,) = out.glob("*.whl")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the wheel and the source archive."""
+    return build(tmp_path_factory.mktemp("release"))
+
+
+@pytest.fixture(scope="session")
+def wheel(release: Path) -> Path:
+    """The wheel."""
+    (built,) = release.glob("*.whl")
     return built
 
 
@@ -132,6 +135,22 @@ def test_it_holds_every_tracked_file_that_it_needs(wheel: Path) -> None:
     ]
     assert not missing
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"four_seasons_env"}
+
+
+def test_two_builds_are_the_same_bytes(release: Path, tmp_path: Path) -> None:
+    again = build(tmp_path)
+    names = sorted(path.name for path in release.iterdir())
+    assert [name.rpartition(".")[2] for name in names] == ["whl", "gz"]
+    assert names == sorted(path.name for path in again.iterdir())
+    assert all((release / name).read_bytes() == (again / name).read_bytes() for name in names)
+
+
+def test_the_source_archive_holds_the_files_of_the_wheel(release: Path, wheel: Path) -> None:
+    (archive,) = release.glob("*.tar.gz")
+    with tarfile.open(archive) as file:
+        sources = {name.partition("/")[2] for name in file.getnames()}
+    files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert files | {"pyproject.toml", "README.md", "LICENSE", "PKG-INFO"} <= sources
 
 
 def test_bundled_agents_play_without_torch(installed: Path, tmp_path: Path) -> None:
