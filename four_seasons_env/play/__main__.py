@@ -8,12 +8,11 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlencode
 
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.play.records import append_record
 from four_seasons_env.play.session import Keep
-from four_seasons_env.rules import get_rules
+from four_seasons_env.rules import Rules, get_rules
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -36,8 +35,10 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
     return lambda session: append_record(path, session.record(player))
 
 
-def _serve(address: str, host: str, port: int, browser: bool, keep: Keep | None) -> None:
-    """Serve the page until the process is stopped."""
+def _serve(
+    start: tuple[Rules, int | None], host: str, port: int, browser: bool, keep: Keep | None
+) -> None:
+    """Serve the page, which opens a rule set and a deal, until the process is stopped."""
     import uvicorn
 
     from four_seasons_env.play.server import LOOPBACK, make_app
@@ -50,13 +51,13 @@ def _serve(address: str, host: str, port: int, browser: bool, keep: Keep | None)
         except OSError as error:
             sys.exit(f"error: cannot listen on {host}:{port} ({error.strerror}): try --port 0")
         name = f"[{host}]" if ":" in host else host
-        url = f"http://{name}:{listener.getsockname()[1]}/{address}"
+        url = f"http://{name}:{listener.getsockname()[1]}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
         if browser:
             webbrowser.open(url)
         anywhere = host in ("0.0.0.0", "::")
         hosts = ["*"] if anywhere else [*LOOPBACK, name]
-        config = uvicorn.Config(make_app(hosts, keep=keep), log_level="warning")
+        config = uvicorn.Config(make_app(hosts, keep, start), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -75,8 +76,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
             play_on_terminal(rules, deal, keep=keep)
         else:
-            asked = {"rules": rules.name} | ({} if deal is None else {"deal": deal})
-            _serve(f"?{urlencode(asked)}", options.host, options.port, not options.no_browser, keep)
+            _serve((rules, deal), options.host, options.port, not options.no_browser, keep)
     except KeyboardInterrupt:
         pass
 

@@ -4,7 +4,8 @@
 request                             answer
 ==================================  =============================================================
 GET ``/``, ``/page/...``            the page
-GET ``/api/rules``                  the rule sets: name and origin
+GET ``/api/start``                  the rule set and the deal (or null) to open first
+GET ``/api/rules``                  the rule sets: name, how to play, source
 GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether the
                                     chance of winning is known for it
 POST ``/api/sessions``              ``{rules, deal, moves}``: a new game
@@ -15,7 +16,8 @@ GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estima
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
 ==================================  =============================================================
 
-A game is answered as `view.session_view` shows it, an error as ``{error}`` with its status. Only
+The answer for a game is `view.session_view`; ``?unseen=1`` and ``?compact=1`` are its arguments.
+The answer for an error is ``{error}`` with its status. Only
 requests with a JSON body change a game. Browsers do not let pages of other origins send those.
 """
 
@@ -42,7 +44,7 @@ from four_seasons_env.play import advice, words
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.play.view import session_view
 from four_seasons_env.rendering.places import ends
-from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.rules import RULES, Rules, get_rules
 
 PAGE = Path(__file__).with_name("page")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -95,8 +97,9 @@ class Application:
     copies of a game.
     """
 
-    def __init__(self, keep: Keep | None) -> None:
+    def __init__(self, keep: Keep | None, start: tuple[Rules, int | None]) -> None:
         self._sessions: dict[str, Session] = {}
+        self._start = start
         self._keep = keep
 
     def routes(self) -> list[Route | Mount]:
@@ -104,6 +107,7 @@ class Application:
         session = "/api/sessions/{name}"
         return [
             Route("/", self.page),
+            Route("/api/start", self.start),
             Route("/api/rules", self.rules),
             Route("/api/advisers", self.advisers),
             Route("/api/sessions", self.create, methods=["POST"]),
@@ -124,9 +128,19 @@ class Application:
         """The page itself."""
         return FileResponse(PAGE / "index.html")
 
+    async def start(self, request: Request) -> Response:
+        """The game of the command line; the deal is text: JavaScript's numbers end at 2^53."""
+        rules, deal = self._start
+        return JSONResponse({"rules": rules.name, "deal": None if deal is None else str(deal)})
+
     async def rules(self, request: Request) -> Response:
         """The rule sets."""
-        return JSONResponse([{"name": each.name, "about": each.about} for each in RULES.values()])
+        return JSONResponse(
+            [
+                {"name": each.name, "how": words.how_to_play(each), "about": each.about}
+                for each in RULES.values()
+            ]
+        )
 
     async def advisers(self, request: Request) -> Response:
         """The agents that can play a rule set here."""
@@ -147,8 +161,8 @@ class Application:
         return self._sessions[name]
 
     def _answer(self, request: Request, name: str, status: int = 200) -> Response:
-        unseen = request.query_params.get("unseen") == "1"
-        return JSONResponse({"id": name} | session_view(self._sessions[name], unseen), status)
+        how = {each: request.query_params.get(each) == "1" for each in ("unseen", "compact")}
+        return JSONResponse({"id": name} | session_view(self._sessions[name], **how), status)
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
@@ -238,16 +252,21 @@ async def _check_again(request: Request, answer: RequestResponseEndpoint) -> Res
     return response
 
 
-def make_app(hosts: Sequence[str] = LOOPBACK, keep: Keep | None = None) -> Starlette:
+def make_app(
+    hosts: Sequence[str] = LOOPBACK,
+    keep: Keep | None = None,
+    start: tuple[Rules, int | None] = (RULES["four-seasons"], None),
+) -> Starlette:
     """The application.
 
     Args:
         hosts: names under which it may be reached (the ``Host`` of requests); "*" for any. This
             protects a server on loopback from pages whose DNS name points at loopback.
         keep: called with each session whose game ends.
+        start: the rule set and the deal to open first; None for any deal.
     """
     return Starlette(
-        routes=Application(keep).routes(),
+        routes=Application(keep, start).routes(),
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
             Middleware(BaseHTTPMiddleware, dispatch=_check_again),

@@ -10,19 +10,20 @@ from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.places import cards_at, ends
 
 
-def session_view(session: Session, unseen: bool = False) -> dict[str, Any]:
+def session_view(session: Session, unseen: bool = False, compact: bool = False) -> dict[str, Any]:
     """A session as JSON types.
 
     Args:
         session: the game.
         unseen: whether the drawing lists the cards that have not been seen, in no order.
+        compact: whether the drawing leaves less room below small piles, for narrow screens.
     """
     game = session.game
     places = [f"T{i}" for i in range(game.rules.piles)] + [f"F:{s}" for s in game.foundations]
     return {
         "rules": game.rules.name,
         "deal": str(game.deal),  # JavaScript's numbers end at 2^53
-        "svg": draw_svg(game, before=session.before, unseen=unseen),
+        "svg": draw_svg(game, before=session.before, unseen=unseen, compact=compact),
         "legal": [
             dict(zip(("from", "to"), ends(game, move), strict=True))
             | {"move": move.text, "words": words.move_words(game, move)}

@@ -1,13 +1,25 @@
-"""Names of cards, places and moves in words, for screen readers and lists of moves."""
+"""Rules, cards, places and moves in words, for the page and for screen readers."""
 
 from __future__ import annotations
 
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.places import cards_at, ends
+from four_seasons_env.rules import Rules
 
 _RANKS = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 _SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
+_PACKED = {
+    "any_suit": "Build piles down in any suit",
+    "alternate_colour": "Build piles down in alternate colours",
+    "none": "A pile holds one card",
+}
+_FILLED = {
+    "optional": "Any card fills an empty pile.",
+    "before_dealing": "Fill empty piles before you deal.",
+    "auto_stock": "The stock fills an empty pile at once.",
+    "auto_waste": "The waste fills an empty pile at once.",
+}
 _CROSS = ("north pile", "west pile", "centre pile", "east pile", "south pile")
 
 
@@ -45,3 +57,38 @@ def move_words(game: Game, move: Move) -> str:
     card = card_words(cards_at(game, source)[-1])
     onto = place_words(game, target)
     return f"{card} from the {place_words(game, source)} to the {onto}".replace("the pile", "pile")
+
+
+def how_to_play(rules: Rules) -> str:
+    """The rules in about sixty words, for a player who is new to them."""
+    starts = {
+        "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after king.",
+        "aces": "Each goes up in suit from its ace.",
+    }
+    kings = {"never": "", "unless_ace_base": ", king on ace unless aces start"}
+    packed, filled = _PACKED[rules.build], _FILLED[rules.spaces]
+    if rules.build != "none":
+        packed += ", one card or run at a time" if rules.runs else ", one at a time"
+        packed += kings.get(rules.wrap, ", king on ace")
+    if rules.reserve:
+        filled = (
+            "No card goes on the centre pile; the stock refills it. Its card, or the waste's top "
+            "card, fills another empty pile."
+        )
+    redeals = {
+        0: "There is no redeal.",
+        1: "You may turn the waste over once.",
+        2: "You may turn the waste over twice.",
+    }
+    return " ".join(
+        (
+            f"Move all {rules.cards} cards to the foundations.",
+            starts.get(
+                rules.base_from, "All start with the same rank and go up in suit, ace after king."
+            ),
+            f"{packed}.",
+            filled,
+            "Click the stock to deal to the waste. The top waste card may move.",
+            redeals[rules.redeals],
+        )
+    )

@@ -16,9 +16,10 @@ _CROWNS = {
     "K": "M-21 6L-24-9L-12-1L0-14L12-1L24-9L21 6ZM-21 9H21V13H-21Z",
     "Q": "M-20 6C-20 0-24-6-23-10C-18-9-15-5-12-1C-10-6-8-12 0-15C8-12 10-6 12-1C15-5 18-9 23-10"
     "C24-6 20 0 20 6Z",
-    "J": "M-20 8V1C-12-3 12-3 20 1V8C12 4-12 4-20 8Z",
+    "J": "M-20 13V9H20V13ZM-19 6C-23-6-10-14 2-13C14-12 20-4 19 6Z"
+    "M9-13C12-21 19-25 26-24C27-16 23-9 16-7Z",
 }
-"""Above the suit of a court card: a crown, a diadem, a band."""
+"""Above the suit of a court card: a crown, a diadem, a cap with a feather."""
 
 
 def outline(classes: str, stroke: str) -> str:

@@ -6,6 +6,7 @@ Lengths are in units of the drawing, in which a card is 100 wide and 140 high.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from four_seasons_env.engine.cards import SUITS
@@ -21,6 +22,8 @@ _BELOW = 12
 """Room below a foundation for its level."""
 _STEP, _LEAST_STEP = 28.0, 21.0
 """How much of a covered card is seen, at most, and in the waste at least."""
+_COMPACT_CARDS = 2
+"""The cards of a pile for which a compact table always has room."""
 
 _CROSS: tuple[tuple[Place, ...], ...] = (("C", 0, "S"), (1, 2, 3), ("H", 4, "D"))
 _WIDEST = 6
@@ -57,17 +60,35 @@ class Layout:
         return shown, min(_STEP, room / max(shown - 1, 1))
 
 
+def compact_layout(sizes: Sequence[int]) -> Layout:
+    """The table with no more room below a row than its largest pile needs.
+
+    Args:
+        sizes: number of cards of each pile.
+    """
+    fans = []
+    for row in grid(len(sizes)):
+        most = max((sizes[place] for place in row if isinstance(place, int)), default=0)
+        fans.append(min(_FAN, round(_STEP * (max(most, _COMPACT_CARDS) - 1))))
+    return layout(len(sizes), tuple(fans))
+
+
 @functools.cache
-def layout(piles: int) -> Layout:
-    """The table: rows of places to the left; stock, and below it the waste, to the right."""
+def layout(piles: int, fans: tuple[int, ...] | None = None) -> Layout:
+    """The table: rows of places to the left; stock, and below it the waste, to the right.
+
+    Args:
+        piles: number of piles.
+        fans: room below each row of piles; by default enough for any pile.
+    """
     rows = grid(piles)
     places: dict[Place, tuple[int, int]] = {}
     y = _MARGIN
-    for row in rows:
+    for row, fan in zip(rows, fans or [_FAN] * len(rows), strict=True):
         for column, place in enumerate(row):
             places[place] = (_MARGIN + column * (CARD[0] + _GAP), y)
         has_piles = any(isinstance(place, int) for place in row)
-        y += CARD[1] + (_FAN if has_piles else _BELOW) + _GAP
+        y += CARD[1] + (fan if has_piles else _BELOW) + _GAP
     right = 2 * _MARGIN + max(map(len, rows)) * (CARD[0] + _GAP) - _GAP + 12
     return Layout(
         width=right + CARD[0] + _MARGIN,

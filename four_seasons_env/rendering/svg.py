@@ -14,7 +14,7 @@ from typing import Any
 from four_seasons_env.engine.cards import RANKS, SUITS
 from four_seasons_env.rendering import cards
 from four_seasons_env.rendering.glyphs import number, suit, text_width, write
-from four_seasons_env.rendering.layout import CARD, Layout, layout
+from four_seasons_env.rendering.layout import CARD, Layout, compact_layout, layout
 from four_seasons_env.rendering.places import cards_at, ends
 from four_seasons_env.rendering.position import Position, headline
 from four_seasons_env.rendering.themes import Theme, get_theme
@@ -36,10 +36,10 @@ def _placed(position: Position) -> dict[str, str]:
 class _Drawing:
     """One drawing as it is made."""
 
-    def __init__(self, position: Position, theme: Theme) -> None:
+    def __init__(self, position: Position, theme: Theme, table: Layout) -> None:
         self.position = position
         self.theme = theme
-        self.table: Layout = layout(position.rules.piles)
+        self.table = table
         self.parts: list[str] = []
         self.corners: dict[str, tuple[float, float]] = {"stock": self.table.stock}
         """Where each place's top card lies."""
@@ -218,17 +218,20 @@ def draw_parts(
     before: Position | None = None,
     legal: bool = False,
     unseen: bool = False,
+    compact: bool = False,
     theme: str = "light",
     four_colours: bool = False,
     width: int | None = None,
 ) -> tuple[str, list[str]]:
-    """`draw_svg` in parts: the opening tag with what is the same all game, and the rest.
+    """`draw_svg` in parts: the opening tag with the empty table, and the rest.
 
     Drawings of one game share most of their parts.
     """
     if width is not None and width < 1:
         raise ValueError(f"a picture's width must be 1 pixel or more, not {width}")
-    drawing = _Drawing(position, get_theme(theme, four_colours))
+    sizes = [len(pile) for pile in position.tableau]
+    table = compact_layout(sizes) if compact else layout(len(sizes))
+    drawing = _Drawing(position, get_theme(theme, four_colours), table)
     units = drawing.table.width, drawing.table.height + (_LIST_HEIGHT if unseen else 0)
     pixels = units if width is None else (width, round(width * units[1] / units[0]))
     drawing.foundations()
@@ -264,6 +267,7 @@ def draw_svg(position: Position, **how: Any) -> str:
               moved are ringed, and thin rings are where they came from.
             - `legal`: True to mark the legal moves, those aside that only rename spaces.
             - `unseen`: True to list below the table the cards that have not been seen.
+            - `compact`: True for less room below small piles; the height then follows the piles.
             - `theme`: "light" or "dark".
             - `four_colours`: True for a colour for each suit.
             - `width`: in pixels; by default one pixel a unit. The height follows.

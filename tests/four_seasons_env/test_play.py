@@ -117,6 +117,24 @@ def new_game(client, rules: str = "four-seasons", deal: object = 17) -> dict:
     return answer.json()
 
 
+def test_the_page_is_told_what_to_open_and_how_to_play(client):
+    assert client.get("/api/start").json() == {"rules": "four-seasons", "deal": None}
+    how = {each["name"]: each["how"] for each in client.get("/api/rules").json()}
+    assert set(how) == set(RULES)
+    assert 50 <= len(how["four-seasons"].split()) <= 65
+    assert all(len(words.split()) <= 80 for words in how.values())
+
+
+def test_a_compact_table_is_lower_until_its_piles_grow(client):
+    name = new_game(client)["id"]
+
+    def height(query: str) -> int:
+        svg = client.get(f"/api/sessions/{name}{query}").json()["svg"]
+        return int(re.search(r'height="(\d+)"', svg).group(1))
+
+    assert height("?compact=1") == height("") - 3 * (112 - 28)
+
+
 def test_a_game_is_played_through_the_server(client):
     view = new_game(client)
     path = f"/api/sessions/{view['id']}"
@@ -386,7 +404,10 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 def server():
     pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
     process = subprocess.Popen(
-        [sys.executable, "-m", "four_seasons_env", "play", "--no-browser", "--port", "0"],
+        [
+            *(sys.executable, "-m", "four_seasons_env", "play", "--no-browser", "--port", "0"),
+            *("--rules", "four-seasons", "--deal", "17"),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -571,14 +592,15 @@ def test_an_illegal_drop_goes_back(page):
 @pytest.mark.slow
 def test_a_hint_the_chance_and_the_spoiler(page):
     open_deal(page, "four-seasons", 17)
-    page.wait_for_selector("#advice:not([hidden])", timeout=120_000)
+    page.wait_for_selector("#hint:enabled", timeout=120_000)
     page.check("#show-chance")
+    assert page.inner_text("#chance span")  # at once
     page.click("#hint")
     page.wait_for_selector("#values:not([hidden])", timeout=120_000)
-    assert "planner plays: " in page.inner_text("#watched")
+    assert "planner plays: " in page.inner_text("#message")
     assert page.locator("#board .hinted").count() == 2
     assert page.locator("#values tbody tr").count() >= 3
-    page.wait_for_selector("#chance:not([hidden])")
+    page.locator("#chance span", has_text=re.compile(r"^\d+%$")).wait_for()
     assert re.fullmatch(r"\d+%", page.inner_text("#chance span"))
     page.click("#spoiler summary")
     page.click("#verdict")
@@ -587,6 +609,71 @@ def test_a_hint_the_chance_and_the_spoiler(page):
     page.locator("#count", has_text=re.compile(r"^([3-9]|\d\d)$")).wait_for()
     page.click("#watch")
     assert page.errors == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1500])
+def test_nothing_moves_while_the_page_loads(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    waiting = []
+
+    def hold(route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/*", hold)
+
+    def places() -> list[float]:
+        boxes = [page.locator(each).bounding_box() for each in ("#board", ".tools", "#advice")]
+        return [length for box in boxes for length in box.values()]
+
+    def answer(name: str) -> None:
+        while not any(name in route.request.url for route in waiting):
+            page.wait_for_timeout(20)
+        for route in [each for each in waiting if name in each.request.url]:
+            waiting.remove(route)
+            route.continue_()
+
+    page.goto("/")
+    page.get_by_text("Loading the game").wait_for()
+    page.get_by_text("Loading the agents").wait_for()
+    assert page.is_disabled("#hint") and page.is_visible("#hint")
+    before = places()
+    for name in ("rules", "start", "sessions"):
+        answer(name)
+    page.wait_for_selector("#board svg")
+    assert page.is_disabled("#hint")
+    answer("advisers")
+    page.wait_for_selector("#hint:enabled", timeout=120_000)
+    assert places() == pytest.approx(before, abs=1)
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_the_first_page_opens_the_deal_of_the_command_line(page):
+    page.goto("/")
+    page.wait_for_selector("#board svg")
+    assert page.input_value("#deal") == "17"
+    page.fill("#deal", "18")
+    page.click("#new button:not([type])")
+    page.wait_for_url("**deal=18")
+    page.click("#any")
+    page.wait_for_function("!location.search.endsWith('deal=18')")
+    assert page.input_value("#deal") == page.url.rpartition("=")[2]
+    assert "Move all 52 cards" in page.inner_text("#how")
+
+
+@pytest.mark.slow
+def test_a_phone_has_no_gaps_between_rows_and_the_tools_at_the_board(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_deal(page, "four-seasons", 17)
+    boxes = [
+        page.locator(f'#board [data-at="{place}"]').last.bounding_box() for place in ("T0", "T2")
+    ]
+    gap = boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"]
+    assert 0 < gap < boxes[0]["height"] / 2
+    board, tools = (page.locator(each).bounding_box() for each in ("#board", ".tools"))
+    assert tools["y"] - board["y"] - board["height"] == pytest.approx(0, abs=10)
+    assert tools["y"] + tools["height"] < 844
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
 import copy
+import io
 import pickle
 import random
 import sys
@@ -406,6 +407,21 @@ def test_gymnasium_shows_pictures_in_a_window_of_its_own(screen, monkeypatch):
     env.step(0)
     assert screen.get_init()
     env.close()
+
+
+@pytest.mark.parametrize("rules", ["four-seasons", "florentine", "simplicity"])
+def test_a_picture_in_parts_is_the_whole_drawing(rules):
+    import pygame
+
+    from four_seasons_env.rendering.picture import paint
+
+    before = under_way(rules)
+    game = before.copy()
+    game.play(game.legal_moves()[0])
+    how = {"before": before, "unseen": True, "theme": "dark"}
+    svg = io.BytesIO(draw_svg(game, **how).encode())
+    whole = pygame.surfarray.array3d(pygame.image.load(svg, "drawing.svg")).transpose(1, 0, 2)
+    assert np.abs(paint(game, **how) - whole.astype(int)).max() <= 8
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import { Panel } from "./panel.js";
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "four-seasons-game"; // of localStorage
+const NARROW = matchMedia("(max-width: 800px)"); // as in style.css
 const FIRST_DEAL = 20_000; // those below are for the experiments
 const DEALS = 980_000;
 
@@ -14,7 +15,7 @@ let shownAt = 0;
 let busy = Promise.resolve(); // requests go one after the other
 
 const board = new Board($("board"), play);
-const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, fail });
+const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, say, fail });
 
 function say(text, kind = "") {
   $("message").textContent = text;
@@ -23,6 +24,7 @@ function say(text, kind = "") {
 
 function fail(error) {
   say(error.message, "error");
+  if (!view) $("board").firstElementChild.textContent = "No game is open.";
 }
 
 function show(next) {
@@ -31,13 +33,15 @@ function show(next) {
   document.title = `${view.rules}, deal ${view.deal}`;
   board.show(view);
   panel.show(view);
+  $("rules").value = view.rules;
+  $("deal").value = view.deal;
   $("up").textContent = `${view.cards_up} of ${view.cards}`;
   $("count").textContent = view.moves.length;
   $("undo").disabled = view.moves.length === 0;
   $("redo").disabled = !view.can_redo;
   $("finish").disabled = !view.legal.some((move) => move.to.startsWith("F:"));
   if (view.won) say(`Won in ${view.moves.length} moves and ${clock(view.seconds)}.`, "won");
-  else if (view.over) say("No move is left that leads anywhere. Undo some, or start a new game.");
+  else if (view.over) say("No useful move is left. Undo some moves, or start a new game.");
   else say("");
   tick();
   const { id, rules, deal, moves } = view;
@@ -53,7 +57,13 @@ function tick() {
   $("time").textContent = clock(view.seconds + since);
 }
 
-const suffix = () => ($("unseen").open ? "?unseen=1" : "");
+/** How the server is to draw the table. */
+function suffix() {
+  const flags = new URLSearchParams();
+  if ($("unseen").open) flags.set("unseen", 1);
+  if (NARROW.matches) flags.set("compact", 1);
+  return `?${flags}`;
+}
 
 /** Do something with the game on the server, after what is under way, and show the answer. */
 function act(request) {
@@ -97,41 +107,50 @@ function anyDeal() {
   return String(FIRST_DEAL + Math.floor(Math.random() * DEALS));
 }
 
+/** Show the current game of the address or the command line, or continue it after a reload. */
 async function open() {
-  const sets = await get("rules");
+  const [sets, first] = await Promise.all([get("rules"), get("start")]);
   $("rules").replaceChildren(...sets.map(({ name }) => new Option(name)));
-  const about = () => {
-    $("about").textContent = sets.find(({ name }) => name === $("rules").value)?.about ?? "";
+  const explain = () => {
+    const { how, about } = sets.find(({ name }) => name === $("rules").value);
+    $("how").textContent = how;
+    $("about").textContent = about;
   };
   const asked = new URLSearchParams(location.search);
   const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
-  const rules = asked.get("rules") ?? kept?.rules ?? "four-seasons";
-  const same = kept && kept.rules === rules && (asked.get("deal") ?? kept.deal) === kept.deal;
-  if (same) {
+  const rules = asked.get("rules") ?? first.rules;
+  const deal = asked.get("deal") ?? (asked.has("rules") ? null : first.deal);
+  if (kept?.rules === rules && (deal ?? kept.deal) === kept.deal) {
     try {
-      show(await get(`sessions/${kept.id}`));
+      show(await get(`sessions/${kept.id}${suffix()}`));
     } catch {
       await again(kept);
     }
   } else {
-    await start(rules, asked.get("deal") ?? anyDeal());
+    await start(rules, deal ?? anyDeal());
   }
-  $("rules").value = view?.rules ?? "four-seasons";
-  about();
-  $("rules").addEventListener("change", about);
-  $("new").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    await start($("rules").value, $("deal").value.trim() || anyDeal());
-    $("deal").value = "";
+  explain();
+  $("rules").addEventListener("change", explain);
+  const restart = async (number) => {
+    await start($("rules").value, number);
+    explain();
     panel.offer($("rules").value).catch(fail);
+  };
+  $("new").addEventListener("submit", (event) => {
+    event.preventDefault();
+    restart($("deal").value.trim() || anyDeal());
   });
+  $("any").addEventListener("click", () => restart(anyDeal()));
   await panel.offer($("rules").value);
 }
 
 // --- buttons, keys and looks
 
+const redraw = () => view && act(() => get(`sessions/${view.id}${suffix()}`));
+
 for (const what of ["undo", "redo", "finish"]) $(what).addEventListener("click", () => change(what));
-$("unseen").addEventListener("toggle", () => view && act(() => get(`sessions/${view.id}${suffix()}`)));
+$("unseen").addEventListener("toggle", redraw);
+NARROW.addEventListener("change", redraw);
 
 const KEYS = {
   d: () => board.choose("stock"),

@@ -1,4 +1,4 @@
-// The panel next to the table: advice, an agent to watch, the spoiler, lists of moves.
+// The panel beside the board: advice, an agent to watch, the spoiler, lists of moves.
 
 import { get } from "./api.js";
 
@@ -7,19 +7,25 @@ const percent = (chance) => `${(100 * chance).toFixed(chance < 0.1 ? 1 : 0)}%`;
 
 const VERDICTS = {
   won: "Yes: this deal can still be won.",
-  lost: "No: nobody can win it from here.",
-  unknown: "Open: the solver found neither a win nor a proof in time.",
+  lost: "No: this deal can no longer be won.",
+  unknown: "Unknown: the solver found neither a win nor a proof in time.",
 };
+
+const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seasons-env[agents]'.";
+const ABOUT = "Hint shows the agent's move";
+const WITH_CHANCES = `${ABOUT}, and the chance of winning after each legal move.`;
 
 export class Panel {
   /**
    * @param {import("./board.js").Board} board
-   * @param {{path: () => string, play: (move: string) => Promise<void>, fail: (error: Error) => void}} game
+   * @param {{path: () => string, play: (move: string) => Promise<void>, say: (text: string) => void,
+   *   fail: (error: Error) => void}} game
    */
   constructor(board, game) {
     this.board = board;
     this.game = game;
     this.watching = false;
+    this.ready = false; // whether there are agents to ask
     this.asked = 0; // positions shown so far: a late answer about an old one is dropped
     $("hint").addEventListener("click", () => this.hint());
     $("verdict").addEventListener("click", () => this.verdict());
@@ -32,26 +38,40 @@ export class Panel {
   async offer(rules) {
     const { agents, chance } = await get(`advisers?rules=${encodeURIComponent(rules)}`);
     const had = $("agent").value;
-    $("agent").replaceChildren(...agents.map((name) => new Option(name, name, false, name === had)));
-    $("advice").hidden = $("hint").hidden = agents.length === 0;
-    $("show-chance").closest("label").hidden = !chance;
+    this.ready = agents.length > 0;
+    const names = this.ready ? agents : ["none"];
+    $("agent").replaceChildren(...names.map((name) => new Option(name, name, false, name === had)));
+    $("agent").disabled = !this.ready;
+    $("show-chance").disabled = !chance;
     if (!chance) $("show-chance").checked = false;
+    $("watched").textContent = this.ready ? (chance ? WITH_CHANCES : `${ABOUT}.`) : NO_AGENTS;
+    this.#enable();
     this.chance();
   }
 
-  /** Show a game's lists, and the answers requested for every position. */
+  #enable() {
+    for (const id of ["hint", "step", "watch"]) $(id).disabled = !this.ready || !this.view || this.view.over;
+  }
+
+  /** Show the values of moves, or else what a hint shows. */
+  #list(rows) {
+    $("values").tBodies[0].replaceChildren(...rows);
+    $("values").hidden = rows.length === 0;
+    $("watched").hidden = rows.length > 0;
+  }
+
+  /** Show a game's lists, and its chance of winning if the player wants it. */
   show(view) {
     this.view = view;
     this.asked += 1;
     $("answer").textContent = "";
-    $("watched").textContent = "";
-    $("values").hidden = true;
+    if (!this.watching) this.#list([]);
     $("legal").replaceChildren(
       ...view.legal.map(({ move, words }) => item(button(words, () => this.game.play(move)))),
     );
     $("played").replaceChildren(...view.moves.map((move) => item(move)));
     $("played").scrollTop = $("played").scrollHeight;
-    for (const id of ["hint", "step", "watch"]) $(id).disabled = view.over;
+    this.#enable();
     if (view.over) this.watch(false);
     this.chance();
   }
@@ -67,25 +87,29 @@ export class Panel {
     }
   }
 
-  /** The chance of winning, where it is wanted. */
+  /** Show the chance of winning, if the player wants it. */
   async chance() {
     const wanted = $("show-chance").checked;
-    if (!wanted) $("chance").hidden = true;
+    $("chance").hidden = !wanted;
+    if (wanted && !$("chance").querySelector("span").textContent) this.#meter("loading …");
     const answer = wanted && this.view && (await this.#ask("chance"));
     if (!answer) return;
-    const known = answer.chance !== null;
-    $("chance").hidden = false;
-    $("chance").querySelector(".value").style.width = known ? `${100 * answer.chance}%` : "0";
-    $("chance").querySelector(".track").setAttribute("aria-valuenow", known ? Math.round(100 * answer.chance) : 0);
-    $("chance").querySelector("span").textContent = known ? percent(answer.chance) : "unknown";
+    if (answer.chance === null) this.#meter("unknown");
+    else this.#meter(percent(answer.chance), answer.chance);
+  }
+
+  #meter(text, chance = 0) {
+    $("chance").querySelector(".value").style.width = `${100 * chance}%`;
+    $("chance").querySelector(".track").setAttribute("aria-valuenow", Math.round(100 * chance));
+    $("chance").querySelector("span").textContent = text;
   }
 
   /** An agent's move and the value of each alternative; returns the answer. */
   async hint() {
-    $("watched").textContent = "Thinking …";
+    this.game.say("Thinking …");
     const answer = await this.#ask(`hint?agent=${encodeURIComponent($("agent").value)}`);
     if (!answer) return null;
-    $("watched").textContent = `${answer.agent} plays: ${answer.words}.`;
+    this.game.say(`${answer.agent} plays: ${answer.words}.`);
     this.board.hint(answer.from, answer.to);
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
@@ -95,8 +119,7 @@ export class Panel {
       row.insertCell().textContent = percent(value);
       return row;
     });
-    $("values").tBodies[0].replaceChildren(...rows);
-    $("values").hidden = rows.length === 0;
+    this.#list(rows);
     return answer;
   }
 
@@ -123,7 +146,7 @@ export class Panel {
 
   /** The solver's answer for the true deal. */
   async verdict() {
-    $("answer").textContent = "The solver is at work …";
+    $("answer").textContent = "Solving …";
     const answer = await this.#ask("verdict");
     if (answer) $("answer").textContent = VERDICTS[answer.verdict];
   }
