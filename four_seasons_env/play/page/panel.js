@@ -1,4 +1,4 @@
-// The panel beside the board: advice, an agent to watch, the spoiler, lists of moves.
+// The panel next to the board: advice, an agent to watch, the spoiler, lists of moves.
 
 import { get } from "./api.js";
 
