@@ -45,6 +45,9 @@ from four_seasons_env.rules import RULES, Rules, nearest
 OPENINGS = Path(__file__).with_name("luck.json")
 """The mean of W over openings, for each rule set that has a W."""
 
+STEEP = 4
+"""W to this power is close to a weak player's chance of winning."""
+
 _LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
 _NAME = "planner 50/20"
 """Of W, in results. Another search needs another name, and `luck.json` must be measured again."""
@@ -76,6 +79,7 @@ class Luck(NamedTuple):
     values: NDArray[np.float64]  # (turns,) W after it
     means: NDArray[np.float64]  # (turns,) mean of W over the cards that could have come
     variances: NDArray[np.float64]  # (turns,) variance of W over them
+    steep: NDArray[np.float64]  # (turns,) luck by W to the power of `STEEP`
 
     @property
     def by_card(self) -> NDArray[np.float64]:
@@ -246,14 +250,16 @@ def measure(start: NDArray[Any], rules: Rules, moves: Sequence[int], worth: Wort
     turns = list_turns(start, rules, moves)
     if not len(turns.moves):
         nothing = np.zeros(0)
-        return Luck(turns.moves, turns.cards, nothing, nothing, nothing)
+        return Luck(turns.moves, turns.cards, nothing, nothing, nothing, nothing)
     worths = worth(turns.positions)
+    powers = worths**STEEP
     sums = functools.partial(np.add.reduceat, indices=turns.starts)
     means = sums(turns.chances * worths)
     # Around the mean of each turn, so that equal worths give no variance at all.
     apart = worths - np.repeat(means, np.diff(turns.starts, append=len(worths)))
     variances = sums(turns.chances * apart**2)
-    return Luck(turns.moves, turns.cards, worths[turns.came], means, variances)
+    steep = powers[turns.came] - sums(turns.chances * powers)
+    return Luck(turns.moves, turns.cards, worths[turns.came], means, variances, steep)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,13 @@ def rates() -> pd.DataFrame:
 def leaderboard() -> pd.DataFrame:
     """The stored rows, those that won most first."""
     rows = stored("leaderboard").sort_values("win_rate", ascending=False)
-    return rows.assign(won=win_rates(rows))
+    peeking = [luck_as_cell(z, p) for z, p in zip(rows["luck_z"], rows["luck_p"], strict=True)]
+    return rows.assign(won=win_rates(rows), peeking=peeking)
+
+
+def luck_as_cell(z: float, p: float) -> str:
+    """The test for peeking; z may be missing."""
+    return "-" if pd.isna(z) else f"{z:+.2f} ({p:.2g})"
 
 
 def ratios() -> pd.DataFrame:
@@ -302,9 +308,18 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      lambda: players("learning").query("rules != @DEFAULT"),
      "rules | agent | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
      "{rules} | {agent} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
+    ("docs/explanation/luck.md", "luck", lambda: stored("luck"),
+     "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
+     "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "
+     "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "
+     "| {luck_z:+.2f} | {luck_p:.3f}"),
+    ("docs/explanation/luck.md", "peeking",
+     lambda: stored("peeking").groupby("sees", sort=False).tail(1),
+     "sees | games | won % | luck z | luck p",
+     "{sees} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.1g}"),
     ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
-     "agent | method | observation | deals | won % [95%] | ms/game | games replayed",
-     "{agent} | {kind} | {observation} | {which} | {won} | {ms_per_game:.2f} | {games:,}"),
+     "agent | method | observation | deals | won % [95%] | luck z (p) | ms/game",
+     "{agent} | {kind} | {observation} | {which} | {won} | {peeking} | {ms_per_game:.2f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
      "library | tested | environment | lines of glue | masks in training | steps | cards up",
      "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "

@@ -13,9 +13,10 @@ from four_seasons_env.engine.moves import find_move
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
-LUCK = ("luck", "luck_variance", "opening_luck")
+LUCK = ("luck", "luck_variance", "steep_luck", "opening_luck")
 """Columns of results.csv. Luck is that of all turned cards, with its exact variance for a fair
-player; `opening_luck` is W of the opening less its mean over training deals."""
+player; `steep_luck` is that by a power of W, which suits weak players; `opening_luck` is W of the
+opening less its mean over training deals."""
 
 
 @functools.lru_cache(maxsize=2)
@@ -37,10 +38,10 @@ def luck_of(games: Sequence[Record]) -> pd.DataFrame:
     return pd.DataFrame([_luck_of(game) for game in games], columns=list(LUCK), dtype=float)
 
 
-def _luck_of(game: Record) -> tuple[float, float, float]:
+def _luck_of(game: Record) -> tuple[float, ...]:
     if game.undone:  # the player saw the card, then chose again
-        return math.nan, math.nan, math.nan
+        return (math.nan,) * len(LUCK)
     rules, start = get_rules(game.rules), game.start().record
     meter = meter_for(rules)
     luck = meter.measure(start, [find_move(rules, move).number for move in game.moves])
-    return luck.total, luck.variance, meter.opening(start)
+    return luck.total, luck.variance, float(luck.steep.sum()), meter.opening(start)

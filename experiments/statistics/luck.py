@@ -22,6 +22,8 @@ _FEWEST = 50
 _NO_VARIANCE = 1e-12
 """Of rounding: of a W that does not depend on the cards."""
 
+_KINDS = ("luck", "steep_luck", "opening_luck")
+"""Columns of results, each with mean zero for a fair player."""
 _PLAYER = ["rules", "agent", "play", "train_seed"]
 
 
@@ -38,7 +40,7 @@ def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
         if played["luck"].notna().all():
             results.loc[played.index, "adjusted"] = adjust(
                 played["won"].to_numpy(np.float64),
-                played[["luck", "opening_luck"]].to_numpy(np.float64),
+                played[list(_KINDS)].to_numpy(np.float64),
             )
     return results
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from four_seasons_env.agents.luck import LuckMeter
 from four_seasons_env.agents.planner.lookahead import choose
@@ -27,7 +29,7 @@ from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.experiments.statistics.luck import peeking
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.reach import new_search
+from four_seasons_env.next_deal.reach import Search, new_search
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import solve
 
@@ -117,7 +119,9 @@ class Peeker:
 
 
 @jit
-def _turn(search, rows, card, rule, after):
+def _turn(
+    search: Search, rows: NDArray[np.int64], card: int, rule: Any, after: NDArray[Any]
+) -> None:
     """Write the positions that follow if this card is turned in these rows."""
     for i in range(len(rows)):
         move = search.turns[rows[i]]

@@ -1,12 +1,22 @@
 import functools
 import random
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.luck import LuckMeter, list_turns, measure, read_means
+from four_seasons_env.agents.luck import (
+    STEEP,
+    LuckMeter,
+    Worth,
+    list_turns,
+    measure,
+    read_means,
+)
 from four_seasons_env.engine.cards import CARD_TEXTS
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.matches.exact_values import regret_of
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.solver import Known, fair_value
@@ -87,6 +97,9 @@ def test_the_mean_and_variance_of_each_card_are_those_of_its_positions():
         assert luck.variances[i] == pytest.approx(rows.var())
     assert luck.total == pytest.approx(luck.by_card.sum())
     assert luck.variance == pytest.approx(luck.variances.sum())
+    came, powers = turns.came, arbitrary(turns.positions) ** STEEP
+    means = [rows.mean() for rows in np.split(powers, turns.starts[1:])]
+    assert luck.steep == pytest.approx(powers[came] - means)
 
 
 def test_a_game_without_turned_cards_has_no_luck():
@@ -129,36 +142,62 @@ def test_the_next_card_where_each_suit_has_its_base():
     assert uniform > 6 * variance**0.5
 
 
-def test_with_exact_values_the_best_play_wins_what_its_start_is_worth():
-    """The whole method: without luck, every game of the best player comes out the same."""
-    rules, known = SMALL["small-4x1-cells"], Known()
+def exact(known: Known) -> Worth:
+    """W is the chance of winning by the best fair play."""
 
     def worth(games: np.ndarray) -> np.ndarray:
+        rules = SMALL["small-4x1-cells"]
         found = [fair_value(Game.from_record(game, rules), known=known) for game in games]
         return np.array([each.value for each in found])
 
-    outcomes, luckless = [], []
-    for deal in range(DEAL, DEAL + 12):
-        start = Game(rules, deal=deal)
-        while start.stock_size > 8:  # that is soon valued
-            start.play("W>F" if "W>F" in {move.text for move in start.legal_moves()} else "deal")
-        value = fair_value(start, known=known).value
+    return worth
+
+
+def starts(hidden: int, deals: int) -> Iterator[Game]:
+    """Positions of a small game with so many hidden cards, each with its cards in four orders."""
+    for deal in range(DEAL, DEAL + deals):
+        game = Game("small-4x1-cells", deal=deal)
+        while game.stock_size > hidden:
+            game.play("W>F" if "W>F" in {move.text for move in game.legal_moves()} else "deal")
         for seed in range(4):
-            order = stock_codes(start)
+            order = stock_codes(game)
             random.Random(seed).shuffle(order)
-            game = first = restocked(start, order)
-            moves = []
-            game = game.copy()
-            while not game.is_over and (found := fair_value(game, known=known)).value > 0:
-                for move in found.best[0].moves:
-                    game.play(move)
-                    moves.append(move.number)
-            luck = measure(first.record, rules, moves, worth)
-            outcomes.append(game.is_won)
-            luckless.append(value)
-            assert game.is_won - luck.total == pytest.approx(value, abs=1e-12)
+            yield restocked(game, order)
+
+
+@pytest.mark.parametrize(("hidden", "deals"), [(8, 6), pytest.param(15, 1, marks=pytest.mark.slow)])
+def test_with_exact_values_the_best_play_wins_what_its_start_is_worth(hidden, deals):
+    """The whole method: without luck, every game of the best player comes out the same."""
+    known, outcomes, luckless = Known(), [], []
+    for start in starts(hidden, deals):
+        value = fair_value(start, known=known).value
+        game, moves = start.copy(), []
+        while not game.is_over and (found := fair_value(game, known=known)).value > 0:
+            for move in found.best[0].moves:
+                game.play(move)
+                moves.append(move.number)
+        luck = measure(start.record, start.rules, moves, exact(known))
+        assert game.is_won - luck.total == pytest.approx(value, abs=1e-12)
+        outcomes.append(game.is_won)
+        luckless.append(value)
     assert 0 < np.mean(outcomes) < 1
     assert any(0.1 < value < 0.9 for value in luckless)
+
+
+def test_with_exact_values_a_luckless_game_is_its_start_less_the_regret():
+    """Of any player: so the regret of `four-seasons optimum` has no luck in it."""
+    known, regrets = Known(), []
+    for start in starts(5, 5):
+        moves = played(start, 7)
+        end = start.copy()
+        for move in moves:
+            end.play(move)
+        luck = measure(start.record, start.rules, moves, exact(known))
+        texts = [all_moves(start.rules)[move].text for move in moves]
+        regrets.append(regret_of(start, texts, known=known, gigabytes=1)[0])
+        value = fair_value(start, known=known).value
+        assert end.is_won - luck.total == pytest.approx(value - regrets[-1], abs=1e-12)
+    assert max(regrets) > 0.1
 
 
 # --- the bundled W

@@ -57,6 +57,7 @@ def played_results(count: int, seed: int = 0, share: float = 0.8) -> pd.DataFram
             **{"rules": "four-seasons", "agent": "a", "play": "stochastic", "train_seed": np.nan},
             **{"deal": np.arange(count), "won": won, "cards_up": 20, "moves": 9, "seconds": 0.1},
             **{"luck": luck, "luck_variance": variance, "opening_luck": opening},
+            "steep_luck": luck**3 * rng.choice([-1, 1], count),
         }
     )
 
