@@ -18,7 +18,7 @@ _HOMES = {"policy": "policy_agent", "SearchAgent": "search.agent"}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the environments and the solver only when something that needs them is asked for."""
+    """Load the environments and the solver on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

@@ -25,9 +25,9 @@ def read_prices(path: Path = MEASURED) -> list[dict[str, Any]]:
 
 
 def make_best(rules: Rules, milliseconds: float = 10.0) -> Agent:
-    """The agent that won most games among those within the time limit.
+    """The agent within the time limit that won the most games.
 
-    Agents without weights for the rule set are passed over.
+    Agents without weights for the rule set are skipped.
 
     Args:
         rules: the rule set to play.

@@ -33,7 +33,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 def whole_folder(path: Path) -> Iterator[Path]:
     """A temporary folder to write into, which is renamed to ``path`` at the end of the block.
 
-    An existing folder of that name is replaced. After an error it is as it was.
+    An existing folder of that name is replaced. After an error it is unchanged.
 
     Raises:
         OSError: naming ``path``, if it cannot be written.
@@ -53,5 +53,5 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def _named(error: OSError, path: Path) -> OSError:
-    """An error that names what was to be written instead of the temporary name."""
+    """The error, with the name of the target file instead of the temporary one."""
     return OSError(error.errno, error.strerror or str(error), str(path))

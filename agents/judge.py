@@ -1,7 +1,8 @@
-"""`Judge`: what the planner's network thinks of a position, and of each move in it, for people.
+"""`Judge`: the chance of winning in a position and after each move, by the planner's network.
 
 The value of a position is that of the best one that can be reached before the next card is turned;
-a move's value that of the best one behind it. Once nothing is hidden the solver answers instead.
+the value of a move is that of the best position after it. Once nothing is hidden, the solver
+answers instead.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Judge:
     def chance(self, game: Game) -> float | None:
         """The chance of winning, 0 to 1; None where the solver has no answer in time.
 
-        The order of the unseen cards is not looked at.
+        The estimate does not use the order of the unseen cards.
         """
         if game.is_over:
             return float(game.is_won)
@@ -73,7 +74,7 @@ class Judge:
         return values
 
     def _reached(self, game: Game) -> dict[int, float]:
-        """The value of the best position behind each first move."""
+        """The value of the best position after each first move."""
         (record,), search = game.record.copy(), self._search
         hide_unseen(record, self._evaluator.rule)
         _, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)

@@ -1,4 +1,4 @@
-"""Options of agents: which there are, and what values they take, as makers' signatures say."""
+"""Options of agents: the signature of an agent's maker gives their names and types."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def convert_options(
 ) -> dict[str, Any]:
     """Check the values of options against the annotations of a maker's arguments.
 
-    Numbers of agents count something, or are a time or a share: none is below 0. An annotation of
-    another kind is left to the maker to check.
+    Numbers are counts, times or shares, so none is below 0. The maker checks values with other
+    annotations.
 
     Args:
         agent: the agent's name.

@@ -1,4 +1,4 @@
-"""Agents of other packages: any class with `act`, named by its place or by an entry point.
+"""Agents of other packages: any class with `act`, named by its import path or an entry point.
 
 A place is `package.module:Class`, of anything that can be imported. A package names its agents in
 its pyproject.toml, and they are known where it is installed:
@@ -7,11 +7,12 @@ its pyproject.toml, and they are known where it is installed:
     my-agent = "my_package.module:MyAgent"
 
 The class, or function, is called with the options of the agent's name, and with the rule set if it
-has an argument `rules`. What it makes has `act` (`four_seasons_env.agents.registry.Agent`); `mask`
-is "legal" where it does not say, and `kind`, for tables, "-". An attribute `plays` of the class
-says how it plays: `("deterministic",)` if it does not say; `("stochastic",)` for one that draws its
-moves at random; with both, it is also called with `deterministic`, a bool. `files` names the files
-that it reads, such as weights.
+has an argument `rules`. The object that it returns has `act`
+(`four_seasons_env.agents.registry.Agent`). Optional attributes of that object: `mask`, by default
+"legal", and `kind`, the text in tables, by default "-". Optional attributes of the class: `plays`
+and `files`. `plays` is `("deterministic",)` by default, and `("stochastic",)` if the agent draws
+its moves at random; with both, the class is also called with `deterministic`, a bool. `files` names
+the files that the agent reads, such as weights.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 def places() -> dict[str, str]:
-    """The places of the agents of installed packages, by their names."""
+    """The import paths of the agents of installed packages, by name."""
     return {each.name: each.value for each in entry_points(group=GROUP)}
 
 
 def place_of(name: str) -> str | None:
-    """The place that a name stands for; None where it is neither a place nor an entry point."""
+    """The import path that a name stands for; None if it is neither a path nor an entry point."""
     place = places().get(name, name)
     if not _PLACE.fullmatch(place):
         return None
@@ -55,7 +56,7 @@ def place_of(name: str) -> str | None:
 
 
 def load(place: str) -> Callable[..., Any]:
-    """Import what makes an agent.
+    """Import the maker of an agent.
 
     Raises:
         ValueError: if there is no such module, nothing in it of this name that can be called, or it
@@ -146,9 +147,9 @@ def _blamed(place: str) -> Iterator[None]:
 
 
 def own_traceback(error: BaseException) -> str:
-    """The traceback of an error, from the first call of code that is not this package's.
+    """The traceback of an error, from the first call of code outside this package.
 
-    Where all of it is this package's, it is whole; a syntax error says by itself where it is.
+    If all calls are in this package, the whole traceback. A syntax error names its own place.
     """
     inner = error.__traceback__
     while inner and _is_ours(inner.tb_frame.f_code.co_filename):
@@ -165,7 +166,7 @@ def _is_ours(file: str) -> bool:
 def source(place: str) -> bytes:
     """The file that defines what makes an agent, and those in its `files`.
 
-    A change of these makes another player.
+    If one of them changes, the agent counts as another player.
 
     Raises:
         ValueError: see `load`.

@@ -1,4 +1,4 @@
-"""`policy`: make an agent of a function from observations and masks to actions.
+"""`policy`: turn a function of observations and masks into an agent.
 
 A module with a network that was trained in one of the environments:
 
@@ -38,7 +38,7 @@ _AT_A_TIME = 256
 def policy(
     env: str, *, plays: tuple[str, ...], files: tuple[str, ...] = (), **arguments: Any
 ) -> Callable[[Callable[..., Any]], Policy]:
-    """Make an agent of a function `f(observations, masks, rng)` that returns actions.
+    """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
     The function gets what the vector environment of the same arguments returns in n positions, n
     at most 256: observations (an array, or the dictionary of the next-deal environment), masks
@@ -142,8 +142,8 @@ class PolicyAgent:
 class NextDealPolicyAgent(PolicyAgent):
     """Plays the moves that lead to the positions that a function chooses.
 
-    It plays as in the environment of the same arguments, endings included. A game whose ending is
-    not won there is played on by the heuristic.
+    It plays as in the environment with the same arguments, including endings. If the search finds
+    no win in an ending, the heuristic plays the rest.
     """
 
     kind = "learned + search"

@@ -38,7 +38,7 @@ class PolicyFileError(ValueError):
 
 
 class Training(TypedDict, total=False):
-    """What is read of `PolicyCard.training`."""
+    """The fields of `PolicyCard.training` that are read."""
 
     seed: int | None
 
@@ -91,7 +91,7 @@ def load_policy(
         folder: of the policy.
         agent: that is to play with it.
         rules: the rule set to play.
-        any_rules: take one that was trained on other rules, too.
+        any_rules: also accept a policy that was trained on other rules.
 
     Raises:
         FileNotFoundError: if a file is missing.

@@ -1,7 +1,7 @@
-"""JSON files that are checked against a schema, and the words of which schemas are made.
+"""JSON files that are checked against a schema, and the types that schemas use.
 
 A schema is a dataclass in the module that it describes; msgspec checks the values against its
-types. What is wrong is said in one line with the place in the file, `$.layers[0]`.
+types. An error is one line that names the place in the file, such as `$.layers[0]`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def fitting(values: Any, schema: type[T], strict: bool = True) -> T:
 
 
 def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
-    """Check values of people one by one, each named in its error. Text may stand for a number.
+    """Check the values of a user one by one, each named in its error. Text may be a number.
 
     Args:
         values: by name; they may lack some.
@@ -119,7 +119,7 @@ def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
 
 
 def _as_path(kind: type, value: Any) -> Any:
-    """What msgspec does not know: a path, which JSON has as a string."""
+    """Convert a type that msgspec does not know: a path, which is a string in JSON."""
     if issubclass(kind, Path) and isinstance(value, str):
         return Path(value)
     raise ValueError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")

@@ -102,9 +102,9 @@ def _check(run: Bench) -> None:
     for name in ("games", "threads"):
         values = getattr(run, name)
         if not values or min(values) < 1:
-            raise ValueError(f"--{name} are numbers from 1 on, not {values or 'none'}")
+            raise ValueError(f"--{name} are numbers of 1 or more, not {values or 'none'}")
     if not run.seconds >= 0:
-        raise ValueError(f"--seconds is a length of time, not {run.seconds:g}")
+        raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     if run.out:
         check_out(run.out, "measurement of speed")
 
@@ -165,7 +165,7 @@ def _row(what: str, games: int, threads: int, observation: str, rates: Rates) ->
 
 
 def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
-    """The rates of players that take turns, so that a machine that slows down slows them all.
+    """The rates of players that take turns, so that a slow phase of the machine affects all.
 
     Args:
         players: the functions that are measured.

@@ -84,7 +84,7 @@ def run_command(
 
 
 def one_line(error: BaseException) -> str:
-    """The text of an error in one line; of an error of the operating system with its file."""
+    """The text of an error in one line; errors of the operating system include the file."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.errno:

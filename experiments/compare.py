@@ -295,7 +295,7 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
 
 
 def _print_certainty(rules: str, played: pd.DataFrame, points: float | None) -> None:
-    """Print what the deals of one rule set can distinguish."""
+    """Print which differences the deals of one rule set resolve."""
     from four_seasons_env.experiments.statistics.certainty import (
         sequential_intervals,
         what_is_certain,

@@ -40,7 +40,7 @@ def check_out(out: Path, kind: str) -> None:
 
 
 def check_holds(folder: Path, kind: str) -> None:
-    """Reject a folder that does not hold what is to be read.
+    """Reject a folder that does not hold the expected results.
 
     Args:
         folder: to be read.

@@ -143,7 +143,7 @@ def read_jobs(run: Sweep) -> list[Job]:
 
 
 def _read(path: Path) -> Trainings:
-    """The content of the YAML file; unknown keys are answered with the nearest."""
+    """The content of the YAML file; an error for an unknown key names the nearest one."""
     if not path.is_file():
         raise FileNotFoundError(f"no sweep at {path}")
     values = read_yaml(path)
@@ -244,7 +244,7 @@ def run_job(job: Job) -> None:
 
 
 def _check_manifest(run: Sweep, jobs: list[Job]) -> None:
-    """Write the jobs to `sweep.json`, after those that are there; a job keeps its flags.
+    """Add the jobs to `sweep.json`; existing jobs keep their flags.
 
     Raises:
         ValueError: naming the job whose flags are others.

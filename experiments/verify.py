@@ -60,7 +60,7 @@ class Verify:
 
 
 def verify(run: Verify) -> bool:
-    """Replay all games, print what differs, and return whether nothing does.
+    """Replay all games, print the differences, and return whether there are none.
 
     Raises:
         FileNotFoundError: if the folder is no comparison.
@@ -205,7 +205,7 @@ def _test_luck(
 
 
 def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:
-    """The games of a block, each with its line and what is wrong with it."""
+    """The games of a block, each with its line and its error, if it has one."""
     from four_seasons_env.play.records import RecordError, parse_record, read_lines
 
     number = 0
@@ -221,7 +221,7 @@ def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | Non
 
 
 def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
-    """Why a game, legal as it is, is not one of this block; None if it is."""
+    """Why a legal game does not belong to this block; None if it does."""
     from four_seasons_env.episodes.settings import MAX_MOVES
 
     if get_rules(record.rules).name != task.rules:

@@ -46,7 +46,7 @@ ALONE = "alone"
 
 
 def _halved(observations: NDArray[Any]) -> NDArray[Any]:
-    """Observations in half the memory, for there are many; integers are left as they are."""
+    """Observations with 16-bit floats, to save memory; integers are unchanged."""
     halved: NDArray[Any] = (
         observations.astype(np.float16) if observations.dtype == np.float32 else observations
     )
@@ -56,10 +56,9 @@ def _halved(observations: NDArray[Any]) -> NDArray[Any]:
 def demonstrate(learner: Ppo, teacher: Agent, actions: int) -> Demonstrations:
     """Let a teacher play training games, and record the actions of the games that it finished.
 
-    The deals are offset from those of the learner with this seed, so that the learner does not meet
-    the same ones next. The teacher sees reshuffled stocks, as everywhere. Where actions are
-    positions, the teacher's may not be among the candidates: then the game continues with the first
-    candidate, and that decision is not recorded.
+    The deals differ from those that the learner with this seed plays next. The teacher sees
+    reshuffled stocks. Where actions are positions, the teacher's may not be among the candidates:
+    then the game continues with the first candidate, and that decision is not recorded.
     """
     settings, games = learner.settings, learner.settings.games
     env = learner.make_games(seed=2**63 + learner.seed * games)

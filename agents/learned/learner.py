@@ -1,4 +1,4 @@
-"""`Learner`: what learns in a training run, whatever its algorithm."""
+"""`Learner`: the interface of all training algorithms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Pool(Protocol):
-    """What plays games for a learner; `four_seasons_env.experiments.parallel.pool.Pool` is one."""
+    """Plays games for a learner; `four_seasons_env.experiments.parallel.pool.Pool` is one."""
 
     size: int
 
@@ -146,7 +146,7 @@ def get_learner(agent: str, among: Sequence[str] | None = None) -> type[Learner]
 
     Args:
         agent: its registered name.
-        among: names that may be asked for; by default, those of all agents that learn.
+        among: valid names; by default, those of all agents that learn.
 
     Raises:
         ValueError: for another agent, with the nearest.

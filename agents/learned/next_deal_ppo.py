@@ -32,7 +32,7 @@ class NextDealPpo(Ppo):
     """MaskablePPO whose actions are positions.
 
     It trains in one thread: with its small batches two are no faster, and take nearly twice the
-    processor time. Further cores are better used for further seeds.
+    processor time. Use more cores for more seeds.
     """
 
     name = "next_deal_ppo"

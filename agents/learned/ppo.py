@@ -65,7 +65,7 @@ class Ppo(Learner):
         )
         self.model.set_logger(Logger(None, []))
         # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
-        # share most of their games. Here each training seed has games of its own.
+        # share most of their games. Here each training seed has its own games.
         env.seed(seed * settings.games)
         self.average = WeightAverage(getattr(settings, "averaging", 0.0))
 

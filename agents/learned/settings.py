@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 
 @dataclass(kw_only=True)
 class PpoSettings:
-    """What MaskablePPO is set by, whatever an action is; named as in Stable-Baselines3."""
+    """Hyperparameters of MaskablePPO for any action space; named as in Stable-Baselines3."""
 
     reward: Annotated[str, one_of(REWARDS)]
     max_moves: Positive

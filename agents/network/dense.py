@@ -1,8 +1,8 @@
 """Dense layers in compiled code.
 
 The order of a sum depends on its inputs alone, not on how many positions are evaluated at once, on
-the number of threads or on the BLAS library that is installed. This matters where positions are
-worth the same, such as two that differ in the order of their piles: the last bit decides.
+the number of threads or on the BLAS library that is installed. This matters where two positions
+have the same value, such as two that differ in the order of their piles: the last bit decides.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from four_seasons_env.engine.jit import jit
 class Dense(NamedTuple):
     """A dense layer, all float32."""
 
-    weight: NDArray[np.float32]  # (inputs x outputs,), an input's weights side by side
+    weight: NDArray[np.float32]  # (inputs x outputs,), the weights of one input are contiguous
     bias: NDArray[np.float32]  # (outputs,)
 
 
@@ -56,8 +56,8 @@ def dense_layer(
         PolicyFileError: for a tensor that is missing or has another shape.
     """
     weight = tensor_of(weights, f"{name}.weight", (outputs, inputs))
-    # Transposed: the weights of one input lie side by side. So a zero input skips one stretch of
-    # memory, and the loops over outputs read the others in order, as vector units want it.
+    # Transposed: the weights of one input are contiguous. So a zero input skips one stretch of
+    # memory, and the loops over outputs read memory in order, which vector units need.
     return Dense(weight.T.ravel(), tensor_of(weights, f"{name}.bias", (outputs,)))
 
 
@@ -81,7 +81,7 @@ def apply_to_one(x, layer, used, out):
     out[:] = bias
     count = 0
     for i in range(len(x)):
-        used[count] = i  # overwritten unless the count goes on: no branch to mispredict
+        used[count] = i  # overwritten if the input is zero: there is no branch to mispredict
         count += x[i] != 0
     fours = count - count % 4
     # The parentheses fix the order of the sum: the compiler must keep it, so the last bits do

@@ -1,7 +1,7 @@
 """Sums of table rows in compiled code, and their gradients: the first layer of the network.
 
 Positions that follow one another have most of their rows in common. So the sums of a position are
-computed from those of the one before it: rows that it lacks are subtracted, its own are added.
+computed from those of the previous one: missing rows are subtracted, new rows are added.
 
 The pairs of cards in the waste are summed again for each height of the waste. Between two deals the
 waste only loses cards from its top, so these sums hold for all positions of a decision.
@@ -85,7 +85,7 @@ class Sums(NamedTuple):
 
 
 def new_sums(slots: int, layout: Layout, dtype: Any) -> Sums:
-    """Sums of nothing, for tables of this dtype."""
+    """Sums of zero, for tables of this dtype."""
     first, _, width = layout.blocks[-1]
     return Sums(
         np.zeros(slots, np.int16),
@@ -102,7 +102,7 @@ def _update(table, width, begin, end, row, layout, sums):
     before, out = sums.before, sums.blocks
     for i in range(begin, end):
         old, new = np.int64(before[i]), np.int64(row[i])  # counted from 1; 0 for no row
-        if old == new:  # most slots of positions that follow one another: this makes it fast
+        if old == new:  # true for most slots of consecutive positions: this makes it fast
             continue
         before[i] = new
         # Unsigned indices save Numba's test for negative ones. Where there is no row they are
@@ -186,7 +186,7 @@ def pool(sums, height, layout, unit, pooled):
     """
     zero, blocks = np.float32(0), sums.blocks
     # The order of suits, and of piles, has no meaning in the game. So their sums are added up, not
-    # set side by side.
+    # concatenated.
     pooled[:] = zero
     last = len(layout.blocks) - 1
     for block in range(last):
@@ -201,7 +201,7 @@ def pool(sums, height, layout, unit, pooled):
 
 @jit
 def clear(sums):
-    """Make them sums of nothing, without the rounding errors of what was in them."""
+    """Set all sums to zero, which removes accumulated rounding errors."""
     sums.before[:] = 0
     sums.blocks[:] = 0
     sums.summed[0] = 0

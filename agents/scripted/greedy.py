@@ -58,7 +58,7 @@ def _greedy_moves(games, rules, masks, moves):
 
 @jit
 def _play_out(games, rules, max_moves, words, mask):
-    """Play each game until it is over, goes round, or has had its moves."""
+    """Play each game until it ends, cycles, or reaches the limit of moves."""
     saved = np.zeros(1, games.dtype)
     since = np.zeros(2, np.int64)
     for i in range(len(games)):

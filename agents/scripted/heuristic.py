@@ -1,4 +1,4 @@
-"""`heuristic`: the advice that players give, with tuned weights.
+"""`heuristic`: the advice of good players, with tuned weights.
 
 Every piece of advice is a feature of the position (`FEATURES`). The agent looks one move ahead: a
 move is worth the weighted sum of the changes in the features. The best move is played if it is
@@ -226,7 +226,7 @@ def _choose_all(games, rules, masks, weights, buffers, actions):
 
 @jit
 def _play_out(games, rules, max_moves, words, mask, weights, buffers):
-    """Play each game until it is over, goes round, or has had its moves."""
+    """Play each game until it ends, cycles, or reaches the limit of moves."""
     saved = np.zeros(1, games.dtype)
     since = np.zeros(2, np.int64)
     for i in range(len(games)):

@@ -1,4 +1,4 @@
-"""Whether a player that leaves nothing to chance has begun to go round and would do so for ever."""
+"""Detect that a deterministic player cycles and would never end the game."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from four_seasons_env.engine.jit import jit
 
 @jit
 def goes_round(g, saved, since):
-    """Whether a game is at a position that it was at before; asked after each move, from the first.
+    """Whether a game repeats a position; call this after each move, from the first.
 
     Brent's cycle detection: one earlier position is saved, and replaced after 1, 2, 4 ... moves. A
-    round of n moves is noticed after 3n moves at most.
+    cycle of n moves is found after 3n moves at most.
 
     Args:
         saved: GAME (1,), the earlier position.
@@ -31,7 +31,7 @@ def goes_round(g, saved, since):
 
 @jit
 def _same(g, other):
-    """Whether two positions with as many cards dealt and up are the same, pile by pile."""
+    """Whether two positions with equal counts of cards dealt and up have the same piles."""
     for place in range(13):
         if g.top[place] != other.top[place] or g.height[place] != other.height[place]:
             return False

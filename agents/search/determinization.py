@@ -1,6 +1,6 @@
 """Determinization: orders of the unseen cards, drawn without using their true order.
 
-A search that imagines the unseen cards in another order first hides the true one (`hide_unseen`).
+A search that samples orders of the unseen cards first hides the true order (`hide_unseen`).
 Two positions that look the same to the player are then equal to the byte, so they lead to the same
 result for the same random state.
 """

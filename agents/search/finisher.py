@@ -17,7 +17,7 @@ class FinisherAgent:
 
     Args:
         rules: the rule set to play.
-        base: name of the other agent; it plays on where the solver finds no win.
+        base: name of the other agent; it plays the rest if the solver finds no win.
         ending_positions: positions that the solver may visit.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`pimc`: plays the move after which the solver, who sees every card, wins most imagined worlds.
+"""`pimc`: plays the move after which the solver, which sees every card, wins most sampled worlds.
 
 Perfect-information Monte Carlo (see `four_seasons_env.agents.search.votes`). While most cards are
 hidden, nearly every world can be won after nearly every move, so the votes are often equal: then

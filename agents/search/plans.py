@@ -1,4 +1,4 @@
-"""`Plans`: the moves that an agent means to play, up to the end once nothing is hidden."""
+"""`Plans`: the moves that an agent has planned, to the end of the game once nothing is hidden."""
 
 from __future__ import annotations
 

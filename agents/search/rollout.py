@@ -1,4 +1,4 @@
-"""`rollout`: tries each move in imagined worlds, and plays the one that ends best.
+"""`rollout`: tries each move in sampled worlds, and plays the one with the best results.
 
 A world is an order of the unseen cards. In each world, every candidate move is played, and then a
 simple player plays on: the list of `four_seasons_env.agents.scripted.greedy` or the advice of
@@ -182,7 +182,7 @@ def _best_moves(games, rules, masks, seeds, settings, buffers, moves):
 
 
 class RolloutAgent:
-    """Plays the move that does best when a simple player plays on from it.
+    """Plays the move that does best when a simple player continues from it.
 
     Args:
         rules: the rule set to play.

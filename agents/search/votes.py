@@ -1,4 +1,4 @@
-"""`SolverVotes`: in how many imagined worlds can a game still be won after a move?
+"""`SolverVotes`: the share of sampled worlds in which a game can be won after a move.
 
 This is perfect-information Monte Carlo (Levy 1989, for Bridge). It overestimates: in each world the
 solver knows the stock, as if the player would find out in time which world this is (strategy

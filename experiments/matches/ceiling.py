@@ -1,4 +1,4 @@
-"""The ceiling: what a player who sees every card could win of the deals that agents have played.
+"""The ceiling: the share of played deals that a player who sees every card could win.
 
 `four-seasons census` solves deals one by one. Open deals count as lost in the lower bound, and as
 won in the upper one.

@@ -1,4 +1,4 @@
-"""Decisions of agents: what they do until they turn the next hidden card."""
+"""Decisions of agents: their moves up to the next hidden card."""
 
 from __future__ import annotations
 

@@ -34,13 +34,13 @@ def check_rules(rules: Rules) -> None:
     for field, value in needed.items():
         if getattr(rules, field) != value:
             raise ValueError(
-                f"{rules.name}: the optimum is worked out where {field} is {value!r}, not "
+                f"{rules.name}: the optimum is computed where {field} is {value!r}, not "
                 f"{getattr(rules, field)!r}, as then all openings can be listed"
             )
 
 
 def _named(cards: Iterable[int], rules: Rules) -> Opening:
-    """An opening under the first of all names that its suits can have."""
+    """An opening with the first of all possible names of its suits."""
     cards = list(cards)
     others = ((2, 3), (3, 2)) if rules.build == "alternate_colour" else permutations((1, 2, 3))
     return min(

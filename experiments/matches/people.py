@@ -2,8 +2,8 @@
 
 A person's first attempt at a deal counts, in the order of the files' names and lines. The player is
 the one named in the records. Several persons count like the training seeds of an algorithm, so the
-deals that all of them have played count. An unfinished game counts as it stands. A game in which a
-turned card was taken back does not count as won.
+deals that all of them have played count. Unfinished games, and games in which
+a turned card was taken back, do not count as won.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Person(Player):
     def play_games(
         self, rules: Rules, deals: Sequence[int], seed: int = 0
     ) -> tuple[pd.DataFrame, list[Record]]:
-        """The results and games of these deals, as recorded."""
+        """The recorded results and games of these deals."""
         by_deal = {each.deal: each for each in self.games}
         games = [by_deal[deal] for deal in deals]
         return results_of(games), games

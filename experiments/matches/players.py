@@ -46,7 +46,7 @@ class Player:
     """One of `PLAYS`."""
     train_seed: int | None
     kind: str
-    """What its play consists of; see `four_seasons_env.agents.registry.Entry`."""
+    """The method that it plays by; see `four_seasons_env.agents.registry.Entry`."""
     digest: str
     """SHA-256, in hex, of its registered name, its options, its weights, the weights that its
     options name, and the source file of an agent from another package. The folder of the weights
@@ -54,7 +54,7 @@ class Player:
     trust: bool = False
     """Whether zips may be opened."""
     observation: str = PUBLIC
-    """What it sees of a position."""
+    """The observation of the agent."""
     deals: tuple[int, ...] | None = None
     """Of a person, the deals played; None: any deal."""
 
@@ -101,7 +101,7 @@ class Player:
 
     @property
     def key(self) -> tuple[str, str, int | None]:
-        """What identifies it in a table of one rule set."""
+        """Its unique key in the table of one rule set."""
         return self.agent, self.play, self.train_seed
 
     @property
@@ -116,7 +116,7 @@ class Player:
 def _warm_up(player: Player, rules: Rules) -> None:
     """Have another agent of this kind play a training deal, once in this process.
 
-    Otherwise the first deal that counts would be charged for what is compiled or loaded.
+    Otherwise the time of the first deal would include compiling and loading.
     """
     from four_seasons_env.engine.deals import TRAIN_FROM
     from four_seasons_env.experiments.matches.play import play_deals
@@ -182,7 +182,7 @@ def find_players(
 
 
 def check_label(label: str, registered: str) -> None:
-    """Reject a label that a table cannot show, or that means something else there.
+    """Reject a label that a table cannot show, or that is the name of another row.
 
     Raises:
         ValueError: for a label that is not printable text, or is the name of another row.
@@ -292,6 +292,6 @@ def check_distinct(players: list[Player]) -> None:
 
 
 def _algorithm(player: Player) -> tuple[str, str]:
-    """What the training seeds under one label have in common: agent and options, without a path."""
+    """The agent and options that all training seeds under one label share, without a path."""
     name, at, options = player.name.partition("@")
     return name.partition(":")[0] if player.train_seed is not None else name, at + options

@@ -1,4 +1,4 @@
-"""No position twice: a guard for deterministic players, which could shuttle a card for ever.
+"""No position twice: a guard for deterministic players, which could repeat moves for ever.
 
 A deterministic player that meets a position again plays the same move again, until its moves run
 out. At evaluation it may not move back to a position of the current run of reversible moves: those
@@ -91,7 +91,7 @@ class RepeatGuard:
     def forbid(self, games: NDArray[Any], rows: NDArray[np.int64], masks: NDArray[np.int8]) -> None:
         """Mask the moves that lead back to stored positions.
 
-        Where every legal move leads back, all stay.
+        If every legal move leads back, all stay allowed.
 
         Args:
             games: GAME (n,).

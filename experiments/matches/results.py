@@ -47,7 +47,7 @@ class Manifest:
     recorded: bool = False
     """Whether the moves of all games are stored."""
     luck: dict[str, str] = field(default_factory=dict)
-    """What the luck of all games is measured by, for each rule set; empty if it is not."""
+    """The meter of luck for each rule set; empty if luck is not measured."""
     version: str = four_seasons_env.__version__
     origin: dict[str, Any] = field(default_factory=provenance)
     """Command, versions, machine and git state of the latest run."""
@@ -59,7 +59,7 @@ class Manifest:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each agent's play consists of, by its label."""
+        """The method of each agent, by its label."""
         return {each.agent: each.kind for players in self.players.values() for each in players}
 
     @property
@@ -73,7 +73,7 @@ def sealed_count(deals: str) -> int | None:
     """How many deals a text such as "sealed:2000" asks for; None if it names its deals.
 
     Raises:
-        ValueError: if no number from 1 on follows the colon.
+        ValueError: if no number of 1 or more follows the colon.
     """
     if not deals.startswith(_SEALED):
         return None
@@ -86,7 +86,7 @@ def sealed_count(deals: str) -> int | None:
 def sealed_deals(count: int) -> tuple[int, ...]:
     """Numbers of deals that no agent can have prepared for: 63 bits of the system's entropy each.
 
-    They rise, and none is a test or validation deal.
+    They are sorted, and none is a test or validation deal.
     """
     drawn: set[int] = set()
     while len(drawn) < count:
@@ -143,7 +143,7 @@ def _entry(player: Player) -> Player:
 
 
 def _difference(found: Manifest, now: Manifest) -> str | None:
-    """What a folder's comparison has that this one has not; None if this one only adds to it."""
+    """How a folder's comparison contradicts this one; None if this one only adds to it."""
     if found.version != now.version:
         return f"of version {found.version}, not {now.version}"
     if found.seed != now.seed:

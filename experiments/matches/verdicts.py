@@ -56,8 +56,8 @@ class Verdicts:
 def judge(positions: Sequence[Game], seconds: float = 10.0, in_all: float = math.inf) -> Verdicts:
     """Ask the solver about the positions of a game.
 
-    An answer may first take few expansions; positions that stay open are asked again with four
-    times as many, and so on. Positions between two open ones wait for that round: the solver fails
+    Each answer first gets few expansions; positions that stay open get four times as many in the
+    next round, and so on. Positions between two open ones wait for that round: the solver fails
     most often where the game is decided.
 
     Args:

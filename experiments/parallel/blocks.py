@@ -1,6 +1,6 @@
 """Work on deals in blocks: each block is a task with its own result file.
 
-Shared by `four-seasons compare`, `census` and others. A run that was stopped, or that has grown,
+Shared by `four-seasons compare`, `census` and others. An interrupted or extended run
 works only on the blocks that are not done.
 """
 

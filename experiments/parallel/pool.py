@@ -1,6 +1,6 @@
-"""`Pool`: workers that stay for the length of a run and get small tasks again and again.
+"""`Pool`: workers that live as long as a run and get many small tasks.
 
-A worker loads and compiles once what its tasks need. For tasks that run once, each with its own
+A worker loads and compiles only once. For tasks that run once, each with its own
 result file, use `four_seasons_env.experiments.parallel.jobs`.
 """
 
@@ -27,7 +27,7 @@ each."""
 
 
 class Pool:
-    """Workers that stay; `started_pool` makes it.
+    """Long-lived workers, made by `started_pool`.
 
     Args:
         parallel: joblib's, started.
@@ -83,7 +83,7 @@ class Pool:
     ) -> list[T]:
         """Call ``function((about, part), *shared)`` for parts of the deals.
 
-        Each part is half of a worker's share of what is left, so that workers end together. A
+        Each part is half of a worker's share of the remaining deals: workers end together. A
         single worker plays all deals at once.
 
         Args:
@@ -105,7 +105,7 @@ class Pool:
 
 @contextmanager
 def started_pool(workers: Workers) -> Iterator[Pool]:
-    """Workers that stay until the end of the block.
+    """Workers that live until the end of the block.
 
     Raises:
         ValueError: see `Workers.check`.

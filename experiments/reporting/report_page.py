@@ -75,7 +75,8 @@ _NOTES = (
 )
 
 _LEARNING_NOTE = (
-    "The curve shows validation deals, which also select the policy that is saved. The selected "
+    "The curve shows validation deals, which also select the policy that is saved. Both axes start "
+    "at zero, and the line starts at the first validation. The selected "
     "policy is partly lucky on these deals, and they are few. The table above shows other deals, "
     "so its figure differs and is usually lower. A line is the mean over training seeds, its band "
     "the range from the worst to the best seed. Dashed lines are win rates from the table above."
@@ -243,7 +244,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
 
 
 def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
-    """Deals that all, some or none of the agents won that have played now."""
+    """Deals that all, some or none of the agents in this comparison won."""
     won = wins_by_label(played)
     if won.shape[1] < 2:
         return

@@ -79,7 +79,7 @@ def _deal(game: Game) -> str:
 
 
 def _script_json(data: object) -> str:
-    """JSON that can stand inside a script element."""
+    """JSON that is safe inside a script element."""
     return json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
 
 

@@ -55,7 +55,7 @@ def write_csv(path: Path, table: pd.DataFrame) -> None:
 
 
 def print_table(cells: pd.DataFrame, title: str) -> None:
-    """Print a table of text; on a narrow terminal names are folded, numbers never."""
+    """Print a table of text; on a narrow terminal, names are wrapped, but not numbers."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)

@@ -1,1 +1,1 @@
-"""What may be concluded from results: intervals and tests."""
+"""Statistics of results: intervals and tests."""

@@ -1,4 +1,4 @@
-"""How certain a comparison is: what its deals can distinguish, and how many others it would take.
+"""How certain a comparison is: which differences its deals resolve, and how many more it needs.
 
 `confidence_sequence` holds at all numbers of deals at once, so a comparison may stop at any of
 them: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (2024),
@@ -31,8 +31,7 @@ def shares_won(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def what_is_certain(results: pd.DataFrame) -> str:
-    """A sentence: what the deals of one rule set can distinguish, and how many others it would
-    take.
+    """A sentence: which differences the deals of one rule set resolve, and how many deals others need.
 
     The widest 95% interval counts, of the paired differences between two agents; of a single agent,
     that of its win rate.

@@ -1,4 +1,4 @@
-"""Statistics of a census: how many deals can be won, and what the solver leaves open."""
+"""Statistics of a census: how many deals can be won, and how many are undecided."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Statistics of per-deal results: win rates with intervals, differences on the same deals.
 
-What holds for an algorithm, and not only for one run of it, needs several training seeds. Agarwal
+Claims about an algorithm, not only about one run, need several training seeds. Agarwal
 et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021): the
 interquartile mean over runs, and the probability that a run of one algorithm beats a run of
 another, both with bootstrap intervals over runs. Means over runs *and* deals get the bootstrap of
@@ -70,7 +70,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
 
 
 def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
-    """Likewise, with a row for each training run, `train_seed`."""
+    """The columns of `summarise`, with a row for each training run, `train_seed`."""
     results = with_adjusted(results)
     groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Measure what each agent wins, and what a move costs it, at several prices.
+"""Measure the win rate and the time per move of each agent at several settings.
 
     python experiments/studies/ladder.py --out runs/prices                  # validation deals
     python experiments/studies/ladder.py --out runs/ladder --deals 0-999    # test deals, to report

@@ -68,6 +68,7 @@ def photograph(out: Path, page_file: Path, address: str) -> None:
                 page.click("#hint")
                 page.wait_for_selector("#values:not([hidden])")
                 page.locator("#chance span", has_text="%").wait_for()
+                page.evaluate("scrollTo(0, 0)")
                 page.screenshot(path=out / f"play-{width}-{theme}.png")
                 context.close()
         browser.close()

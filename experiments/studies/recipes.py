@@ -1,10 +1,10 @@
-"""Run recipes of docs/recipes, and store what came of them in docs/results/libraries.csv.
+"""Run recipes of docs/recipes, and store their results in docs/results/libraries.csv.
 
     python experiments/studies/recipes.py sb3 cleanrl
 
 Recipes are named by their pages. Their packages must be installed where this runs (`pip install -r
-docs/recipes/requirements/sb3.txt`); libraries need versions of each other that do not go together,
-so a virtual environment for each is best. A script prints a line of JSON for what it has trained.
+docs/recipes/requirements/sb3.txt`); libraries need conflicting versions, so
+a virtual environment for each is best. A script prints a line of JSON for what it has trained.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a training run needs: its folder, its callback, its checkpoints."""
+"""The parts of a training run: its folder, clock, log, checkpoints and validations."""

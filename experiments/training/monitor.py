@@ -1,6 +1,6 @@
 """`Monitor`: logs, validates and saves a run between two updates, and ends it.
 
-None of this changes what is learned: the monitor uses no random state of the training, and its time
+The monitor does not change what is learned: it uses no random state of the training, and its time
 does not count.
 """
 

@@ -124,8 +124,7 @@ def _git(*arguments: str) -> str | None:
 def alone(out: Path) -> Iterator[None]:
     """Lock a folder within a block.
 
-    A sweep on a cluster that is stopped and started again can meet trainings of its own that still
-    run on other nodes.
+    When a sweep on a cluster is restarted, its earlier trainings may still run on other nodes.
 
     Raises:
         FileExistsError: if another process has the lock.
@@ -139,7 +138,7 @@ def alone(out: Path) -> Iterator[None]:
 
 
 def check_new_run(out: Path) -> None:
-    """Refuse a folder that a new run cannot have.
+    """Reject a folder that a new run cannot use.
 
     Raises:
         FileExistsError: if the folder is not empty; nothing is ever overwritten.

@@ -16,9 +16,9 @@ _LONGEST = 60
 def choice_of(
     teacher: Agent, env: FourSeasonsNextDealVectorEnv, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Let a teacher play on in each game until a card is turned, and find that position.
+    """Let a teacher continue each game until a card is turned, and find that position.
 
-    The teacher sees reshuffled stocks, as everywhere.
+    The teacher sees reshuffled stocks.
 
     Returns:
         The action of each game, int64 of shape (n,); -1 where the position is not a candidate.
