@@ -31,7 +31,7 @@ def shares_won(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def what_is_certain(results: pd.DataFrame) -> str:
-    """A sentence: which differences the deals of one rule set resolve, and how many deals others need.
+    """Say which differences the deals of one rule set resolve, and how many deals others need.
 
     The widest 95% interval counts, of the paired differences between two agents; of a single agent,
     that of its win rate.
