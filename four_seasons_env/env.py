@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -56,6 +57,14 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         self._batch.check_started()
         masks: NDArray[np.bool_] = self._batch.masks[0].view(np.bool_)
         return masks.copy()
+
+    def set_deals(self, deals: Iterable[int] | None) -> None:
+        """Draw the deals of later episodes from these; None for all training deals.
+
+        Raises:
+            ValueError: for anything that the argument `deals` refuses.
+        """
+        self._batch.set_deals(deals)
 
     def _number(self, action: Any) -> int:
         """An action's number."""
@@ -225,6 +234,9 @@ class FourSeasonsEnv(GameEnv):
     - `dtype`: of observations, `"float32"` or `"uint8"` (counts; divided by
       `observation_space.high` they equal the float32 values).
     - `reveal_deal`: whether infos have `deal`.
+    - `deals`: numbers of deals to draw from, each episode anew and by the seed, in place of all
+      training deals. Repeat a number to draw it more often; `set_deals` replaces them between
+      episodes. Test deals are refused unless `allow_test_deals=True`.
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*
@@ -246,6 +258,8 @@ class FourSeasonsEnv(GameEnv):
         *,
         dtype: DTypeLike = "float32",
         reveal_deal: bool = True,
+        deals: Iterable[int] | None = None,
+        allow_test_deals: bool = False,
     ) -> None:
         settings = MoveSettings(
             rules=get_rules(rules),
@@ -257,6 +271,8 @@ class FourSeasonsEnv(GameEnv):
             max_moves=max_moves,
             dtype=dtype,
             reveal_deal=reveal_deal,
+            deals=deals,
+            allow_test_deals=allow_test_deals,
         )
         super().__init__(Batch(settings))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -124,6 +124,14 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """
         self._batch.check_started()
         return self._give(self._batch.masks).view(np.bool_)
+
+    def set_deals(self, deals: Iterable[int] | None) -> None:
+        """Draw the deals of later episodes from these; None for all training deals.
+
+        Raises:
+            ValueError: for anything that the argument `deals` refuses.
+        """
+        self._batch.set_deals(deals)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array
@@ -372,6 +380,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         num_threads: int = 1,
         max_episode_steps: int | None = None,
         reveal_deal: bool = True,
+        deals: Iterable[int] | None = None,
+        allow_test_deals: bool = False,
     ) -> None:
         settings = MoveSettings(
             num_envs=num_envs,
@@ -388,5 +398,7 @@ class FourSeasonsVectorEnv(GameVectorEnv):
             num_threads=num_threads,
             max_episode_steps=max_episode_steps,
             reveal_deal=reveal_deal,
+            deals=deals,
+            allow_test_deals=allow_test_deals,
         )
         super().__init__(Batch(settings))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,14 +21,14 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.bundles import Bundle, make_bundle
 from four_seasons_env.engine.cards import NO_CARD, parse_deck
-from four_seasons_env.engine.deals import check_deal, start_streams
+from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, start_streams
 from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.autoreset import COMPILED
-from four_seasons_env.episodes.settings import EnvSettings, MoveSettings
+from four_seasons_env.episodes.settings import EnvSettings, MoveSettings, check_deals
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
     OBSERVATIONS,
@@ -90,6 +91,8 @@ class RunningGames(abc.ABC):
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
         self._started = False
+        self.set_deals(settings.deals)
+        self.settings = replace(settings, deals=None)  # an iterator could not be copied
 
     def _common_settings(self) -> dict[str, Any]:
         """The fields that the compiled settings of all environments have."""
@@ -272,6 +275,24 @@ class RunningGames(abc.ABC):
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
         self._share_out(self._compiled.reset_all, chosen)
+        if self._drawn_from is not None:
+            self._replace_deals(chosen)
+
+    def set_deals(self, deals: Iterable[int] | None) -> None:
+        """Draw the deals of later episodes from these; None for all training deals.
+
+        Raises:
+            ValueError: see `settings.check_deals`.
+        """
+        allow = self.settings.allow_test_deals
+        self._drawn_from = None if deals is None else check_deals(deals, allow)
+
+    def _replace_deals(self, chosen: NDArray[np.bool_]) -> None:
+        """Start the chosen games again: their streams' training deals select one of the deals."""
+        assert self._drawn_from is not None
+        drawn = self.games["deal"][chosen] - TRAIN_FROM
+        self.games["deal"][chosen] = self._drawn_from[drawn % len(self._drawn_from)]
+        self._share_out(self._compiled.reset_to, chosen, ~self._all)
 
     @abc.abstractmethod
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
@@ -309,7 +330,9 @@ class RunningGames(abc.ABC):
         # this step deals again, nor about illegal actions.
         custom = self._is_custom
         before = self.games.copy() if custom else self.games
-        anew = custom and self._autoreset == stepping.NEXT_STEP and self.done.copy()
+        chosen_deals = self._drawn_from is not None
+        waits = (custom or chosen_deals) and self._autoreset == stepping.NEXT_STEP
+        anew: Any = waits and self.done.copy()
         if self._threads == 1:
             ended = self._compiled.step_all(self._whole, actions, out)
         else:  # checked for all games first: no thread may play if another refuses an action
@@ -327,6 +350,10 @@ class RunningGames(abc.ABC):
             self.episodes["score"] += earned
         if ended and finals:
             self._compiled.deal_ended(self._whole, out, *finals)
+            anew = self.done
+        if chosen_deals and np.any(anew):
+            self._replace_deals(anew)
+            self.observe(out)
         return int(ended)
 
     def observe(self, out: NDArray[Any]) -> None:

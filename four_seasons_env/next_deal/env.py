@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import NDArray
@@ -69,8 +70,8 @@ class FourSeasonsNextDealEnv(GameEnv):
     the same game.
 
     ## Arguments
-    - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`, `reveal_deal`: as in
-      `FourSeasonsEnv`.
+    - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`, `reveal_deal`, `deals`,
+      `allow_test_deals`: as in `FourSeasonsEnv`.
     - `candidates`: K, the number of positions offered, at most.
     - `expansions`: positions that the search for candidates expands, at most; it holds 2.5 times as
       many.
@@ -107,6 +108,8 @@ class FourSeasonsNextDealEnv(GameEnv):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
+        deals: Iterable[int] | None = None,
+        allow_test_deals: bool = False,
     ) -> None:
         settings = NextDealSettings(
             rules=get_rules(rules),
@@ -121,6 +124,8 @@ class FourSeasonsNextDealEnv(GameEnv):
             render_mode=render_mode,
             max_moves=max_moves,
             reveal_deal=reveal_deal,
+            deals=deals,
+            allow_test_deals=allow_test_deals,
         )
         super().__init__(NextDealBatch(settings))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         num_threads: int = 1,
         max_episode_steps: int | None = None,
         reveal_deal: bool = True,
+        deals: Iterable[int] | None = None,
+        allow_test_deals: bool = False,
     ) -> None:
         settings = NextDealSettings(
             num_envs=num_envs,
@@ -76,6 +79,8 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             num_threads=num_threads,
             max_episode_steps=max_episode_steps,
             reveal_deal=reveal_deal,
+            deals=deals,
+            allow_test_deals=allow_test_deals,
         )
         super().__init__(NextDealBatch(settings))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -75,7 +76,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     the numbers of the moves that were played, a tuple of ints.
 
     ## Arguments
-    - `rules`, `reward`, `render_mode`, `max_moves`, `reveal_deal`: as in `FourSeasonsEnv`.
+    - `rules`, `reward`, `render_mode`, `max_moves`, `reveal_deal`, `deals`, `allow_test_deals`: as
+      in `FourSeasonsEnv`.
     - `unit`: what a reply names: `"move"`, or `"position"` for one of n positions.
     - `choices`: n, the number of positions to choose among, at most.
     - `tries`: replies in a row that may play nothing, before the next one ends the game.
@@ -97,6 +99,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
         reveal_deal: bool = True,
+        deals: Iterable[int] | None = None,
+        allow_test_deals: bool = False,
     ) -> None:
         self.unit = check_choice("unit", unit, UNITS)
         self.tries = check_positive("tries", tries)
@@ -107,6 +111,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             "render_mode": render_mode,
             "max_moves": max_moves,
             "reveal_deal": reveal_deal,
+            "deals": deals,
+            "allow_test_deals": allow_test_deals,
         }
         self._env: GameEnv
         if unit == "move":
