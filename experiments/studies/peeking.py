@@ -157,7 +157,7 @@ def main() -> None:
         ("the cards of one suit", Peeker(RULE_SET, one_suit), 2000),
         ("the next card", Peeker(RULE_SET, any_card), 300),
         ("all cards", all_cards, 100),
-        ("nothing", Peeker(RULE_SET, no_card), 1000),
+        ("nothing", Peeker(RULE_SET, no_card), 300),
     ]
     rows = []
     for name, player, most in players:

@@ -37,7 +37,7 @@ from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record
 from four_seasons_env.rules import RULES
-from tests.helpers import small
+from tests.helpers import ROOT, small
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 2}"
@@ -194,6 +194,15 @@ def test_who_sees_all_cards_is_exposed():
 def test_who_sees_the_next_card_is_exposed():
     """Few games, for speed; experiments/studies/peeking.py has more, and more peekers."""
     assert exposed(Peeker(RULE_SET, any_card), 60) < 1e-3
+
+
+def test_the_study_exposes_each_peeker_and_no_fair_player():
+    found = read_table(ROOT / "docs" / "results" / "peeking.csv").groupby("sees").last()
+    assert (found["games"] <= 2000).all()
+    fair = found.loc["nothing", "luck_p"]
+    assert 0.01 < fair < 0.99
+    assert (found.drop("nothing")["luck_p"] < 1e-6).all()
+    assert len(found) == 4
 
 
 # --- commands
