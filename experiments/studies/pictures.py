@@ -2,9 +2,9 @@
 
     python experiments/studies/pictures.py
 
-A won game as an animation, some positions, the opening of each rule set, and the pages of
-`four-seasons play` and `four-seasons review` on a desk and on a phone, light and dark. The pages
-need Chromium and Playwright; `--no-pages` leaves them out.
+A won game as an animation, two positions, the opening of each rule set, and the pages of
+`four-seasons play` and `four-seasons review`. The pages need Chromium and Playwright; `--no-pages`
+leaves them out.
 """
 
 from __future__ import annotations
@@ -28,17 +28,15 @@ DEAL = 17
 LOST = 10_025
 """A deal that the heuristic loses."""
 PORT = 8017
-SCREENS = {1500: 1000, 390: 844}
+SCREEN = {"width": 1500, "height": 1000}
 
 
 def draw(out: Path) -> None:
-    """The animation, the positions and the openings."""
+    """The animation, two positions and the openings."""
     positions = play_out("planner", "four-seasons", DEAL)
     save_animation(positions, out / "game.gif", width=280)
     middle = len(positions) // 2
-    for theme in ("light", "dark"):
-        path = out / f"position-{theme}.svg"
-        save_picture(positions[middle], path, before=positions[middle - 1], theme=theme)
+    save_picture(positions[middle], out / "position.svg", before=positions[middle - 1])
     simplicity = Game("simplicity", deal=DEAL)
     save_picture(simplicity, out / "simplicity.svg", four_colours=True, legal=True)
     (out / "rules").mkdir(exist_ok=True)
@@ -47,30 +45,24 @@ def draw(out: Path) -> None:
 
 
 def photograph(out: Path, page_file: Path, address: str) -> None:
-    """The pages, on each screen and in each theme."""
+    """The two pages."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
-        for width, height in SCREENS.items():
-            for theme in ("light", "dark"):
-                context = browser.new_context(viewport={"width": width, "height": height})
-                page = context.new_page()
-                page.emulate_media(color_scheme=theme)
-                page.goto(page_file.absolute().as_uri())
-                page.screenshot(path=out / f"review-{width}-{theme}.png")
-                page.goto(f"{address}/?rules=four-seasons&deal={DEAL}")
-                page.wait_for_selector("#hint:enabled", timeout=180_000)
-                for number in range(1, 13):
-                    page.click("#step")
-                    page.locator("#count", has_text=f"{number}").wait_for(timeout=60_000)
-                page.check("#show-chance")
-                page.click("#hint")
-                page.wait_for_selector("#values:not([hidden])")
-                page.locator("#chance span", has_text="%").wait_for()
-                page.evaluate("scrollTo(0, 0)")
-                page.screenshot(path=out / f"play-{width}-{theme}.png")
-                context.close()
+        page = browser.new_page(viewport=SCREEN)
+        page.goto(page_file.absolute().as_uri())
+        page.screenshot(path=out / "review.png")
+        page.goto(f"{address}/?rules=four-seasons&deal={DEAL}")
+        page.wait_for_selector("#hint:enabled", timeout=180_000)
+        for number in range(1, 13):
+            page.click("#step")
+            page.locator("#count", has_text=f"{number}").wait_for(timeout=60_000)
+        page.check("#show-chance")
+        page.click("#hint")
+        page.wait_for_selector("#values:not([hidden])")
+        page.locator("#chance span", has_text="%").wait_for()
+        page.screenshot(path=out / "play.png")
         browser.close()
 
 
