@@ -31,6 +31,8 @@ from four_seasons_env.experiments.statistics.regret import regret_as_text
 from four_seasons_env.experiments.statistics.summary import win_rates
 from four_seasons_env.experiments.studies.thrown_away import thrown_away
 from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.text import FourSeasonsTextEnv
+from four_seasons_env.text.decisions import DIGEST
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -206,6 +208,14 @@ def mutants() -> pd.DataFrame:
     return counts.assign(tried=counts.sum(axis=1)).rename_axis(columns=None).reset_index()
 
 
+def prompt() -> str:
+    """A message of `FourSeasonsTextEnv` as a block of text."""
+    env = FourSeasonsTextEnv()
+    env.reset(options={"deal": 17})
+    env.step("Answer: T3>T0, T9>F")
+    return f"```text\n{env.message}\n```\n"
+
+
 def script(path: Path) -> str:
     """A script as a block of code."""
     return f"```python\n{path.read_text()}```\n"
@@ -290,6 +300,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/planner.md", "steps", lambda: stored("steps"),
      "step | measured on | gain, points",
      "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
+    ("docs/how-to/language-models.md", "decisions", lambda: stored("decisions"),
+     "agent | regret | standard error | best %",
+     "{agent} | {regret:.2%} | {error:.2%} | {best:.1%}"),
     ("docs/reference/agents.md", "recipes", lambda: players("recipes"),
      "rules | agent | method | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{rules} | {agent} | {kind} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
@@ -363,6 +376,8 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/solver.md", "decided"): lambda: as_markdown(
         decided_within(census().query("rules == @DEFAULT"))
     ),
+    ("docs/how-to/language-models.md", "prompt"): prompt,
+    ("docs/how-to/language-models.md", "digest"): lambda: f"`{DIGEST}`\n",
     ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""
