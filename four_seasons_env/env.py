@@ -234,7 +234,7 @@ class FourSeasonsEnv(GameEnv):
     - `dtype`: of observations, `"float32"` or `"uint8"` (counts; divided by
       `observation_space.high` they equal the float32 values).
     - `reveal_deal`: whether infos have `deal`.
-    - `deals`: numbers of deals to draw from, each episode anew and by the seed, in place of all
+    - `deals`: numbers of deals to draw from for each episode, by the seed, in place of all
       training deals. Repeat a number to draw it more often; `set_deals` replaces them between
       episodes. Test deals are refused unless `allow_test_deals=True`.
 
