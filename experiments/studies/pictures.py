@@ -28,7 +28,6 @@ DEAL = 17
 LOST = 10_025
 """A deal that the heuristic loses."""
 PORT = 8017
-SCREEN = {"width": 1500, "height": 1000}
 
 
 def draw(out: Path) -> None:
@@ -50,7 +49,7 @@ def photograph(out: Path, page_file: Path, address: str) -> None:
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
-        page = browser.new_page(viewport=SCREEN)
+        page = browser.new_page(viewport={"width": 1500, "height": 1000})
         page.goto(page_file.absolute().as_uri())
         page.screenshot(path=out / "review.png")
         page.goto(f"{address}/?rules=four-seasons&deal={DEAL}")
