@@ -37,10 +37,9 @@ ANSWER += ["planner", "planner@lookahead=1", CEILING]
 
 STUDIES = {
     "2-minutes": "2 minutes",
+    "2-minutes-policy-endings": "2 minutes, endings played by the policy",
     "7-minutes": "7 minutes",
-    "7-minutes-policy-endings": "7 minutes, endings played by the policy",
     "30-minutes": "30 minutes",
-    "30-minutes-broad": "30 minutes, more candidates in training",
 }
 """The studies of docs/results/learning_curves.csv, and their names in the plot."""
 

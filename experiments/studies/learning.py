@@ -18,16 +18,18 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.studies.average import write_average
 from four_seasons_env.experiments.training.run_folder import DONE, read_log, read_run
 
 GRIDS = ("next_deal", "next_deal_long", "next_deal_family")
 POLICIES = {
-    "30-minutes": "next_deal_long/seed-*",
+    "30-minutes": "next_deal_long/30-minutes-seed-*",
     "7-minutes": "next_deal/7-minutes-seed-*",
-    "7-minutes-policy-endings": "next_deal/7-minutes-policy-endings-seed-*",
     "2-minutes": "next_deal/2-minutes-seed-*",
 }
-"""Rows of the table, and the runs of each."""
+"""Rows of the table, and the runs of each. Each has two more: the policy without its value head,
+and the mean of the networks of its first two seeds."""
+OTHER_POLICIES = {"2-minutes-policy-endings": "next_deal/2-minutes-policy-endings-seed-*"}
 DEALS = "0-4999"
 FAMILY = ["czarina", "simplicity", "four-seasons-1883"]
 FAMILY_RUNS, FAMILY_DEALS = "next_deal_family/*/best", "0-999"
@@ -68,7 +70,17 @@ def main() -> None:
         path = Path(__file__).with_name(f"{grid}.yaml")
         four_seasons("sweep", str(path), "--out", str(run.out / grid))
     compared, family = run.out / "compare", run.out / "compare-family"
-    agents = [f"{name}=next_deal_ppo:{run.out}/{runs}" for name, runs in POLICIES.items()]
+    agents = [
+        f"{name}=next_deal_ppo:{run.out}/{runs}"
+        for name, runs in (POLICIES | OTHER_POLICIES).items()
+    ]
+    for name, runs in POLICIES.items():
+        agents.append(f"{name}-policy-alone=next_deal_ppo:{run.out}/{runs}@value_weight=0")
+        parts = [folder / "best" for folder in sorted(run.out.glob(runs))[:2]]
+        if len(parts) == 2:
+            mean = run.out / "averages" / name
+            write_average(parts, mean)
+            agents.append(f"{name}-averaged=next_deal_ppo:{mean}")
     flags = ["--play", "deterministic", "--deals", DEALS, "--out", str(compared)]
     four_seasons("compare", "--agents", "heuristic", *agents, *flags)
     learner = f"next_deal_ppo=next_deal_ppo:{run.out}/{FAMILY_RUNS}"

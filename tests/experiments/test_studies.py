@@ -1,5 +1,6 @@
 """Each study runs from beginning to end, as small as it can be."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -7,9 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from four_seasons_env.agents.learned.candidates.network import HEADS, NETWORKS
+from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.next_deal.features import row_length, write_row
+from four_seasons_env.rules import RULES
+from tests.agents.policies import candidate_card, table_weights
+from tests.agents.test_planner import positions
 from tests.helpers import ROOT
 
 pytestmark = pytest.mark.slow
@@ -37,6 +46,27 @@ def test_ladder_writes_prices_of_validation_deals_alone(tmp_path: Path) -> None:
     prices = json.loads(best.read_text())["agents"]
     assert {each["agent"] for each in prices} == {"heuristic", "greedy"}
     assert prices == sorted(prices, key=lambda each: each["milliseconds"])
+
+
+def test_an_average_gives_the_mean_of_the_outputs(tmp_path: Path) -> None:
+    """Of networks that differ in their widths."""
+    rules, rows = RULES["four-seasons"], []
+    for game in positions(rules, 5):
+        rows.append(np.zeros(row_length(rules.piles), np.int16))
+        write_row(game.record[0], compile_rules(rules)[0], rows[-1])
+    outputs = []
+    for seed, widths in enumerate(((8, 4, 8, 8), (4, 8, 12, 16))):
+        weights = table_weights(widths, HEADS, seed)
+        card = dataclasses.replace(candidate_card(rules), layers=list(widths))
+        save_policy(tmp_path / str(seed), card, weights)
+        network = NETWORKS["tables"](weights, widths, len(rows[0]))
+        outputs.append(network.evaluate(np.array(rows), np.arange(len(rows))))
+    run("average", *(str(tmp_path / each) for each in "01"), "--out", str(tmp_path / "both"))
+    card, weights = load_policy(tmp_path / "both", "next_deal_ppo", rules)
+    assert card.layers == [12, 12, 20, 24]
+    network = NETWORKS["tables"](weights, card.layers, len(rows[0]))
+    found = network.evaluate(np.array(rows), np.arange(len(rows)))
+    np.testing.assert_allclose(found, np.mean(outputs, axis=0), rtol=1e-4, atol=1e-4)
 
 
 def test_endings_are_valued_between_their_bounds(tmp_path: Path) -> None:
@@ -106,11 +136,12 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     grid.write_text(
         "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
         "  play_candidates: 8, play_expansions: 10, play_ending_expansions: 10}\n"
-        "grid: {seed: [0]}\nvariants: {small: {rules: four-seasons}}\n"
+        "grid: {seed: [0, 1]}\nvariants: {small: {rules: four-seasons}}\n"
     )
     monkeypatch.setattr(learning, "__file__", str(tmp_path / "learning.py"))
     monkeypatch.setattr(learning, "GRIDS", ("next_deal",))
     monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small*"})
+    monkeypatch.setattr(learning, "OTHER_POLICIES", {})
     monkeypatch.setattr(learning, "FAMILY", ["four-seasons"])
     monkeypatch.setattr(learning, "FAMILY_RUNS", "next_deal/*/best")
     monkeypatch.setattr(learning, "DEALS", "10000-10001")
@@ -118,7 +149,9 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     out = tmp_path / "out"
     monkeypatch.setattr(sys, "argv", ["learning", "--out", str(out)])
     learning.main()
-    assert {"small", "next_deal_ppo"} <= set(pd.read_csv(out / "summary.csv")["agent"])
+    assert {"small", "small-policy-alone", "small-averaged", "next_deal_ppo"} <= set(
+        pd.read_csv(out / "summary.csv")["agent"]
+    )
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
 
 
