@@ -41,6 +41,7 @@ GROUPS = {
     },
     "measure": {
         "census": Command("experiments.census", "solve many deals", "experiments"),
+        "deals": Command("experiments.deals", "list deals by difficulty", "experiments"),
         "optimum": Command(
             "experiments.optimum", "solve small games exactly; measure regret", "experiments"
         ),
