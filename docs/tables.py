@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from four_seasons_env.experiments.deals import PLAYED, Deals, list_deals
 from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
 from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
 from four_seasons_env.experiments.statistics.odds import (
@@ -265,6 +266,40 @@ def speed() -> str:
     )
 
 
+def card() -> pd.DataFrame:
+    """The properties of the game as a benchmark, each with the file that it comes from."""
+    counts = stored("branching").set_index("what")
+    won = answer().set_index("agent")["win_rate"]
+    best = won.drop(CEILING).max()
+    finisher = stored("four-seasons").query("agent == 'finisher'")["win_rate"].iloc[0]
+    ladder = stored("ladder").drop_duplicates("agent").set_index("agent")["win_rate"]
+    luck = stored("luck").query("agent == 'planner' and rules == @DEFAULT").iloc[0]
+    network = "planner@positions=40,expansions=1,votes=0"
+    curves = stored("learning_curves").query("study == '2-minutes' and win_rate >= 0.6")
+    games = curves.groupby("seed")["games"].min()
+    rows = [
+        ("deals that can be won with open cards", f"{won[CEILING]:.1%} or more", "census"),
+        ("best fair player", f"{best:.1%}", "four-seasons"),
+        ("headroom: the gap between these two", f"{won[CEILING] - best:.1%}", "four-seasons"),
+        ("any legal move", f"{won['random']:.1%}", "four-seasons"),
+        ("a beginner's list of moves", f"{won['greedy']:.1%}", "ladder"),
+        ("tuned rule of thumb", f"{won['heuristic']:.1%}", "four-seasons"),
+        ("the same with an exact search of endings", f"{finisher:.1%}", "four-seasons"),
+        ("the planner's network, hardly any search",
+         f"{ladder[f'{network},ending_positions=0']:.1%}", "ladder"),
+        ("the same with a search of endings", f"{ladder[network]:.1%}", "ladder"),
+        ("the same with full search and look-ahead",
+         f"{ladder['planner@lookahead=1']:.1%}", "ladder"),
+        ("share of luck in the variance of the planner's results",
+         f"{1 - luck['deals'] / luck['equivalent_deals']:.0%} or more", "luck"),
+        ("games of training until 60%, `next_deal_ppo`, range of seeds",
+         f"{games.min():,.0f} to {games.max():,.0f}", "learning_curves"),
+        *[(f"{what}: mean (most)", f"{row['mean']:.1f} ({row['most']:.0f})", "branching")
+          for what, row in counts.iterrows()],
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["what", "value", "file"])
+
+
 _ODDS = "`random` wins % | `heuristic` wins % | best fair player wins % | can be won %"
 _WON = "{random} | {heuristic} | `{best}` {fair} | {open}"
 
@@ -297,6 +332,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/agents.md", "ladder", lambda: players("ladder"),
      "agent | method | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
+    ("docs/explanation/measures.md", "card", card,
+     "property | value | source",
+     "{what} | {value} | {file}"),
     ("docs/explanation/planner.md", "steps", lambda: stored("steps"),
      "step | measured on | gain, points",
      "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
@@ -359,6 +397,19 @@ for _rules in RULES:
     _page = f"docs/rules/{file_name(_rules)}.md"
     TABLES.append((_page, "odds", lambda name=_rules: odds().query("rules == @name"), _ODDS, _WON))
 
+
+def catalogue() -> pd.DataFrame:
+    """How many deals with results of agents have each difficulty."""
+    rows = []
+    for path in sorted((RESULTS / "deals").glob("*.csv")):
+        name = str(read_table(path)["rules"].iloc[0])
+        lists = {each: list_deals(Deals(name, each)).dropna() for each in ("any", *PLAYED)}
+        counts = {each: len(found) for each, found in lists.items()}
+        most = lists["any"]["agents"].max()
+        rows.append({"rules": name, "agents": most, **counts})
+    return pd.DataFrame(rows)
+
+
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
     ("paper/paper.md", "quote"): lambda: quote().removeprefix("> "),
@@ -378,6 +429,9 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ),
     ("docs/how-to/language-models.md", "prompt"): prompt,
     ("docs/how-to/language-models.md", "digest"): lambda: f"`{DIGEST}`\n",
+    ("docs/reference/deals.md", "catalogue"): lambda: as_is(
+        catalogue().rename(columns={"any": "deals"})
+    ),
     ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""
