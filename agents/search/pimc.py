@@ -32,12 +32,12 @@ class PimcAgent:
         rules: the rule set to play.
         worlds: imagined for each decision.
         width: of the solver's beam in each world.
-        candidates: moves to compare at most: those that the heuristic likes best.
+        moves: moves to compare at most: those that the heuristic likes best.
         ending_positions: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
 
     Raises:
-        ValueError: for ``worlds``, ``width`` or ``candidates`` below 1.
+        ValueError: for ``worlds``, ``width`` or ``moves`` below 1.
     """
 
     mask = "distinct"
@@ -47,13 +47,13 @@ class PimcAgent:
         rules: Rules,
         worlds: int = 8,
         width: int = 20,
-        candidates: int = 3,
+        moves: int = 3,
         ending_positions: int = ENDING_POSITIONS,
     ) -> None:
-        if candidates < 1:
-            raise ValueError(f"candidates must be at least 1, not {candidates}")
+        if moves < 1:
+            raise ValueError(f"moves must be at least 1, not {moves}")
         self._rule = compile_rules(rules)[0]
-        self._candidates = candidates
+        self._moves = moves
         self._weights, self._buffers = read_weights(), new_buffers(rules)
         self._heuristic = HeuristicAgent(rules)
         self._votes = SolverVotes(rules, worlds, width)
@@ -79,7 +79,7 @@ class PimcAgent:
         own = choose_move(games[0], self._rule, mask, self._weights, self._buffers)
         likes = np.where(mask, self._buffers.gains, -np.inf)
         likes[own] = np.inf
-        count = min(self._candidates, int(mask.sum()))
+        count = min(self._moves, int(mask.sum()))
         candidates = np.argsort(-likes, kind="stable")[:count]
         share = self._votes.share_won(np.repeat(games, count), candidates, seed)
         return int(candidates[np.argmax(share)])

@@ -187,7 +187,7 @@ class RolloutAgent:
     Args:
         rules: the rule set to play.
         worlds: imagined for each decision; each candidate is played out in all of them.
-        candidates: moves to try at most: the heuristic's own and those that it likes best.
+        moves: moves to try at most: the heuristic's own and those that it likes best.
         standard_errors: by which another move must be better than the heuristic's own.
         base: who plays the games out: "heuristic", or "greedy", which is weaker and much faster.
         expansions: positions that the search for a win expands at most once nothing is hidden in a
@@ -195,7 +195,7 @@ class RolloutAgent:
             the base plays to the end.
 
     Raises:
-        ValueError: for an unknown base, or ``worlds`` or ``candidates`` below 1.
+        ValueError: for an unknown base, or ``worlds`` or ``moves`` below 1.
     """
 
     mask = "distinct"
@@ -204,7 +204,7 @@ class RolloutAgent:
         self,
         rules: Rules,
         worlds: int = 16,
-        candidates: int = 3,
+        moves: int = 3,
         standard_errors: float = 1.0,
         base: Literal["heuristic", "greedy"] = "heuristic",
         expansions: int = 0,
@@ -213,11 +213,11 @@ class RolloutAgent:
             raise ValueError(f"unknown base {base!r}: {nearest(base, BASES)}")
         if worlds < 1:
             raise ValueError(f"worlds must be at least 1, not {worlds}")
-        if candidates < 1:
-            raise ValueError(f"candidates must be at least 1, not {candidates}")
+        if moves < 1:
+            raise ValueError(f"moves must be at least 1, not {moves}")
         self._rule = compile_rules(rules)
         self._settings = _Settings(
-            candidates,
+            moves,
             worlds,
             float(standard_errors),
             BASES.index(base),

@@ -2,8 +2,9 @@
 
     python experiments/studies/average.py runs/a/best runs/b/best --out runs/ab
 
-For `next_deal_ppo` and `planner`. The networks stand side by side in one that is as wide as all of
-them, so an average plays, and can be trained on, as any other policy. It takes the time of all.
+For `next_deal_ppo` and `planner`. The networks stand side by side in one, whose width is the sum
+of theirs. An average plays and can be trained further like any other policy; it takes the time of
+all of them.
 """
 
 from __future__ import annotations
