@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from four_seasons_env.agents.registry import split_name
-from four_seasons_env.experiments.command_line import CENSUS, check_seed, run_command
+from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.matches.players import Player, split_label
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import (
@@ -75,9 +75,9 @@ class Compare:
     luck: bool = False
     """Measure the luck of every game: win rates without most of the luck, and a test for peeking.
     It takes about 0.2 seconds per game."""
-    census: Path = CENSUS
+    census: Path | None = None
     """A folder of `four-seasons census`: if it has all the deals, the table shows how many can be
-    won at all. By default that of the test deals."""
+    won at all. By default the stored census of the test deals."""
     workers: Workers = field(default_factory=Workers)
 
 

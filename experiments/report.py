@@ -17,7 +17,7 @@ from pathlib import Path
 import tyro
 
 from four_seasons_env.agents.files import write_atomically
-from four_seasons_env.experiments.command_line import CENSUS, run_command
+from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.training.run_folder import RUN
 
 
@@ -27,8 +27,9 @@ class Report:
 
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons, trainings and sweeps."""
-    census: Path = CENSUS
-    """A folder of `four-seasons census`, for the ceiling."""
+    census: Path | None = None
+    """A folder of `four-seasons census`, for the ceiling. By default the stored census of the test
+    deals."""
     out: Path | None = None
     """The page; by default `report.html` in the first folder."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,6 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise ValueError(f"unknown command {name!r}: {hint}known: {', '.join(commands)}")
         _run(name, commands[name], rest)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)

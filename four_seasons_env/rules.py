@@ -220,7 +220,9 @@ class _Table(dict[str, Rules]):
     def __missing__(self, name: Any) -> Rules:
         if name in ALIASES:
             raise UnknownRules(f"{name!r} is another name of {ALIASES[name]!r}: see get_rules")
-        raise UnknownRules(f"unknown rules {name!r}: {nearest(name, self)}")
+        if name in SMALL or name in FORMER:
+            raise UnknownRules(f"{name!r} is not in RULES: use get_rules({name!r})")
+        raise UnknownRules(f"unknown rules {name!r}: {nearest(name, [*self, *SMALL])}")
 
 
 _PYSOLFC = Rules(base_from="first", wrap="always", first_waste=1)

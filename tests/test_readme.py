@@ -11,9 +11,15 @@ import pytest
 
 from tests.helpers import ROOT
 
-GAME, TRAINING, PLAYER = re.findall(
-    r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
-)
+
+def examples(page: str) -> list[str]:
+    """The Python examples of a page."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+GAME, TRAINING, PLAYER = examples("README.md")
+_, POLICY, AGENT = examples("docs/reference/agents.md")
+(TUTORIAL,) = examples("docs/tutorials/benchmark.md")
 LONG, SHORT = "model.learn(130_000)", "model.learn(8_192)"
 
 
@@ -35,18 +41,19 @@ def test_the_first_example_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_agent_of_the_readme_is_trained_and_compared_twice_with_equal_games(
-    tmp_path: Path,
-) -> None:
+def test_agents_of_the_docs_are_compared_twice_with_equal_games(tmp_path: Path) -> None:
     assert LONG in TRAINING
     (tmp_path / "train.py").write_text(TRAINING.replace(LONG, SHORT))
-    (tmp_path / "my_module.py").write_text(PLAYER)
+    written = {"my_module": PLAYER, "drawn": POLICY, "other": AGENT, "tutorial": TUTORIAL}
+    for name, code in written.items():
+        (tmp_path / f"{name}.py").write_text(code)
     run(tmp_path, "train.py")
-    command = "-m four_seasons_env compare --agents mine=my_module:my_policy --deals 10000-10019"
+    players = ["my_module:my_policy", "drawn=drawn:my_policy", "other:MyAgent", "tutorial:MyAgent"]
     for out in "ab":
-        run(tmp_path, *command.split(), "--n-jobs", "1", "--out", out)
+        command = ("-m", "four_seasons_env", "compare", "--deals", "10000-10019", "--agents")
+        run(tmp_path, *command, *players, "--n-jobs", "1", "--out", out)
     first, second = (
         pd.read_csv(tmp_path / out / "results.csv").drop(columns="seconds") for out in "ab"
     )
     pd.testing.assert_frame_equal(first, second)
-    assert first["cards_up"].mean() > 10
+    assert first.groupby("agent")["cards_up"].mean()["my_module:my_policy"] > 10

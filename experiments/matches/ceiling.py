@@ -17,29 +17,30 @@ CEILING = "ceiling"
 """In the column of the agent: the row of the ceiling."""
 
 
-def read_census(path: Path) -> pd.DataFrame | None:
+def read_census(path: Path | None) -> pd.DataFrame | None:
     """Read results of `four-seasons census`: of its folder, or of all CSV files of a folder.
 
     Returns:
-        A row per deal; None if the stored census, `CENSUS`, is missing.
+        A row per deal; None if no folder is given and the stored census, `CENSUS`, is missing.
 
     Raises:
         FileNotFoundError: if another folder holds none.
         ValueError: if the files are no census, are cut short, or have a deal twice.
     """
-    results = path / "results.csv"
-    files = [results] if results.is_file() else sorted(path.glob("*.csv"))
+    folder = path or CENSUS
+    results = folder / "results.csv"
+    files = [results] if results.is_file() else sorted(folder.glob("*.csv"))
     if not files:
-        if path == CENSUS:
+        if path is None:
             return None
         raise FileNotFoundError(f"{path} holds no census: `four-seasons census` writes results.csv")
     census = pd.concat([read_table(file) for file in files], ignore_index=True)
     if not {"rules", "deal", "status"} <= set(census):
-        raise ValueError(f"{path} holds no census: columns rules, deal and status are expected")
+        raise ValueError(f"{folder} holds no census: columns rules, deal and status are expected")
     twice = census.duplicated(["rules", "deal"])
     if twice.any():
         rules, deal = census.loc[twice, ["rules", "deal"]].iloc[0]
-        raise ValueError(f"the census in {path} has deal {deal} of {rules} twice")
+        raise ValueError(f"the census in {folder} has deal {deal} of {rules} twice")
     return census
 
 

@@ -25,14 +25,12 @@ PLAYERS = {
     "random": lambda rules: make_agent("random", rules),
     "heuristic": lambda rules: make_agent("heuristic", rules),
     "greedy": lambda rules: make_agent("greedy", rules),
-    "rollout": lambda rules: make_agent("rollout@worlds=2,candidates=2", rules),
+    "rollout": lambda rules: make_agent("rollout@worlds=2,moves=2", rules),
     "rollout with searches": lambda rules: make_agent(
-        "rollout@worlds=2,candidates=2,expansions=20", rules
+        "rollout@worlds=2,moves=2,expansions=20", rules
     ),
     "finisher": lambda rules: make_agent("finisher@base=random,ending_positions=2000", rules),
-    "pimc": lambda rules: make_agent(
-        "pimc@worlds=1,width=1,candidates=2,ending_positions=2000", rules
-    ),
+    "pimc": lambda rules: make_agent("pimc@worlds=1,width=1,moves=2,ending_positions=2000", rules),
     "policy": network,
 }
 

@@ -51,7 +51,7 @@ def test_a_name_is_text(name):
         ("finisher@base=finisher@ending_positions=5", "is a finisher itself"),
         ("finisher@base=3", "unknown agent '3'"),
         ("rollout@worlds=0", "worlds must be at least 1"),
-        ("rollout@candidates=0", "candidates must be at least 1"),
+        ("rollout@moves=0", "moves must be at least 1"),
         ("rollout@base=gredy", "did you mean 'greedy'"),
         ("next_deal_ppo@endings=serch", "unknown endings 'serch': did you mean 'search'"),
     ],

@@ -159,7 +159,7 @@ def test_with_searches_the_end_of_the_game_is_planned(monkeypatch, expansions: i
     games = midgame(rules, 3)
     records = np.concatenate([game.record for game in games])
     masks = np.stack([game.action_mask(distinct=True) for game in games])
-    agent = RolloutAgent(rules, worlds=1, candidates=1, expansions=expansions)
+    agent = RolloutAgent(rules, worlds=1, moves=1, expansions=expansions)
     meant = [liked(*each, rules)[0] for each in zip(records, masks, strict=True)]
     if expansions:
         meant[0] = 11
@@ -233,8 +233,8 @@ def test_worlds_and_width_are_at_least_one() -> None:
     for wrong in ({"worlds": 0, "width": 1}, {"worlds": 1, "width": 0}):
         with pytest.raises(ValueError, match="must be at least 1, not 0"):
             SolverVotes(RULES[0], **wrong)
-    with pytest.raises(ValueError, match="candidates must be at least 1, not 0"):
-        PimcAgent(RULES[0], candidates=0)
+    with pytest.raises(ValueError, match="moves must be at least 1, not 0"):
+        PimcAgent(RULES[0], moves=0)
 
 
 @pytest.mark.parametrize("candidates", [1, 2, 3, 50])
@@ -257,7 +257,7 @@ def test_pimc_asks_for_what_the_heuristic_likes_best_and_plays_what_wins_most(
     for place in (0, -1):
         shares[:] = -place * np.arange(50)
         asked.clear()
-        agent = PimcAgent(rules, candidates=candidates, ending_positions=0)
+        agent = PimcAgent(rules, moves=candidates, ending_positions=0)
         found = agent.act(records.copy(), masks, np.random.default_rng(4))
         assert [seed for _, _, seed in asked] == seeds
         for record, mask, move, (positions, moves, _) in zip(

@@ -1,6 +1,7 @@
 """What all commands share: the listing, errors in one line, Ctrl-C, names from before."""
 
 import dataclasses
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -192,6 +193,15 @@ def test_an_unknown_command_is_answered_with_the_nearest(monkeypatch, capsys) ->
     assert capsys.readouterr().err.startswith(
         "error: unknown command 'trian': did you mean 'train'?"
     )
+
+
+def test_a_closed_pipe_ends_a_command_without_a_traceback() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "four_seasons_env", "rules"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_a_command_is_run_by_its_name(monkeypatch, capsys) -> None:

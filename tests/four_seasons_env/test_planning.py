@@ -122,7 +122,7 @@ def test_cards_come_as_often_as_the_outcomes_say_over_100_000_deals(rules: Rules
     assert stats.chi2.sf(statistic, degrees) > 1e-4
 
 
-@pytest.mark.parametrize("rules", [PER_SUIT, DEFAULT], ids=["one per suit", "four-seasons"])
+@pytest.mark.parametrize("rules", [PER_SUIT, DEFAULT, *SMALL], ids=lambda rules: rules.name)
 def test_reshuffled_stocks_are_as_likely_as_the_outcomes_say(rules: Rules) -> None:
     game = Games(rules, [TRAIN_FROM + 1])[0]
     games = Games.of(game, 100_000)
@@ -140,21 +140,27 @@ def test_reshuffled_stocks_are_as_likely_as_the_outcomes_say(rules: Rules) -> No
             assert abs(second.mean() - chance) < 5 * np.sqrt(chance / rows.sum())
 
 
-def test_a_reshuffled_game_differs_in_nothing_that_is_seen() -> None:
-    game, rng = Game(deal=17), np.random.default_rng(0)
-    other = game.reshuffled(rng)
-    assert board(other) == board(game)
-    assert other.unseen == game.unseen
+def test_a_reshuffled_game_has_another_stock_and_no_deal_number() -> None:
+    game = Game(deal=17)
+    other = game.reshuffled(np.random.default_rng(0))
     assert other.stock != game.stock
     assert (other.deal, game.deal) == (-1, 17)
-    rules = RULES["pysolfc/florentine"].replace(ranks=4)
-    for game, slow in together(rules, 1):
-        if slow.redeals_left < rules.redeals:
-            assert game.reshuffled(rng).stock == game.stock
-            assert not game.unseen
-            break
-    else:
-        pytest.fail("no redeal")
+
+
+@pytest.mark.parametrize("rules", SMALL, ids=lambda rules: rules.name)
+def test_a_reshuffled_game_differs_in_nothing_that_is_seen(rules: Rules) -> None:
+    rng, known = np.random.default_rng(0), 0
+    for seed in range(3):
+        for game, slow in together(rules, seed):
+            other = game.reshuffled(rng)
+            assert board(other) == board(game) == board(slow)
+            assert other.unseen == game.unseen
+            assert sorted(other.stock) == sorted(slow.stock)
+            if slow.redeals_left < rules.redeals:
+                assert not game.unseen
+                assert list(other.stock) == list(slow.stock)
+                known += 1
+    assert known or not rules.redeals
 
 
 def stops_of_the_slow_model(slow: SlowGame, most: int) -> set[Board] | None:

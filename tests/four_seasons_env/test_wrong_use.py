@@ -204,6 +204,10 @@ def test_unknown_rules_get_the_nearest(look_up):
 def test_another_name_of_rules_is_told():
     with pytest.raises(UnknownRules, match="'corner-card' is another name of 'four-seasons'"):
         RULES["corner-card"]
+    with pytest.raises(UnknownRules, match=r"use get_rules\('small-4x3'\)"):
+        RULES["small-4x3"]
+    with pytest.raises(UnknownRules, match="unknown rules 'small-4x9': did you mean 'small-4x4'"):
+        RULES["small-4x9"]
 
 
 @pytest.mark.parametrize(
