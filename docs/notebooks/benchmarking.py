@@ -4,7 +4,8 @@
 # All agents play the same deals. The comparison stores one row per game and computes intervals.
 
 # %% [markdown]
-# Install the package. The dot is a clone; elsewhere, write the name of the wheel instead.
+# Install the package. The dot stands for a clone. Elsewhere, replace it with the name of the
+# wheel.
 
 # %%
 # %pip install ".[experiments]"

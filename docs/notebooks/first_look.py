@@ -1,11 +1,12 @@
 # %% [markdown]
 # # A first look at Four Seasons
 #
-# This notebook plays a few games: it shows positions, action masks, and the games that different
+# This notebook plays a few games. It shows positions, action masks, and how many games different
 # agents win.
 
 # %% [markdown]
-# Install the package. The dot is a clone; elsewhere, write the name of the wheel instead.
+# Install the package. The dot stands for a clone. Elsewhere, replace it with the name of the
+# wheel.
 
 # %%
 # %pip install ".[agents,render]"

@@ -6,7 +6,8 @@
 # its learning curve on validation deals.
 
 # %% [markdown]
-# Install the package. The dot is a clone; elsewhere, write the name of the wheel instead.
+# Install the package. The dot stands for a clone. Elsewhere, replace it with the name of the
+# wheel.
 
 # %%
 # %pip install ".[train,experiments]"

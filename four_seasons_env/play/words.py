@@ -12,7 +12,7 @@ _SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
 _PACKED = {
     "any_suit": "Build piles down in any suit",
     "alternate_colour": "Build piles down in alternate colours",
-    "none": "A pile holds one card",
+    "none": "A pile holds one card.",
 }
 _FILLED = {
     "optional": "Any card fills an empty pile.",
@@ -65,15 +65,15 @@ def how_to_play(rules: Rules) -> str:
         "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after king.",
         "aces": "Each goes up in suit from its ace.",
     }
-    kings = {"never": "", "unless_ace_base": ", king on ace unless aces start"}
+    kings = {"never": "", "unless_ace_base": " A king goes on an ace unless aces start."}
     packed, filled = _PACKED[rules.build], _FILLED[rules.spaces]
     if rules.build != "none":
-        packed += ", one card or run at a time" if rules.runs else ", one at a time"
-        packed += kings.get(rules.wrap, ", king on ace")
+        packed += ", one card or run at a time." if rules.runs else ", one card at a time."
+        packed += kings.get(rules.wrap, " A king goes on an ace.")
     if rules.reserve:
         filled = (
-            "No card goes on the centre pile; the stock refills it. Its card, or the waste's top "
-            "card, fills another empty pile."
+            "No card goes on the centre pile; the stock refills it. Its card or the waste's fills "
+            "another empty pile."
         )
     redeals = {
         0: "There is no redeal.",
@@ -86,7 +86,7 @@ def how_to_play(rules: Rules) -> str:
             starts.get(
                 rules.base_from, "All start with the same rank and go up in suit, ace after king."
             ),
-            f"{packed}.",
+            packed,
             filled,
             "Click the stock to deal to the waste. The top waste card may move.",
             redeals[rules.redeals],
