@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
-from four_seasons_env.agents.search.plans import UNPLANNED, Plans
+from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
@@ -160,23 +159,13 @@ class NextDealPolicyAgent(PolicyAgent):
         self.observation = f"{self.observation} of candidates"
         self._searches = self._batch.settings.endings == "search"
         self._rule = compile_rules(rules)[0]
-        self._heuristic = HeuristicAgent(rules)
         self._plans = Plans(rules, 0)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The next move towards the position chosen in each game."""
-        self._plans.tidy()
-        moves = self._plans.moves_for(games)
-        undecided = np.flatnonzero(moves == UNPLANNED)
-        for first in range(0, len(undecided), _AT_A_TIME):
-            self._decide(games[undecided[first : first + _AT_A_TIME]], rng)
-        moves[undecided] = self._plans.moves_for(games[undecided])
-        rest = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
-        if rest.any():
-            moves[rest] = self._heuristic.act(games[rest], masks[rest], rng)
-        return moves
+        return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""

@@ -16,9 +16,8 @@ from four_seasons_env.agents.planner.lookahead import (
     new_lookahead_buffers,
 )
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
-from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.determinization import hide_unseen
-from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
@@ -97,7 +96,6 @@ class PlannerAgent:
         self._lookahead = Lookahead(candidates, _MARGIN, worlds, lookahead, _INNER)
         self._buffers = new_lookahead_buffers(rules, _INNER)
         self._votes_from, self._votes = votes, SolverVotes(rules, worlds, _WIDTH)
-        self._heuristic = HeuristicAgent(rules)
         self._plans = Plans(rules, ending_positions)
         self._rules, self._exact, self._exact_positions = rules, exact, exact_positions
 
@@ -105,21 +103,17 @@ class PlannerAgent:
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The next move of each game's plan; imagined worlds are drawn from rng."""
-        moves = np.zeros(len(games), np.int64)
-        self._plans.tidy()
-        lost = []
-        for i, game in enumerate(games):
-            if game not in self._plans:
-                if nothing_hidden(game, self._evaluator.rule):
-                    self._plans.finish(game)
-                else:
-                    self._plan(game, rng)
-            moves[i] = self._plans[game]
-            if moves[i] == NONE or not masks[i, moves[i]]:
-                lost.append(i)
-        if lost:
-            moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
-        return moves
+        return self._plans.act(games, masks, rng, self._decide)
+
+    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        for game in games:
+            if game in self._plans:
+                continue
+            if nothing_hidden(game, self._evaluator.rule):
+                self._plans.finish(game)
+            else:
+                self._plan(game, rng)
 
     def _plan(self, game: Any, rng: np.random.Generator) -> None:
         """Decide where to turn the next card, and plan the moves that lead there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,34 @@ class Plans:
 
     def __setitem__(self, game: Any, move: int) -> None:
         self._moves[int(public_key(game))] = move
+
+    def act(
+        self,
+        games: NDArray[Any],
+        masks: NDArray[np.int8],
+        rng: np.random.Generator,
+        decide: Callable[[NDArray[Any], np.random.Generator], None],
+        most: int = 1024,
+    ) -> NDArray[np.int64]:
+        """The next move of each game's plan; the heuristic's where that is none or not legal.
+
+        Args:
+            games: GAME (n,).
+            masks: the moves that may be played, int8 (n, actions).
+            rng: passed to ``decide``.
+            decide: plans for games that have no plan.
+            most: games in one call of ``decide``.
+        """
+        self.tidy()
+        moves = self.moves_for(games)
+        undecided = np.flatnonzero(moves == UNPLANNED)
+        for first in range(0, len(undecided), most):
+            decide(games[undecided[first : first + most]], rng)
+        moves[undecided] = self.moves_for(games[undecided])
+        lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
+        if lost.any():
+            moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
+        return moves
 
     def moves_for(self, games: NDArray[Any]) -> NDArray[np.int64]:
         """The planned move of each game, NONE or UNPLANNED; int64 of shape (n,)."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.learned.candidates.network import NETWORKS, CandidateNetwork
 from four_seasons_env.agents.network.evaluation import Weights
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
-from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
-from four_seasons_env.agents.search.plans import UNPLANNED, Plans
+from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch
@@ -98,23 +97,13 @@ class NextDealAgent:
         self._searches = decisions["endings"] == "search"
         self._network = _network(card, weights, self._batch.observations.shape[2])
         self._rule = compile_rules(rules)[0]
-        self._heuristic = HeuristicAgent(rules)
         self._plans = Plans(rules, 1_000_000 if self._solves else 0)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The next move of each game's plan."""
-        self._plans.tidy()
-        moves = self._plans.moves_for(games)
-        undecided = np.flatnonzero(moves == UNPLANNED)
-        for first in range(0, len(undecided), _AT_A_TIME):
-            self._decide(games[undecided[first : first + _AT_A_TIME]], rng)
-        moves[undecided] = self._plans.moves_for(games[undecided])
-        lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
-        if lost.any():
-            moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)
-        return moves
+        return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
 
     def scores(self, games: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Score and value of each candidate, float32 of shape (n, candidates) each.
