@@ -166,7 +166,7 @@ def test_votes_win_games_that_the_heuristic_loses():
     assert pimc["won"].mean() > greedy["won"].mean()
 
 
-@pytest.mark.parametrize("wrong", ["worlds", "width", "candidates"])
+@pytest.mark.parametrize("wrong", ["worlds", "width", "moves"])
 def test_nobody_to_ask_is_refused(wrong):
     with pytest.raises(ValueError, match=f"{wrong} must be at least 1, not 0"):
         PimcAgent(DEFAULT, **{wrong: 0})
