@@ -167,13 +167,16 @@ def rates() -> pd.DataFrame:
 def leaderboard() -> pd.DataFrame:
     """The stored rows, those that won most first."""
     rows = stored("leaderboard").sort_values("win_rate", ascending=False)
-    peeking = [luck_as_cell(z, p) for z, p in zip(rows["luck_z"], rows["luck_p"], strict=True)]
-    return rows.assign(won=win_rates(rows), peeking=peeking)
+    return rows.assign(won=win_rates(rows), luck=rows.apply(luck_as_cell, axis=1))
 
 
-def luck_as_cell(z: float, p: float) -> str:
-    """The test for peeking; z may be missing."""
-    return "-" if pd.isna(z) else f"{z:+.2f} ({p:.2g})"
+def luck_as_cell(row: pd.Series) -> str:
+    """The luck-adjusted win rate and the test for peeking; luck may be missing."""
+    if pd.isna(row["luck_z"]):
+        return "-"
+    low, high = row["adjusted_low"], row["adjusted_high"]
+    adjusted = f"{100 * row['adjusted']:.2f} [{100 * low:.2f}, {100 * high:.2f}]"
+    return f"{adjusted}, {row['luck_z']:+.2f} ({row['luck_p']:.2g})"
 
 
 def ratios() -> pd.DataFrame:
@@ -384,8 +387,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "sees | games | won % | luck z | luck p",
      "{sees} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.1g}"),
     ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
-     "agent | method | observation | deals | won % [95%] | luck z (p) | ms/game",
-     "{agent} | {kind} | {observation} | {which} | {won} | {peeking} | {ms_per_game:.2f}"),
+     "agent | method | observation | deals | won % [95%] | luck-adjusted [95%], z (p) | ms/game",
+     "{agent} | {kind} | {observation} | {which} | {won} | {luck} | {ms_per_game:.2f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
      "library | tested | environment | lines of glue | masks in training | steps | cards up",
      "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "

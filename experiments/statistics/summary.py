@@ -33,7 +33,11 @@ NOW, STORED = "now", "stored"
 """Origin of a row, in tables that have both: played now, or stored results."""
 
 ADJUSTED = "won % luck-adjusted [95%]"
-_ON_LUCK = ("rules", "agent", "play", "won % [95%]", ADJUSTED, "worth deals", "luck z", "luck p")
+_PAIRED = f"luck-adjusted vs {BASELINE} [95%]"
+_ON_LUCK = (
+    *("rules", "agent", "play", "won % [95%]"),
+    *(ADJUSTED, _PAIRED, "worth deals", "luck z (p)"),
+)
 
 BRIEF = (
     *("rules", "agent", "method", "play", "played", "deals", "seeds", "won % [95%]"),
@@ -305,13 +309,12 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         f"vs {BASELINE} [95%]": _interval_text(
             summary, "win_difference", "win_difference", "{:+.2f}", 100
         ),
-        f"luck-adjusted vs {BASELINE} [95%]": (
+        _PAIRED: (
             _interval_text(summary, "adjusted_difference", "adjusted_difference", "{:+.2f}", 100)
             if "adjusted_difference" in summary
             else None
         ),
-        "luck z": _numbers(summary, "luck_z", "{:+.2f}") if lucky else None,
-        "luck p": summary["luck_p"].map(luck_p_as_text) if lucky else None,
+        "luck z (p)": summary.apply(_peeking_as_text, axis=1) if lucky else None,
         "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
         "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
         f"cards vs {BASELINE} [95%]": _interval_text(
@@ -384,6 +387,13 @@ def _interval_text(
             f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else (shown or ["-"])[0]
         )
     return texts
+
+
+def _peeking_as_text(row: pd.Series) -> str:
+    """The test for peeking; a dash where it was not made."""
+    if pd.isna(row["luck_z"]):
+        return "-"
+    return f"{row['luck_z']:+.2f} ({luck_p_as_text(row['luck_p'])})"
 
 
 def luck_p_as_text(value: float) -> str:

@@ -1,5 +1,6 @@
 """Luck-adjusted results, and the test for peeking, in compare, verify and report."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_the_summary_has_plain_and_adjusted_rates_and_the_test_for_peeking():
     cells = luck_as_text(summary)
     assert list(cells) == [
         *("agent", "play", "won % [95%]", "won % luck-adjusted [95%]"),
-        *("worth deals", "luck z", "luck p"),
+        *("luck-adjusted vs heuristic [95%]", "worth deals", "luck z (p)"),
     ]
     assert len(cells) == 2
 
@@ -227,7 +228,7 @@ def test_compare_stores_the_luck_of_each_game(compared):
     assert "won % luck-adjusted [95%]" in (compared.out / "table.md").read_text()
     page = report(Report([compared.out]))
     assert "won % luck-adjusted [95%]" in page.read_text()
-    assert "luck p" in page.with_suffix(".md").read_text()
+    assert "luck z (p)" in page.with_suffix(".md").read_text()
 
 
 def test_luck_may_be_asked_for_later_and_stays(compared, tmp_path):
@@ -266,6 +267,14 @@ def test_verify_tests_for_peeking_and_compares_the_luck(compared, capsys):
     assert not verify(Verify(compared.out, luck=True, workers=ALONE))
     assert "results.csv says luck" in capsys.readouterr().out
     path.write_bytes(kept)
+
+
+def test_damaged_games_are_refused_with_luck_too(compared, tmp_path, capsys):
+    out = shutil.copytree(compared.out, tmp_path / "c")
+    for path in out.rglob("*.jsonl.gz"):
+        path.write_bytes(path.read_bytes()[:-20])
+    assert not verify(Verify(out, luck=True, workers=ALONE))
+    assert "is damaged after line" in capsys.readouterr().out
 
 
 def test_a_game_with_a_card_taken_back_has_no_luck():
