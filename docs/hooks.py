@@ -34,6 +34,8 @@ BOOSTS = {
 """Weights of folders and pages in the search of the site; 1 for the others."""
 
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+_FIRST_CELL = re.compile(r"(<tr>\s*)<td>(.*?)</td>")
+_INTERVAL_CELL = re.compile(r"<td>(?=[-+\d.]+ \[[^<\]]*\]</td>)")
 _DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 
@@ -92,6 +94,19 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return f"[{text}]({os.path.relpath(goal, Path(home).parent)}{anchor})"
 
     return _WHOLE_LINK.sub(rewritten, markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Mark cells of tables for `site.css`: long first cells of rows, and intervals."""
+    return _INTERVAL_CELL.sub('<td class="interval">', _FIRST_CELL.sub(_first_cell, html))
+
+
+def _first_cell(found: re.Match[str]) -> str:
+    row, cell = found[1], found[2]
+    mark = ' class="long"' if len(re.sub(r"<[^>]*>", "", cell)) > 40 else ""
+    if "<" not in cell:  # such as an agent with options
+        cell = cell.replace("@", "@<wbr>").replace(",", ",<wbr>")
+    return f"{row}<td{mark}>{cell}</td>"
 
 
 def _module(path: Path) -> str:
