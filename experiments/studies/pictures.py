@@ -56,11 +56,12 @@ def photograph(out: Path, page_file: Path, address: str) -> None:
         page.wait_for_selector("#hint:enabled", timeout=180_000)
         for number in range(1, 13):
             page.click("#step")
-            page.locator("#count", has_text=f"{number}").wait_for(timeout=60_000)
+            page.locator("#count", has_text=f"{number}").wait_for(timeout=180_000)
         page.check("#show-chance")
         page.click("#hint")
         page.wait_for_selector("#values:not([hidden])")
         page.locator("#chance span", has_text="%").wait_for()
+        page.wait_for_timeout(500)  # the bar moves to its new length
         page.screenshot(path=out / "play.png")
         browser.close()
 
