@@ -35,7 +35,7 @@ BOOSTS = {
 
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 _FIRST_CELL = re.compile(r"(<tr>\s*)<td>(.*?)</td>")
-_INTERVAL_CELL = re.compile(r"<td>(?=[-+\d.]+ \[[^<\]]*\]</td>)")
+_INTERVAL_CELL = re.compile(r"<td>(?=(?:[-+\d.]+ \[[^<\]]*\]|[\d,]+-[\d,]+)</td>)")
 _DIRECTIVE = re.compile(r"^::: ([\w.]+)", re.MULTILINE)
 
 
@@ -97,7 +97,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Mark cells of tables for `site.css`: long first cells of rows, and intervals."""
+    """Mark cells of tables for `site.css`: long first cells of rows, intervals, and ranges."""
     return _INTERVAL_CELL.sub('<td class="interval">', _FIRST_CELL.sub(_first_cell, html))
 
 

@@ -101,7 +101,7 @@ export class Panel {
 
   /** Show the luck of a game that is over. */
   async luck() {
-    $("luck").textContent = "";
+    $("luck").textContent = this.view.over ? "Loading the luck of the cards …" : "";
     const answer = this.view.over && (await this.#ask("luck"));
     if (answer) $("luck").textContent = answer.luck;
   }
