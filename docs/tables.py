@@ -283,8 +283,9 @@ def card() -> pd.DataFrame:
     rows = [
         ("deals that can be won with open cards", f"{won[CEILING]:.1%} or more", "census"),
         ("best fair player", f"{best:.1%}", "four-seasons"),
-        ("headroom: the gap between these two", f"{won[CEILING] - best:.1%}", "four-seasons"),
-        ("any legal move", f"{won['random']:.1%}", "four-seasons"),
+        ("headroom: the gap between these two",
+         f"{100 * (won[CEILING] - best):.1f} points", "four-seasons"),
+        ("random legal moves", f"{won['random']:.1%}", "four-seasons"),
         ("a beginner's list of moves", f"{won['greedy']:.1%}", "ladder"),
         ("tuned rule of thumb", f"{won['heuristic']:.1%}", "four-seasons"),
         ("the same with an exact search of endings", f"{finisher:.1%}", "four-seasons"),
@@ -297,7 +298,7 @@ def card() -> pd.DataFrame:
          f"{1 - luck['deals'] / luck['equivalent_deals']:.0%} or more", "luck"),
         ("games of training until 60%, `next_deal_ppo`, range of seeds",
          f"{games.min():,.0f} to {games.max():,.0f}", "learning_curves"),
-        *[(f"{what}: mean (most)", f"{row['mean']:.1f} ({row['most']:.0f})", "branching")
+        *[(f"{what}: mean (maximum)", f"{row['mean']:.1f} ({row['most']:.0f})", "branching")
           for what, row in counts.iterrows()],
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["what", "value", "file"])

@@ -36,7 +36,7 @@ slots                  meaning
 1                      it is in the waste
 P                      it is in pile 0, 1, ...
 1                      cards that lie on it / N (piles and waste)
-1                      cards to be dealt up to and with it / N (stock after a redeal)
+1                      cards to be dealt up to and including it / N (stock after a redeal)
 =====================  ===============================================================
 """
 

@@ -232,7 +232,7 @@ _TABLE = (
     Rules(
         name="four-seasons",
         about="The later rules of the patience encyclopedia, and PySolFC's rules page. Sources "
-        "disagree on King on Ace when Aces are the base: here it is forbidden.",
+        "disagree whether a King may be put on an Ace when Aces are the base; here it may not.",
     ),
     Rules(
         name="four-seasons-1883",
@@ -242,22 +242,22 @@ _TABLE = (
         runs=True,
         spaces="before_dealing",
         about="William B. Dick's book of 1883, as the encyclopedia reports it. While the cross is "
-        "laid out, cards that fit go up at once and depots are not refilled. A run, or the "
+        "laid out, cards that fit go up at once, and their places stay empty. A run, or the "
         "part of it that fits, moves onto another card. A space accepts only the top card of "
         "a pile.",
     ),
     Rules(
         name="solitaire-till-dawn",
         wrap="always",
-        about="The rules page of Solitaire Till Dawn (semicolon.com): as `four-seasons`, but a "
-        "King may always be put on an Ace.",
+        about="The rules page of Solitaire Till Dawn (semicolon.com). It differs from "
+        "`four-seasons` in one rule: a King may always be put on an Ace.",
     ),
     Rules(
         name="fsolitaire",
         spaces="before_dealing",
         about="The rules page of fsolitaire.com: spaces are filled from the waste before the next "
         'card is dealt. The page speaks of "King on Ace and Ace on King", which contradicts '
-        "building down: here King on Ace only.",
+        "building down; here only a King may be put on an Ace.",
     ),
     Rules(
         name="czarina",
@@ -282,7 +282,7 @@ _TABLE = (
         build="none",
         spaces="auto_stock",
         about="The encyclopedia's variation Corners: the cross is a reserve of one-card cells, "
-        "filled at once from the stock. It mentions no redeal, and without one every deal "
+        "filled at once from the stock. It mentions no redeal. Without one, every deal "
         "that was tried is proved lost. Older descriptions have two redeals "
         "(`corners-hoffmann`).",
     ),
@@ -360,8 +360,8 @@ _TABLE = (
         build="none",
         spaces="auto_waste",
         redeals=2,
-        about="As PySolFC's code plays it: each suit has its own base, found from the last-dealt "
-        "end of the deck, and the waste is turned over twice. A cell that becomes empty just "
+        about="As PySolFC's code plays it. Each suit has its own base, the card of the suit that "
+        "the deck would deal last. The waste is turned over twice. A cell that becomes empty just "
         "after a redeal, while the waste is empty, stays a space.",
     ),
     _PYSOLFC.replace(

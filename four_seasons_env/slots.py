@@ -62,7 +62,7 @@ def _cards(rules: Rules) -> list[tuple[int, str]]:
     piles = "".join(f", in T{pile}" for pile in range(rules.piles))
     each = (
         f"in the stock, on its foundation, in the waste{piles}, cards that lie on it / "
-        f"{rules.cards}, cards to be dealt up to and with it / {rules.cards} (known after a "
+        f"{rules.cards}, cards to be dealt up to and including it / {rules.cards} (known after a "
         "redeal)"
     )
     width = rules.piles + 5

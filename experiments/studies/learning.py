@@ -27,8 +27,10 @@ POLICIES = {
     "7-minutes": "next_deal/7-minutes-seed-*",
     "2-minutes": "next_deal/2-minutes-seed-*",
 }
-"""Rows of the table, and the runs of each. Each has two more: the policy without its value head,
-and the mean of the networks of its first two seeds."""
+"""Rows of the table, and the runs of each. Each has more: the policy without its value head, and
+the means of the networks of its first seeds."""
+AVERAGED = (2, 5)
+"""Seeds in a mean."""
 OTHER_POLICIES = {"2-minutes-policy-endings": "next_deal/2-minutes-policy-endings-seed-*"}
 DEALS = "0-4999"
 FAMILY = ["czarina", "simplicity", "four-seasons-1883"]
@@ -76,11 +78,12 @@ def main() -> None:
     ]
     for name, runs in POLICIES.items():
         agents.append(f"{name}-policy-alone=next_deal_ppo:{run.out}/{runs}@value_weight=0")
-        parts = [folder / "best" for folder in sorted(run.out.glob(runs))[:2]]
-        if len(parts) == 2:
-            mean = run.out / "averages" / name
-            write_average(parts, mean)
-            agents.append(f"{name}-averaged=next_deal_ppo:{mean}")
+        parts = [folder / "best" for folder in sorted(run.out.glob(runs))]
+        for count in AVERAGED:
+            if len(parts) >= count:
+                mean = run.out / "averages" / f"{name}-{count}"
+                write_average(parts[:count], mean)
+                agents.append(f"{name}-averaged-{count}=next_deal_ppo:{mean}")
     flags = ["--play", "deterministic", "--deals", DEALS, "--out", str(compared)]
     four_seasons("compare", "--agents", "heuristic", *agents, *flags)
     learner = f"next_deal_ppo=next_deal_ppo:{run.out}/{FAMILY_RUNS}"

@@ -166,7 +166,7 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     out = tmp_path / "out"
     monkeypatch.setattr(sys, "argv", ["learning", "--out", str(out)])
     learning.main()
-    assert {"small", "small-policy-alone", "small-averaged", "next_deal_ppo"} <= set(
+    assert {"small", "small-policy-alone", "small-averaged-2", "next_deal_ppo"} <= set(
         pd.read_csv(out / "summary.csv")["agent"]
     )
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
