@@ -19,7 +19,7 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.exact_values import regret_of
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL
-from four_seasons_env.solver import Known, fair_value
+from four_seasons_env.solver import FairValue, Known, fair_value
 from tests.helpers import biased_choice, mostly_slow, restocked, small, stock_codes
 
 DEAL = 2**32
@@ -142,12 +142,17 @@ def test_the_next_card_where_each_suit_has_its_base():
     assert uniform > 6 * variance**0.5
 
 
+def best_play(game: Game, known: Known) -> FairValue:
+    """The chance of winning by the best fair play, however long it takes."""
+    return fair_value(game, max_positions=2**62, known=known)
+
+
 def exact(known: Known) -> Worth:
     """W is the chance of winning by the best fair play."""
 
     def worth(games: np.ndarray) -> np.ndarray:
         rules = SMALL["small-4x1-cells"]
-        found = [fair_value(Game.from_record(game, rules), known=known) for game in games]
+        found = [best_play(Game.from_record(game, rules), known) for game in games]
         return np.array([each.value for each in found])
 
     return worth
@@ -170,9 +175,9 @@ def test_with_exact_values_the_best_play_wins_what_its_start_is_worth(hidden, de
     """The whole method: without luck, every game of the best player comes out the same."""
     known, outcomes, luckless = Known(), [], []
     for start in starts(hidden, deals):
-        value = fair_value(start, known=known).value
+        value = best_play(start, known).value
         game, moves = start.copy(), []
-        while not game.is_over and (found := fair_value(game, known=known)).value > 0:
+        while not game.is_over and (found := best_play(game, known)).value > 0:
             for move in found.best[0].moves:
                 game.play(move)
                 moves.append(move.number)
@@ -195,7 +200,7 @@ def test_with_exact_values_a_luckless_game_is_its_start_less_the_regret():
         luck = measure(start.record, start.rules, moves, exact(known))
         texts = [all_moves(start.rules)[move].text for move in moves]
         regrets.append(regret_of(start, texts, known=known, gigabytes=1)[0])
-        value = fair_value(start, known=known).value
+        value = best_play(start, known).value
         assert end.is_won - luck.total == pytest.approx(value - regrets[-1], abs=1e-12)
     assert max(regrets) > 0.1
 
