@@ -104,7 +104,7 @@ def _check(run: Bench) -> None:
         if not values or min(values) < 1:
             raise ValueError(f"--{name} are numbers of 1 or more, not {values or 'none'}")
     if not run.seconds >= 0:
-        raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
+        raise ValueError(f"--seconds must be 0 or more, not {run.seconds:g}")
     if run.out:
         check_out(run.out, "measurement of speed")
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from four_seasons_env.arguments import check_choice, check_positive
-from four_seasons_env.experiments.command_line import CATALOGUE, CENSUS, run_command
+from four_seasons_env.experiments.command_line import CATALOGUE, run_command
 from four_seasons_env.rules import file_name, get_rules
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ class Deals:
     """any, winnable, lost, open, easy, medium or hard."""
     count: int | None = None
     """The most deals; the lowest numbers come first."""
-    census: Path = CENSUS
-    """A folder of `four-seasons census`, for the verdicts."""
-    catalogue: Path = CATALOGUE
-    """A folder of experiments/studies/catalogue.py, for what agents won."""
+    census: Path | None = None
+    """A folder of `four-seasons census`, for the verdicts. By default the stored census."""
+    catalogue: Path | None = None
+    """A folder of experiments/studies/catalogue.py, for what agents won. By default the stored
+    one."""
     out: Path | None = None
     """A CSV file, in place of standard output."""
 
@@ -71,15 +72,16 @@ def list_deals(run: Deals) -> pd.DataFrame:
     census = read_census(run.census)
     solved = None if census is None else census[census["rules"] == rules]
     if solved is None or solved.empty:
-        raise ValueError(f"{run.census} has no deals of {rules!r}: run `four-seasons census`")
+        where = run.census or "the stored census"
+        raise ValueError(f"{where} has no deals of {rules!r}: run `four-seasons census`")
     found = solved[["rules", "deal"]].assign(verdict=solved["status"].map(VERDICTS))
-    path = run.catalogue / f"{file_name(rules)}.csv"
+    path = (run.catalogue or CATALOGUE) / f"{file_name(rules)}.csv"
     played = read_table(path) if path.is_file() else pd.DataFrame(columns=["deal", *COLUMNS])
     found = found.merge(played[["deal", *COLUMNS]].astype({"deal": int}), on="deal", how="left")
     found = found.astype({"agents": "Int64", "wins": "Int64", "chance": float})
     if run.difficulty in PLAYED and not found["agents"].sum():
         raise ValueError(
-            f"no agents' results for {rules!r} in {run.catalogue}: known are winnable, lost and "
+            f"no agents' results for {rules!r} in {path.parent}: known are winnable, lost and "
             "open; experiments/studies/catalogue.py adds agents"
         )
     return found[_chosen(found, run.difficulty)].head(run.count or len(found))

@@ -32,7 +32,7 @@ the means of the networks of its first seeds."""
 AVERAGED = (2, 5)
 """Seeds in a mean."""
 OTHER_POLICIES = {"2-minutes-policy-endings": "next_deal/2-minutes-policy-endings-seed-*"}
-DEALS = "0-4999"
+DEALS = "0-999"
 FAMILY = ["czarina", "simplicity", "four-seasons-1883"]
 FAMILY_RUNS, FAMILY_DEALS = "next_deal_family/*/best", "0-999"
 
