@@ -5,16 +5,13 @@ deals, and deals that are still open after less time than it now allows:
 
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 60 --out runs/z
-    four-seasons census --rules four-seasons --deals 0-9999 --certify --out runs/z
 
 `results.csv` has a row per deal. An open deal may be winnable or lost: the share of winnable deals
-lies between the share won and one minus the share lost. With `--certify` a proof is written for
-each lost deal, and checked: see `CERTIFICATE_COLUMNS`.
+lies between the share won and one minus the share lost.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
 import time
 from collections.abc import Sequence
@@ -41,14 +38,9 @@ LEAST_MEMORY = 0.01
 """GiB that the solver needs to begin with."""
 BLOCK = 100
 """Deals in one task and result file."""
-COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed")
+COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
 """Of a result file: `base` is the foundations' base rank, `moves` the length of the solution found
-(0: none), `allowed` the time limit of the last attempt in seconds."""
-CERTIFICATE_COLUMNS = ("rules", "deal", "certified", "clauses", "conflicts", "lemmas")
-"""Of certificates.csv, a row for each deal lost: whether a proof that the formula of the relaxed
-game cannot be satisfied has been written to `proofs` and checked, the clauses of the formula, the
-conflicts that its solver met and the clauses of the proof. A loss that is not certified rests on
-another search of `four_seasons_env.solver`; the last three are 0 then."""
+(0: none), `allowed` the time limit of the last attempt in seconds, `step` what decided."""
 
 
 @dataclass
@@ -65,8 +57,6 @@ class Census:
     """Time limit for each deal. Deals that are open after less time are tried again."""
     memory: float = 1.0
     """GiB that the solver may take for a deal. The hardest losses take up to 8."""
-    certify: bool = False
-    """Write a proof for each deal that is lost, and have it checked (the extra `solver`)."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -103,6 +93,7 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
         "positions": solution.positions,
         "seconds": solution.seconds,
         "allowed": run.seconds,
+        "step": solution.step,
     }
 
 
@@ -137,8 +128,6 @@ def take_census(run: Census) -> pd.DataFrame:
     if not LEAST_MEMORY <= run.memory < math.inf:
         raise ValueError(f"--memory must be {LEAST_MEMORY:g} or more, not {run.memory:g}")
     run.workers.check()
-    if run.certify:
-        importlib.import_module("pysat")  # before solving, which may take hours
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
@@ -147,33 +136,6 @@ def take_census(run: Census) -> pd.DataFrame:
     write_json(run.out / "census.json", provenance())
     run_blocks(solve_block, tasks, "solving", run.workers)
     return collect_blocks(tasks, run.out / "results.csv")
-
-
-def certify_losses(run: Census, results: pd.DataFrame) -> pd.DataFrame:
-    """Write proofs for the deals that are lost; a row for each in certificates.csv."""
-    import pandas as pd
-
-    from four_seasons_env.experiments.reporting.tables import write_csv
-    from four_seasons_env.game import Game
-    from four_seasons_env.solver.certificates import certify
-
-    rows = []
-    lost = results[results["status"] == "lost"]
-    for rules, deal in zip(lost["rules"], lost["deal"], strict=True):
-        row = dict.fromkeys(CERTIFICATE_COLUMNS, 0) | {
-            "rules": rules, "deal": deal, "certified": False,
-        }  # fmt: skip
-        certificate = certify(Game(rules, deal))
-        if certificate:
-            certificate.write(run.out / "proofs" / file_name(rules) / str(deal))
-            row["certified"] = certificate.is_valid
-            row["clauses"] = sum(map(len, certificate.clauses.blocks))
-            row["conflicts"] = certificate.conflicts
-            row["lemmas"] = certificate.lemmas
-        rows.append(row)
-    certificates = pd.DataFrame(rows, columns=list(CERTIFICATE_COLUMNS))
-    write_csv(run.out / "certificates.csv", certificates)
-    return certificates
 
 
 def census(run: Census) -> None:
@@ -192,9 +154,6 @@ def census(run: Census) -> None:
         name = file_name(str(rules))
         plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
     print_table(cells, f"deals {run.deals}")
-    if run.certify:
-        certificates = certify_losses(run, results)
-        print(f"{certificates['certified'].sum()} of {len(certificates)} losses certified")
     print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, plots")
 
 

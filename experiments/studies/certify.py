@@ -1,22 +1,35 @@
 """Certified losses: the proof is written down, and checked by another program.
 
-`certify` makes Glucose write its proof that the formula of the relaxed game (`sat`) cannot be
-satisfied. The proof is a list of clauses, each of which follows from those before it by unit
-propagation (RUP: if all its literals are false, some clause becomes empty); the last clause is
-empty. The checker here shares no code with Glucose. It watches two literals of each clause and
-deletes none. Other checkers, such as drat-trim, read the same files.
+    python experiments/studies/certify.py --out runs/proofs
+
+Takes the deals that the stored census proved lost. Glucose writes its proof that the formula of the
+relaxed game (`four_seasons_env.solver.sat`) cannot be satisfied. The proof is a list of clauses,
+each of which follows from those before it by unit propagation (RUP: if all its literals are false,
+some clause becomes empty); the last clause is empty. The checker here shares no code with Glucose.
+It watches two literals of each clause and deletes none. Other checkers, such as drat-trim, read the
+same files.
+
+Writes a formula and a proof for each deal, and certificates.csv, a row per deal: whether there is a
+proof that was accepted, the clauses of the formula, the conflicts that Glucose met and the clauses
+of the proof. A loss that is not certified rests on another search, and these three are 0;
+docs/results/certificates.csv holds the rows.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.experiments.command_line import CENSUS
+from four_seasons_env.experiments.reporting.tables import read_table, write_csv
 from four_seasons_env.game import Game
+from four_seasons_env.rules import file_name
 from four_seasons_env.solver import sat
 from four_seasons_env.solver.protocol import LOST, SEARCHING, Root
 
@@ -51,13 +64,7 @@ class Certificate:
 
 
 def certify(game: Game) -> Certificate | None:
-    """The checked proof that a position is lost; None if the formula gives none.
-
-    Raises:
-        RuntimeError: if python-sat is not installed.
-    """
-    if not sat.is_available():
-        raise RuntimeError("certificates need python-sat: pip install 'four-seasons-env[solver]'")
+    """The checked proof that a position is lost; None if the formula gives none."""
     search = sat.FormulaSearch(Root(game.record[0], game.rules), with_proof=True)
     while (status := search.go_on()) == SEARCHING:
         pass
@@ -190,3 +197,33 @@ def _follows(literals, starts, given, variables):
             _watch(clause, 0, literals, starts, heads, links)
             _watch(clause, 1, literals, starts, heads, links)
     return False
+
+
+def main() -> None:
+    """Write proofs and certificates.csv."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--rules", default="four-seasons")
+    parser.add_argument("--deals", type=int, help="the first lost deals only")
+    run = parser.parse_args()
+    census = read_table(CENSUS / f"{file_name(run.rules)}.csv").query("status == 'lost'")
+    rows = []
+    for deal in census["deal"].head(run.deals or len(census)):
+        certificate = certify(Game(run.rules, deal))
+        row = {"certified": False, "clauses": 0, "conflicts": 0, "lemmas": 0}
+        if certificate:
+            certificate.write(run.out / file_name(run.rules) / str(deal))
+            row = {
+                "certified": certificate.is_valid,
+                "clauses": sum(map(len, certificate.clauses.blocks)),
+                "conflicts": certificate.conflicts,
+                "lemmas": certificate.lemmas,
+            }
+        rows.append({"rules": run.rules, "deal": deal, **row})
+        print(f"deal {deal}: {'certified' if row['certified'] else 'no proof'}", flush=True)
+    run.out.mkdir(parents=True, exist_ok=True)
+    write_csv(run.out / "certificates.csv", pd.DataFrame(rows))
+
+
+if __name__ == "__main__":
+    main()
