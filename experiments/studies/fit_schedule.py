@@ -27,16 +27,17 @@ from four_seasons_env.solver.protocol import SEARCHING, WON, Root
 from four_seasons_env.solver.schedule import Step
 from four_seasons_env.solver.search import make_search
 
-OPENER = Step("beam", 30)
-SPREADS = (0.1, 0.2, 0.4, 0.4)
-SHAPES = ((100, 32, 8), (200, 8, 8), (200, 32, 8), (400, 8, 4), (400, 32, 4), (800, 32, 2))
-"""Width, arrangements, and how many weights are tried."""
+OPENER = Step("beam", 30, narrow=True)
+SHAPES = ((100, 8, 2), (100, 32, 6), (200, 8, 2), (200, 32, 6), (400, 8, 2), (400, 32, 6),
+          (800, 16, 2), (800, 32, 4), (1_600, 32, 1))  # fmt: skip
+"""Width, arrangements, and how many weights are tried besides those of narrow beams."""
 CANDIDATES = [
     OPENER,
+    *(Step("beam", width, arrangements, narrow=True) for width, arrangements, _ in SHAPES),
     *(
-        Step("beam", width, arrangements, spread=SPREADS[seed % 4] if seed else 0.0, seed=seed)
+        Step("beam", width, arrangements, spread=0.2 if seed else 0.0, seed=seed)
         for width, arrangements, tried in SHAPES
-        for seed in range(tried + 1)
+        for seed in range(tried)
     ),
     Step("beam", 300, 32, planned=50),
     Step("beam", 1_000, 32, planned=100),

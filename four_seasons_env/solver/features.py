@@ -2,6 +2,7 @@
 
 The difficulty lies in the order of the waste: it is played off from the top, and a card that cannot
 go up must be parked in the tableau. So most features look at the waste, card by card from the top.
+Some look at when cards can go up: not before the stock has brought those before them in their suit.
 """
 
 from __future__ import annotations
@@ -38,9 +39,21 @@ FEATURES = (
     "parked",  # waste cards that must be parked in the tableau at least
     "lowest",  # level of the lowest foundation
     "covered",  # tableau cards above those that the foundations take next
+    "waste_delay",  # deals that waste cards wait for those above them, in all (FRAME field `ready`)
+    "waste_late",  # waste cards with one above them that waits for longer
+    "waste_wait",  # deals until the last waste card can go up
+    "pile_late",  # tableau cards with one above them that waits for longer
+    "pile_wait",  # deals until the last card of a pile can go up, summed over the piles
 )
-WEIGHTS = np.array([-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33])
-"""Found by the cross-entropy method on training deals of `four-seasons` (a beam of width 60)."""
+WEIGHTS = np.array(
+    [-0.23, -0.21, 1.93, -0.18, -2.0, 0.37, -0.25, 0.38, -0.17, -0.31, -0.47, -0.33, 0, 0, 0, 0, 0]
+)
+"""For a narrow beam; found by the cross-entropy method on training deals of `four-seasons`."""
+WIDE_WEIGHTS = np.array([
+    -0.22, -0.22, 1.61, -0.14, -2.72, 0.43, -0.23, 0.40, -0.17, -0.32, -0.43, -0.48,
+    -0.062, -0.18, 0.052, -0.52, -0.012,
+])  # fmt: skip
+"""For others; found likewise, on deals that a beam of width 30 with `WEIGHTS` does not win."""
 
 _2, _3 = np.uint64(2), np.uint64(3)
 
@@ -60,6 +73,9 @@ class Walk(NamedTuple):
     suit_inversions: np.int64
     worst: np.int64
     parked: np.int64
+    delay: np.int64  # the feature waste_delay, likewise below
+    late: np.int64
+    wait: np.int64
     above: np.uint64  # bit set of these cards
     lying: np.uint64  # bit set: they and the tableau
     reached: np.uint64  # bit set: they, the tableau and the stock
@@ -77,16 +93,25 @@ def start_walk(tableau, stock, up, needed, frame):
     reached = tableau | stock
     never = never_up(frame.cards & ~up, reached | up)
     zero = np.int64(0)
-    return Walk(zero, zero, zero, zero, needed, zero, ZERO, tableau, reached, never)
+    return Walk(
+        zero, zero, zero, zero, needed, zero, zero, zero, zero, ZERO, tableau, reached, never
+    )  # fmt: skip
 
 
 @inlined
-def pass_card(walk, place, up, ready, frame):
+def wait_of(place, dealt, frame):
+    """Deals until a card can go up, as far as the stock decides it."""
+    return max(np.int64(frame.ready[place]) - dealt, 0)
+
+
+@inlined
+def pass_card(walk, place, up, ready, dealt, frame):
     """The walk after the next card.
 
     Args:
         place: of the card (FRAME field ``place``), uint64.
         up: bit set of cards; ``ready`` are those that the foundations take next.
+        dealt: cards dealt, int64.
     """
     bit = ONE << place
     suit = SUIT << (place & _3)
@@ -103,10 +128,13 @@ def pass_card(walk, place, up, ready, frame):
         parked += 1
         # The card has just moved and lies uncovered, so it hosts none.
         worst = max(worst, piles_needed(lying & never, reached ^ bit, frame))
+    wait = wait_of(place, dealt, frame)
+    longer = max(walk.wait - wait, 0)
     inversions = walk.inversions + np.int64(popcount(higher))
     suit_inversions = walk.suit_inversions + np.int64(popcount(higher & suit))
     return Walk(
         walk.size + 1, above_next, inversions, suit_inversions, worst, parked,
+        walk.delay + longer, walk.late + (longer > 0), max(walk.wait, wait),
         walk.above | bit, lying, reached, never,
     )  # fmt: skip
 
@@ -128,6 +156,9 @@ def score_walk(walk, up, needed, lowest, weights):
         + weights[8] * walk.worst
         + weights[9] * walk.parked
         + weights[10] * lowest
+        + weights[12] * walk.delay
+        + weights[13] * walk.late
+        + weights[14] * walk.wait
     )
 
 
@@ -139,7 +170,8 @@ def score_position(g, rule, frame, weights):
     stock = ZERO
     for i in range(g.dealt, g.deck_size):
         stock |= ONE << np.uint64(frame.place[g.deck[i]])
-    piles = tops = covered = 0
+    dealt = np.int64(g.dealt)
+    piles = tops = covered = late = waits = 0
     tableau = ZERO
     for pile in range(rule.piles):
         card = g.top[pile]
@@ -147,33 +179,39 @@ def score_position(g, rule, frame, weights):
             continue
         piles += 1
         tops += frame.place[card] >> 2
-        depth = 0
+        depth = longest = 0
         while card != NO_CARD:
             bit = ONE << np.uint64(frame.place[card])
             tableau |= bit
             if bit & ready:
                 covered += depth
             depth += 1
+            wait = wait_of(frame.place[card], dealt, frame)
+            late += longest > wait
+            longest = max(longest, wait)
             card = g.below[card]
+        waits += longest
     needed = piles_needed(tableau, tableau, frame)
     walk = start_walk(tableau, stock, up, needed, frame)
     card = g.top[WASTE]
     while card != NO_CARD:
-        walk = pass_card(walk, np.uint64(frame.place[card]), up, ready, frame)
+        walk = pass_card(walk, np.uint64(frame.place[card]), up, ready, dealt, frame)
         card = g.below[card]
     lowest = min(g.level[0], g.level[1], g.level[2], g.level[3])
     score = score_walk(walk, up, needed, lowest, weights)
     score += weights[1] * piles + weights[4] * tops / rule.ranks + weights[11] * covered
+    score += weights[15] * late + weights[16] * waits
     return score, frame.one_way and walk.worst > rule.piles
 
 
 @jit
-def score_node(waste, tableau, stock, up, deck, weights, frame):
+def score_node(waste, tableau, stock, up, dealt, deck, weights, frame):
     """The score of a position without the arrangement of its tableau, and the feature `worst`.
 
     Args:
         waste: bit set of positions in the deck.
         tableau: bit set of cards, as ``stock`` and ``up``.
+        dealt: cards dealt.
         deck: cards in dealing order, as bit numbers.
     """
     ready = next_cards(up)
@@ -182,7 +220,7 @@ def score_node(waste, tableau, stock, up, deck, weights, frame):
     while waste:
         position = highest(waste)  # the top card was dealt last
         waste ^= ONE << position
-        walk = pass_card(walk, deck[position], up, ready, frame)
+        walk = pass_card(walk, deck[position], up, ready, np.int64(dealt), frame)
     lowest = np.int64(52)
     for suit in range(4):
         lowest = min(lowest, np.int64(popcount(up & (SUIT << np.uint64(suit)))))

@@ -14,6 +14,7 @@ from four_seasons_env.rules import Rules
 FRAME = np.dtype(
     [
         ("place", "u1", (53,)),  # [card] -> its bit: 4 * place in the foundation's order + suit
+        ("ready", "u1", (52,)),  # [bit] -> cards dealt once it and those before it in its suit are
         ("cards", "u8"),  # bit set of the deck
         ("packs", "u8"),  # nibble r is 15 where a card of place r goes on one of place r + 1
         ("turn", "u8"),  # bits that move the lowest nibble above the highest: 4 * (ranks - 1)
@@ -52,6 +53,9 @@ def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
     frame["by_colour"] = rules.build == "alternate_colour"
     frame["one_way"] = int(record["redeals"]) == 0 and not rules.worrying_back
     refills = bool(kernel.compile_rules(rules)[0]["refills"])
+    if frame["one_way"]:
+        for number, card in enumerate(record["deck"][: record["deck_size"]]):
+            frame["ready"][frame["place"][card] :: 4] = number + 1
     frame["safe"] = rules.spaces == "optional" and not (rules.worrying_back or refills)
     frame["base_hosts"] = packs >> 4 * (ranks - 1) != 0
     frame["chains"] = packs == 0 and bool(frame["safe"]) and bool(frame["one_way"])

@@ -149,7 +149,7 @@ def _node(nodes, waste, tableau, up, dealt, puzzle, frame):
     node.order = np.int64(popcount(tableau)) + 2 * np.int64(popcount(up))
     node.kept = 0
     node.children[:] = NONE
-    score, worst = score_node(waste, tableau, stock, up, deck.cards, puzzle.weights, frame)
+    score, worst = score_node(waste, tableau, stock, up, dealt, deck.cards, puzzle.weights, frame)
     node.score = score
     node.value = DEAD if worst > deck.piles else 0.0
     return count

@@ -76,7 +76,7 @@ def _enter(child, count, arrays, keys, states, deck, weights, frame):
     if not is_new(arrays.seen, key):
         return UNKNOWN, count
     stock = bit_set(deck.cards, dealt, deck.size)
-    score, worst = score_node(waste, tableau, stock, up, deck.cards, weights, frame)
+    score, worst = score_node(waste, tableau, stock, up, dealt, deck.cards, weights, frame)
     if worst > deck.piles:
         return DEAD, count
     step = arrays.steps[count]

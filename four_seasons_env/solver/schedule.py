@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.solver.features import WEIGHTS
+from four_seasons_env.solver.features import WEIGHTS, WIDE_WEIGHTS
 
 
 class Step(NamedTuple):
@@ -28,6 +28,8 @@ class Step(NamedTuple):
     """Positions, or nodes, that a layer starts with. None: all, so that the search is a proof."""
     arrangements: int = 8
     """Positions that a beam keeps with the same cards in the tableau."""
+    narrow: bool = False
+    """The weights are those of narrow beams."""
     spread: float = 0.0
     """Standard deviation of each weight's factor."""
     seed: int = 0
@@ -51,26 +53,28 @@ class Step(NamedTuple):
     def weights(self) -> NDArray[np.float64]:
         """The weights of the features."""
         rng = np.random.default_rng((77, self.seed))
-        return WEIGHTS * (1 + self.spread * rng.standard_normal(len(WEIGHTS)))
+        weights = WEIGHTS if self.narrow else WIDE_WEIGHTS
+        return weights * (1 + self.spread * rng.standard_normal(len(weights)))
 
 
 DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
 
 FIRST = (
-    Step("beam", 30),
+    Step("beam", 30, narrow=True),
     Step("beam", None, positions=30_000, most=24),
     Step("formula", most=14),
-    Step("beam", 200, 32, spread=0.1, seed=4),
+    Step("beam", 100, 32),
+    Step("beam", 100, 32, narrow=True),
+    Step("beam", 200, 32, spread=0.2, seed=5),
+    Step("formula", most=34),
     Step("beam", None, positions=200_000, most=30),
-    Step("beam", 200, 32, spread=0.2, seed=1),
-    Step("beam", 400, spread=0.2, seed=1),
-    Step("beam", 400, 32),
-    Step("exchanges", None, positions=50_000, most=30),
+    Step("beam", 400),
+    Step("exchanges", None, positions=50_000, most=41),
     Step("beam", None, positions=1_000_000, most=22),
-    Step("beam", 800, 32),
+    Step("beam", 800, 16, narrow=True),
+    Step("beam", 400, 32, narrow=True),
     Step("beam", 300, 32, planned=50),
-    Step("beam", 800, 16, spread=0.4, seed=3),
-    Step("beam", 1_000, 32, planned=100),
+    Step("beam", 1_600, 32, narrow=True),
     Step("formula"),
 )
 ROUND = (

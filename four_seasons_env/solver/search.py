@@ -160,7 +160,7 @@ def solve(
     started = time.perf_counter()
     if game.is_won:
         return Solution("won", [], 0, 0.0, "moves")
-    plan = steps(seed) if width is None else [Step("beam", width, _ARRANGEMENTS)]
+    plan = steps(seed) if width is None else [Step("beam", width, _ARRANGEMENTS, narrow=True)]
     status, moves, positions, step = _run(
         Root(game.record[0], game.rules, memory),
         plan,

@@ -16,7 +16,7 @@ from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.features import FEATURES, WEIGHTS, score_position
+from four_seasons_env.solver.features import FEATURES, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.frame import cards_at, make_frame
 from four_seasons_env.solver.hash_table import doubled, find
 from four_seasons_env.solver.node_values import make_puzzle
@@ -173,6 +173,7 @@ def features_of(game: Game) -> dict[str, float]:
     up = {code(card) for pile in game.foundations.values() for card in pile}
     tableau = {card for pile in piles for card in pile}
     stock = {code(card) for card in game.stock}
+    one_way = not game.redeals_left and not game.rules.worrying_back
     ready = {card for card in place if place[card] == int(record["level"][card & 3])}
 
     def never_up(reached: set[int]) -> set[int]:
@@ -198,6 +199,19 @@ def features_of(game: Game) -> dict[str, float]:
             worst = max(worst, needed(lying & never, reached - up, game))
         reached = reached | {card}
     above = [(card, below) for i, below in enumerate(waste) for card in waste[:i]]
+    wait = dict.fromkeys(place, 0)
+    for number, card in enumerate(map(code, game.stock), 1):
+        for each, at in place.items():
+            if each & 3 == card & 3 and at >= place[card] and one_way:
+                wait[each] = number
+
+    def longest(cards: list[int]) -> list[int]:
+        """For each of these cards, how long the cards before it wait."""
+        return [max([0, *(wait[each] for each in cards[:i])]) for i in range(len(cards))]
+
+    def late(cards: list[int]) -> int:
+        return sum(wait[card] < other for card, other in zip(cards, longest(cards), strict=True))
+
     higher = [(card, below) for card, below in above if place[card] > place[below]]
     return {
         "waste": len(waste),
@@ -212,6 +226,13 @@ def features_of(game: Game) -> dict[str, float]:
         "parked": parked,
         "lowest": min(map(int, record["level"])),
         "covered": sum(pile[::-1].index(card) for pile in piles for card in ready & set(pile)),
+        "waste_delay": sum(
+            max(other - wait[card], 0) for card, other in zip(waste, longest(waste), strict=True)
+        ),
+        "waste_late": late(waste),
+        "waste_wait": max((wait[card] for card in waste), default=0),
+        "pile_late": sum(late(pile[::-1]) for pile in piles),
+        "pile_wait": sum(max(wait[card] for card in pile) for pile in piles),
     }
 
 
@@ -236,7 +257,7 @@ def scores(games, rules, frames, weights, out):
 def test_each_feature_is_what_its_name_says(row: str) -> None:
     rules = small(row, ranks=9, piles=4)
     names = list(FEATURES)
-    alone = np.vstack([np.eye(len(names)), WEIGHTS])
+    alone = np.vstack([np.eye(len(names)), WIDE_WEIGHTS])
     lost = set()
     for game in late_positions(rules, 8):
         out = np.zeros(len(alone))
@@ -244,7 +265,7 @@ def test_each_feature_is_what_its_name_says(row: str) -> None:
         is_lost = scores(game.record, compile_rules(rules), frames, alone, out)
         meant = features_of(game)
         assert dict(zip(names, out[:-1].tolist(), strict=True)) == pytest.approx(meant)
-        assert out[-1] == pytest.approx(WEIGHTS @ [meant[name] for name in names])
+        assert out[-1] == pytest.approx(WIDE_WEIGHTS @ [meant[name] for name in names])
         one_way = not game.redeals_left and not rules.worrying_back
         assert is_lost == (one_way and meant["worst"] > rules.piles)
         lost.add(bool(is_lost))
