@@ -2,7 +2,7 @@
 
 The difficulty lies in the order of the waste: it is played off from the top, and a card that cannot
 go up must be parked in the tableau. So most features look at the waste, card by card from the top.
-Some look at when cards can go up: not before the stock has brought those before them in their suit.
+Some look at when cards can go up: not before those before them in their suit have been dealt.
 """
 
 from __future__ import annotations
