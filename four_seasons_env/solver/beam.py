@@ -27,7 +27,6 @@ from four_seasons_env.solver.features import WEIGHTS, score_position
 from four_seasons_env.solver.hash_table import doubled, find
 from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
 from four_seasons_env.solver.node_values import (
-    DISCOUNTS,
     EVERY,
     NONE,
     forget,
@@ -239,7 +238,6 @@ class Beam:
         arrangements: positions kept that have the same cards in the tableau.
         weights: of the features of `score_position`.
         planned: nodes of a layer that a valuation keeps. 0: no valuations.
-        discounts: of lines, as `node_values.DISCOUNTS`.
     """
 
     def __init__(
@@ -249,10 +247,9 @@ class Beam:
         arrangements: int = _ALL,
         weights: NDArray[np.float64] = WEIGHTS,
         planned: int = 0,
-        discounts: tuple[float, ...] = DISCOUNTS,
     ) -> None:
         self._planned, self._layers = planned, 0
-        self._puzzle = make_puzzle(root, weights, discounts) if planned else None
+        self._puzzle = make_puzzle(root, weights) if planned else None
         if self._puzzle:
             self._nodes = new_nodes(1 << (_NODES_EACH * planned).bit_length())
         self._width = width or _ALL

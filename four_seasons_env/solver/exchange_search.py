@@ -19,7 +19,6 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.solver.exchanges import EXCHANGE, exchanged, make_classes, play_code
 from four_seasons_env.solver.features import WEIGHTS
-from four_seasons_env.solver.node_values import DISCOUNTS
 from four_seasons_env.solver.nodes import NodeSearch
 from four_seasons_env.solver.protocol import ANY_NUMBER, SEARCHING, WON, Root
 
@@ -30,7 +29,7 @@ class ExchangeSearch:
     Args:
         width: nodes that a layer starts with, at most. None: all; such a search starts with the
             cards apart that the last one from the same root ended with.
-        weights: as for `NodeSearch`, likewise ``discounts``.
+        weights: as for `NodeSearch`.
     """
 
     def __init__(
@@ -38,9 +37,8 @@ class ExchangeSearch:
         root: Root,
         width: int | None,
         weights: NDArray[np.float64] = WEIGHTS,
-        discounts: tuple[float, ...] = DISCOUNTS,
     ) -> None:
-        self._root, self._width, self._parts = root, width, (weights, discounts)
+        self._root, self._width, self._weights = root, width, weights
         self._search: NodeSearch | None = None
         self._moves: list[Move] = []
         self.apart: set[int] = set() if width else root.apart
@@ -52,7 +50,7 @@ class ExchangeSearch:
         """Continue the search (`protocol.Search`)."""
         if self._search is None:
             classes = make_classes(self._root.rules, self._root.record, self.apart)
-            self._search = NodeSearch(self._root, self._width, *self._parts, classes)
+            self._search = NodeSearch(self._root, self._width, self._weights, classes)
         search = self._search
         before = search.positions
         status = search.go_on(positions)

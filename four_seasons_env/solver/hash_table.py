@@ -28,16 +28,6 @@ def find(keys, key):
 
 
 @jit
-def is_new(keys, key):
-    """Enter a key (not 0) into a table that is not full; False if it was there."""
-    at = find(keys, key)
-    if keys[at] == key:
-        return False
-    keys[at] = key
-    return True
-
-
-@jit
 def _move(keys, values, more_keys, more_values):
     for at in range(len(keys)):
         if keys[at] != _ZERO:

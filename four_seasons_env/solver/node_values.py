@@ -69,20 +69,14 @@ class Puzzle(NamedTuple):
     deck: Deck
     where: NDArray[np.uint8]  # (53,) [card] -> its position in the deck
     weights: NDArray[np.float64]  # (features,) of `features`
-    discounts: NDArray[np.float64]  # [piles that are left over]; the last for more
     classes: NDArray[np.uint8]  # [card] -> its class, of cards that may change places (`exchanges`)
 
 
-def make_puzzle(
-    root: Root,
-    weights: NDArray[np.float64] = WEIGHTS,
-    discounts: tuple[float, ...] = DISCOUNTS,
-) -> Puzzle | None:
+def make_puzzle(root: Root, weights: NDArray[np.float64] = WEIGHTS) -> Puzzle | None:
     """The puzzle of a position; None if cards can come back, or there are too many of them.
 
     Args:
         weights: of the features of `score_node`.
-        discounts: of lines, for each node on them, by the piles left over; the last for more.
     """
     record, frame = root.record, root.frames[0]
     deck = record["deck"][: record["deck_size"]]
@@ -97,7 +91,7 @@ def make_puzzle(
     bits = frame["place"][deck].astype(np.uint64)
     alone = np.arange(53, dtype=np.uint8)
     cards = Deck(bits, len(deck), first, root.rules.piles)
-    return Puzzle(cards, where, weights, np.array(discounts), alone)
+    return Puzzle(cards, where, weights, alone)
 
 
 class Nodes(NamedTuple):
@@ -274,5 +268,5 @@ def set_values(nodes, puzzle, frame, width):
         # Lines through full piles count less. The relaxed game ignores arrangements, and with few
         # piles left over the real game often has none that follows the line.
         spare = puzzle.deck.piles - piles_needed(node.tableau, node.tableau, frame)
-        discount = puzzle.discounts[min(spare, len(puzzle.discounts) - 1)]
+        discount = DISCOUNTS[min(spare, len(DISCOUNTS) - 1)]
         node.value = min(lines * discount, _MOST)  # lines multiply from layer to layer; stay finite

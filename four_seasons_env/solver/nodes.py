@@ -36,7 +36,6 @@ from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.lines import moves_to_last
 from four_seasons_env.solver.node_values import (
     DEAD,
-    DISCOUNTS,
     EVERY,
     NONE,
     ORDERS,
@@ -63,7 +62,6 @@ class NodeSearch:
     Args:
         width: nodes that a layer starts with, at most. None: all.
         weights: of the features of `score_node`.
-        discounts: of lines, as `DISCOUNTS`.
         classes: uint8 (53,), [card] -> its class: cards of one class may change places
             (`exchanges`). None: no card may.
     """
@@ -73,14 +71,13 @@ class NodeSearch:
         root: Root,
         width: int | None,
         weights: NDArray[np.float64] = WEIGHTS,
-        discounts: tuple[float, ...] = DISCOUNTS,
         classes: NDArray[np.uint8] | None = None,
     ) -> None:
         self._width = width
         self._all_moves = all_moves(root.rules)
         self.positions = 0
         """Positions made by a move so far."""
-        puzzle = make_puzzle(root, weights, discounts) if root.memory >= LEAST_MEMORY else None
+        puzzle = make_puzzle(root, weights) if root.memory >= LEAST_MEMORY else None
         self._is_possible = puzzle is not None
         if puzzle is None:
             return

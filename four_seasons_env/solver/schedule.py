@@ -36,8 +36,6 @@ class Step(NamedTuple):
     """Of these factors."""
     planned: int = 0
     """Nodes of a layer that the valuations of a planned beam keep."""
-    discounts: int = 0
-    """Row of `DISCOUNTS`, for valuations of nodes."""
     positions: int | None = None
     """Positions after which the search is given up; twice as many in each further round. None: it
     runs to its end."""
@@ -57,8 +55,6 @@ class Step(NamedTuple):
         return weights * (1 + self.spread * rng.standard_normal(len(weights)))
 
 
-DISCOUNTS = ((0.3, 0.7, 1.0), (0.1, 0.5, 0.8, 1.0), (0.7, 0.9, 1.0), (0.05, 0.3, 0.6, 0.8, 1.0))
-
 FIRST = (
     Step("beam", 30, narrow=True),
     Step("beam", None, positions=30_000, most=24),
@@ -73,24 +69,26 @@ FIRST = (
     Step("beam", None, positions=1_000_000, most=22),
     Step("beam", 800, 16, narrow=True),
     Step("beam", 400, 32, narrow=True),
-    Step("beam", 300, 32, planned=50),
     Step("beam", 1_600, 32, narrow=True),
     Step("formula"),
+    Step("beam", 800, 16, spread=0.4, seed=3),
+    Step("beam", 1_000, 32, planned=100),
+    Step("beam", 800, 64, spread=0.2, seed=1),
+    Step("exchanges", None, positions=5_000),
 )
 ROUND = (
-    Step("beam", 300, 32, spread=0.2, planned=100, discounts=1),
     Step("beam", 800, 16, spread=0.4),
+    Step("beam", 3_000, 64, spread=0.1, planned=300),
     Step("beam", 200, 32, spread=0.1),
     Step("beam", 800, 64, spread=0.2),
-    Step("beam", 1_000, 32, spread=0.1, planned=200, discounts=2),
+    Step("beam", 1_000, 32, spread=0.1, planned=200),
     Step("beam", 400, 32, spread=0.2),
-    Step("beam", 3_000, 64, spread=0.1, planned=300),
+    Step("beam", 5_000, 100, spread=0.1, planned=1_000),
     Step("beam", None, positions=200_000),
     Step("exchanges", None, positions=100_000),
     Step("beam", 3_200, 64, spread=0.2),
-    Step("beam", 5_000, 100, spread=0.1, planned=1_000, discounts=1),
-    Step("exchanges", 100, spread=0.1, discounts=1),
-    Step("nodes", 100, spread=0.2, discounts=2),
+    Step("exchanges", 100, spread=0.1),
+    Step("nodes", 100, spread=0.2),
 )
 
 
@@ -105,5 +103,4 @@ def steps(seed: int) -> Iterator[Step]:
         for row, step in enumerate(ROUND):
             positions = step.positions and step.positions << min(number, 30)
             own = 1 + (seed * len(ROUND) * 1_000 + number * len(ROUND) + row)
-            discounts = (step.discounts + number) % len(DISCOUNTS)
-            yield step._replace(seed=own, positions=positions, discounts=discounts)
+            yield step._replace(seed=own, positions=positions)

@@ -33,7 +33,7 @@ from four_seasons_env.solver.protocol import (
     Search,
 )
 from four_seasons_env.solver.sat import FormulaSearch
-from four_seasons_env.solver.schedule import DISCOUNTS, Step, steps
+from four_seasons_env.solver.schedule import Step, steps
 
 DEFAULT_SECONDS = 60.0
 _ARRANGEMENTS = 32  # of a single beam
@@ -65,10 +65,9 @@ def make_search(step: Step, root: Root) -> Search:
     if step.method == "formula":
         return FormulaSearch(root)
     if step.method == "beam":
-        parts = step.arrangements, step.weights(), step.planned, DISCOUNTS[step.discounts]
-        return Beam(root, step.width, *parts)
+        return Beam(root, step.width, step.arrangements, step.weights(), step.planned)
     kind = NodeSearch if step.method == "nodes" else ExchangeSearch
-    return kind(root, step.width, step.weights(), DISCOUNTS[step.discounts])
+    return kind(root, step.width, step.weights())
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.solver.features import score_node
-from four_seasons_env.solver.hash_table import find, is_new
+from four_seasons_env.solver.hash_table import find
 from four_seasons_env.solver.relaxation import (
     MOST_RELAXED_MOVES,
     RELAXED,
@@ -73,8 +73,10 @@ def _enter(child, count, arrays, keys, states, deck, weights, frame):
     at = find(keys, key)
     if keys[at] == key and states[at] != UNKNOWN:
         return np.int64(states[at]), count
-    if not is_new(arrays.seen, key):
+    slot = find(arrays.seen, key)
+    if arrays.seen[slot] == key:
         return UNKNOWN, count
+    arrays.seen[slot] = key
     stock = bit_set(deck.cards, dealt, deck.size)
     score, worst = score_node(waste, tableau, stock, up, dealt, deck.cards, weights, frame)
     if worst > deck.piles:
