@@ -51,7 +51,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.jit import by_type, inlined, jit
+from four_seasons_env.engine.jit import by_type, inlined, internal, jit
 from four_seasons_env.engine.kernel import (
     face_up_card,
     relative_rank,
@@ -190,7 +190,7 @@ def _refresh_stock(g, rule, out):
     out[_heights_at(rule) + rule.piles + rule.ranks] = _share(out, stock_size(g), rule.share)
 
 
-@jit
+@internal
 def _refresh_tops(g, rule, shown, out):
     """Update all `tops` slots except the base."""
     for pile in range(rule.piles):
@@ -225,7 +225,7 @@ def _card_row(g, rule, card, out):
     return row
 
 
-@jit
+@internal
 def _write_place(g, rule, place, out):
     """Write the slots of each card of a pile, or of the waste."""
     slot = 2 if place == WASTE else 3 + place
@@ -239,7 +239,7 @@ def _write_place(g, rule, place, out):
         card = g.below[card]
 
 
-@jit
+@internal
 def _write_cards(g, rule, out):
     """Write the slots of every card."""
     for pile in range(rule.piles):
@@ -257,7 +257,7 @@ def _write_cards(g, rule, out):
             row[rule.piles + 4] = _share(out, i - g.dealt + 1, rule.share)
 
 
-@jit
+@internal
 def _refresh_cards(g, rule, source, target, put_up, out):
     """Update the slots of the cards that a move has touched.
 

@@ -40,7 +40,8 @@ structref.define_proxy(  # type: ignore[no-untyped-call]
 
 
 @jit
-def _bundle(buffers, settings, scratch):
+def bundle_of(buffers, settings, scratch):
+    """See `make_bundle`."""
     return Bundle(buffers, settings, scratch)  # type: ignore[no-untyped-call]
 
 
@@ -52,6 +53,6 @@ def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
         settings: values that do not change.
         scratch: arrays whose content is not needed after a call; () for none.
     """
-    bundle: Bundle = _bundle(buffers, settings, scratch)
+    bundle: Bundle = bundle_of(buffers, settings, scratch)
     bundle._numba_type_ = super(Bundle, bundle)._numba_type_  # type: ignore[misc]
     return bundle

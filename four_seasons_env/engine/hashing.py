@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import mix
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import internal, jit
 from four_seasons_env.engine.kernel import NO_PILE, stock_size
 
 _ZERO, _FACTOR = np.uint64(0), np.uint64(0x9E3779B97F4A7C15)
@@ -31,7 +31,7 @@ _BASE = _table(4, 13)  # [suit, the rank that its foundation starts from]
 _CLASS = _table(53)  # [class of a card in a pile]
 
 
-@jit
+@internal
 def _common(g):
     """A hash of the foundations and of how far the stock is dealt."""
     total = _STOCK[g.redeals, stock_size(g)]

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.extending import overload
+from numba import types
+from numba.extending import models, overload, register_model, typeof_impl
 
 from four_seasons_env.engine.sources import module_digest
 
@@ -39,6 +40,25 @@ def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
         return {}
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_njit: Any = numba.njit  # its types do not know all options
+
+
+def _cached(function: Callable[..., Any], **options: Any) -> Any:
+    # By default, Numba passes `forceinline` on from a caller to what it calls.
+    dispatcher = _njit(**_OPTIONS, forceinline=False, **options)(function)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # Numba found no writable folder
+        _warn_uncached()
+    cache_file = getattr(dispatcher._cache, "_cache_file", None)
+    if cache_file is not None:
+        digest = module_digest(function.__module__)
+        cache_file._source_stamp = (cache_file._source_stamp, digest)
+        cache_file._load_index = functools.partial(_load_index, cache_file._load_index)
+    return dispatcher
+
+
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function, without the GIL, and keep the machine code on disk.
 
@@ -51,30 +71,63 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     folder; `NUMBA_CACHE_DIR` names another. Several processes may compile at once: each writes its
     own file and moves it into place. If no folder is writable, nothing is kept.
     """
-    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    try:
-        dispatcher.enable_caching()
-    except RuntimeError:  # Numba found no writable folder
-        _warn_uncached()
-    cache_file = getattr(dispatcher._cache, "_cache_file", None)
-    if cache_file is not None:
-        digest = module_digest(function.__module__)
-        cache_file._source_stamp = (cache_file._source_stamp, digest)
-        cache_file._load_index = functools.partial(_load_index, cache_file._load_index)
-    compiled: Callable[..., Any] = dispatcher
+    compiled: Callable[..., Any] = _cached(function)
     return compiled
+
+
+def internal(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function for compiled callers only, which takes less time than `jit`.
+
+    It has no wrapper for calls from Python. It is compiled once for all constants of a type; `jit`
+    compiles a function for each constant that a compiled caller passes.
+    """
+    return _Internal(_cached(function, no_cpython_wrapper=True), _Widening)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function into each of its callers, so that a caller's constants shape its code.
 
     A call with ``piles=5`` gets loops that are unrolled five times, and another call of the same
-    function works for any number of piles.
+    function works for any number of piles. Python cannot call it.
     """
-    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", forceinline=True)(
-        function
-    )
+    dispatcher = _njit(**_OPTIONS, forceinline=True, no_cpython_wrapper=True)(function)
+    return _Internal(dispatcher, types.Dispatcher)
+
+
+def merged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function as a part of its only caller, and not also on its own before."""
+    compiled: Callable[..., Any] = _njit(**_OPTIONS, inline="always")(function)
     return compiled
+
+
+class _Internal:
+    """A function that Python cannot call: without its wrapper, a call would crash the process."""
+
+    def __init__(self, dispatcher: Any, kind: Callable[[Any], Any]) -> None:
+        self._dispatcher = dispatcher  # its type holds only a weak reference
+        self.type = kind(dispatcher)
+        functools.update_wrapper(self, dispatcher.py_func)
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.__name__} is for compiled code")  # type: ignore[attr-defined]
+
+
+class _Widening(types.Dispatcher):
+    """The type of a function that is compiled for the types of constants, not for their values."""
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        unliteral: Any = types.unliteral
+        args = tuple(map(unliteral, args))
+        kws = {name: unliteral(each) for name, each in kws.items()}
+        return super().get_call_type(context, args, kws)
+
+
+register_model(_Widening)(models.OpaqueModel)
+
+
+@typeof_impl.register(_Internal)
+def _type_of(function: _Internal, _: Any) -> Any:
+    return function.type
 
 
 def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,7 +142,8 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
         raise NotImplementedError(f"{choose.__name__} is for compiled code")
 
-    overload(function, jit_options={"nogil": True, "error_model": "numpy"})(choose)
+    options: Any = {**_OPTIONS, "no_cpython_wrapper": True}
+    overload(function, jit_options=options)(choose)
     return function
 
 
@@ -103,6 +157,6 @@ def announce(function: Callable[..., Any]) -> None:
     if cache_file is None or getattr(function, "signatures", None) or cache_file._load_index():
         return
     print(
-        "four_seasons_env: compiling, once on this machine; this can take a minute ...",
+        "four_seasons_env: compiling, once on this machine; this can take half a minute ...",
         file=sys.stderr,
     )

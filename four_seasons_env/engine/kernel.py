@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import GAMMA, draw_below, shuffle
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.jit import inlined, internal, jit
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
 
@@ -200,7 +200,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
 # --- cards in place ---------------------------------------------------------------------------
 
 
-@jit
+@internal
 def _take(g, place):
     """Lift the top card of a pile or of the waste."""
     card = g.top[place]
@@ -210,7 +210,7 @@ def _take(g, place):
     return card
 
 
-@jit
+@internal
 def _put(g, card, place):
     """Lay a card on a pile or on the waste."""
     g.below[card] = g.top[place]
@@ -218,7 +218,7 @@ def _put(g, card, place):
     g.height[place] += 1
 
 
-@jit
+@internal
 def _put_up(g, card):
     """Lay a card on its foundation."""
     g.below[card] = NO_CARD  # as for every card in neither pile nor waste; `validation` checks it
@@ -226,7 +226,7 @@ def _put_up(g, card):
     g.cards_up += 1
 
 
-@jit
+@internal
 def _draw(g):
     """Take the next card of the stock."""
     card = g.deck[g.dealt]
@@ -234,7 +234,7 @@ def _draw(g):
     return card
 
 
-@jit
+@internal
 def _turn(g):
     """Turn the next card of the stock to the waste."""
     _put(g, _draw(g), WASTE)
@@ -294,7 +294,7 @@ def nothing_hidden(g, rule):
 # --- the opening ------------------------------------------------------------------------------
 
 
-@jit
+@internal
 def _bring_bases_forward(g, rule):
     """`one_per_suit`: move the base of each suit to the front of the deck.
 
@@ -313,7 +313,7 @@ def _bring_bases_forward(g, rule):
         g.deck[0] = card
 
 
-@jit
+@internal
 def _open_foundations(g):
     """Deal the base card; all foundations start from its rank."""
     card = _draw(g)
@@ -397,7 +397,7 @@ def suit_weight(cards):
     return cards + 1 if cards else 0
 
 
-@jit
+@internal
 def _shuffle_suits(g, seed):
     """Shuffle the stock of a `one_per_suit` opening: draw a suit, then one of its cards."""
     state = np.uint64(seed)
@@ -420,7 +420,7 @@ def _shuffle_suits(g, seed):
         g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
 
 
-@jit
+@internal
 def _count_suit(g, first, suit):
     """Cards of a suit in the stock from an index on."""
     count = 0
@@ -444,7 +444,7 @@ def _takers(wanted, key):
     return ~(((differ & _LOW) + _LOW) | differ | _LOW) >> _7
 
 
-@jit
+@internal
 def _run_takers(g, rule, wanted, card):
     """`_takers` of any card of the packed sequence whose top card is a pile's top card."""
     accepts = rule.accepts[g.base[0]]
@@ -672,7 +672,7 @@ def foundation_top(g, rule, suit):
 # --- play -------------------------------------------------------------------------------------
 
 
-@jit
+@internal
 def _move_run(g, rule, source, target):
     """Move the shortest packed part of a pile whose bottom card fits the target, as a unit."""
     accepts = rule.accepts[g.base[0]]
@@ -690,7 +690,7 @@ def _move_run(g, rule, source, target):
     g.height[target] += cards
 
 
-@jit
+@internal
 def _redeal(g):
     """Turn the waste over to be the stock again, in the order in which it was dealt."""
     g.deck[:] = NO_CARD
@@ -704,7 +704,7 @@ def _redeal(g):
     g.redeals -= 1
 
 
-@jit
+@internal
 def _fill_from_stock(g, rule):
     """`auto_stock`: fill every space from the stock, while there is a card."""
     for pile in range(rule.piles):
@@ -712,7 +712,7 @@ def _fill_from_stock(g, rule):
             _put(g, _draw(g), pile)
 
 
-@jit
+@internal
 def _fill_from_waste(g, source):
     """`auto_waste`: a pile that the move has emptied gets the waste's top card.
 
@@ -727,7 +727,7 @@ def _fill_from_waste(g, source):
         _turn(g)
 
 
-@jit
+@internal
 def _refill(g, rule, source, target):
     """Do what follows a move automatically: fill spaces, turn a card in a limited redeal.
 

@@ -61,8 +61,7 @@ class RunningGames(abc.ABC):
     """
 
     _compiled: Any
-    """The module with `reset_all`, `reset_to`, `step_all`, `deal_ended`, `derive_all` and
-    `consider_all`."""
+    """The module with `write_all` and `step_all`."""
     observation_space: gym.Space[Any]
     action_space: gym.spaces.Discrete
     _settings: Any
@@ -70,7 +69,7 @@ class RunningGames(abc.ABC):
     observations: NDArray[Any]
 
     def __init__(self, settings: EnvSettings) -> None:
-        announce(self._compiled.reset_all)
+        announce(self._compiled.write_all)
         count = settings.num_envs
         self.settings = settings
         self._threads = min(settings.num_threads, count)
@@ -170,7 +169,7 @@ class RunningGames(abc.ABC):
 
     def _derive(self) -> None:
         """Write everything that follows from the games, each of which waits for an action."""
-        self._compiled.derive_all(self._whole)
+        self._compiled.write_all(self._whole, self._all, stepping.RESTORE)
 
     def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
         """Start the stream of training deals of each game, or of each chosen one, from its seed."""
@@ -258,25 +257,34 @@ class RunningGames(abc.ABC):
         Raises:
             gymnasium.error.ResetNeeded: if the first reset is not of all games.
         """
-        if chosen is None:
+        if chosen is None or chosen.all():
             chosen = self._all
-        elif not chosen.all():
+        else:
             self.check_started()
         self._started = True
         self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is None:
             self.deal_anew(chosen)
             return
-        # Only the deal or the deck of these records counts; `reset_to` lays the cards out.
+        # Of these records only the deal or the deck counts, unless they are positions.
         self.games[chosen] = asked[chosen]
-        laid_out = asked["deck_size"] > 0  # of positions alone
-        self._share_out(self._compiled.reset_to, chosen, laid_out)
+        is_position = asked["deck_size"] > 0
+        stepping.lay_out_asked(self.games, self.rule, chosen & ~is_position)
+        self._begin(chosen)
 
     def deal_anew(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
-        self._share_out(self._compiled.reset_all, chosen)
-        if self._drawn_from is not None:
-            self._replace_deals(chosen)
+        stepping.deal_all(self.games, self.rule, self._streams, chosen)
+        if self._drawn_from is not None:  # the streams' training deals select one of the deals
+            drawn = self.games["deal"][chosen] - TRAIN_FROM
+            self.games["deal"][chosen] = self._drawn_from[drawn % len(self._drawn_from)]
+            stepping.lay_out_asked(self.games, self.rule, chosen)
+        self._begin(chosen)
+
+    def _begin(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode at the position of each chosen game."""
+        write_all = self._compiled.write_all
+        self._share_out(lambda bundle, part: write_all(bundle, part, stepping.BEGIN), chosen)
 
     def set_deals(self, deals: Iterable[int] | None) -> None:
         """Draw the deals of later episodes from these; None for all training deals.
@@ -286,13 +294,6 @@ class RunningGames(abc.ABC):
         """
         allow = self.settings.allow_test_deals
         self._drawn_from = None if deals is None else check_deals(deals, allow)
-
-    def _replace_deals(self, chosen: NDArray[np.bool_]) -> None:
-        """Start the chosen games again: their streams' training deals select one of the deals."""
-        assert self._drawn_from is not None
-        drawn = self.games["deal"][chosen] - TRAIN_FROM
-        self.games["deal"][chosen] = self._drawn_from[drawn % len(self._drawn_from)]
-        self._share_out(self._compiled.reset_to, chosen, ~self._all)
 
     @abc.abstractmethod
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
@@ -330,9 +331,7 @@ class RunningGames(abc.ABC):
         # this step deals again, nor about illegal actions.
         custom = self._is_custom
         before = self.games.copy() if custom else self.games
-        chosen_deals = self._drawn_from is not None
-        waits = (custom or chosen_deals) and self._autoreset == stepping.NEXT_STEP
-        anew: Any = waits and self.done.copy()
+        anew: Any = self._autoreset == stepping.NEXT_STEP and self.done.copy()
         if self._threads == 1:
             ended = self._compiled.step_all(self._whole, actions, out)
         else:  # checked for all games first: no thread may play if another refuses an action
@@ -349,17 +348,26 @@ class RunningGames(abc.ABC):
             self.rewards += earned
             self.episodes["score"] += earned
         if ended and finals:
-            self._compiled.deal_ended(self._whole, out, *finals)
-            anew = self.done
-        if chosen_deals and np.any(anew):
-            self._replace_deals(anew)
-            self.observe(out)
+            stepping.keep_finals(self.done, self.episodes, self.masks, out, *finals)
+            self._deal_again(self.done, out)
+        elif anew is not False and anew.any():
+            self._deal_again(anew, out)
         return int(ended)
+
+    def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
+        """Start an episode in each chosen game after a step, and write its observation."""
+        self.deal_anew(chosen)
+        self._observe_some(chosen, out)
 
     def observe(self, out: NDArray[Any]) -> None:
         """Write the observation of each game into an array of the shape of ``observations``."""
         if out is not self.observations:
             out[...] = self.observations
+
+    def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
+        """Write the observations of the chosen games likewise."""
+        if out is not self.observations:
+            out[chosen] = self.observations[chosen]
 
     def consider(self, games: NDArray[Any]) -> None:
         """Write masks and observations of any positions into the first rows, for agents.
@@ -371,7 +379,9 @@ class RunningGames(abc.ABC):
             games: GAME array of shape (n,), n at most the number of games here.
         """
         self.games[: len(games)] = games
-        self._compiled.consider_all(self._whole, len(games))
+        self._compiled.write_all(
+            self._whole, np.arange(len(self.games)) < len(games), stepping.CONSIDER
+        )
         self.observe(self.observations)
 
     def new_finals(self) -> stepping.Finals:
@@ -513,6 +523,15 @@ class Batch(RunningGames):
     def observe(self, out: NDArray[Any]) -> None:
         """See `RunningGames.observe`."""
         show_all(self._counts, self._settings.shares, out)
+
+    def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
+        stepping.show_some(self._counts, self._settings.shares, out, chosen)
+
+    def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
+        if self._drawn_from is None:  # one call takes less time than several
+            stepping.deal_again(self._whole, out, chosen)
+        else:
+            super()._deal_again(chosen, out)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         # The game knows why a move breaks the rules. If it plays the move, then only the mask has

@@ -43,6 +43,11 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
 
+BEGIN, RESTORE, CONSIDER, CONTINUE = range(4)
+"""Why a decision is written (`write_all`): an episode begins, a saved one continues, an agent asks
+about any position, or an action has been taken. The environment of moves does not need the last."""
+
+
 class CompiledSettings(NamedTuple):
     """The settings of move-level games as compiled functions take them."""
 
@@ -122,23 +127,45 @@ def end_step(g, rule, episode, cards_before, settings):
 
 
 @jit
-def _begin(i, bundle):
-    """Start an episode at a fresh opening; write its mask and observation."""
-    buffers, settings = bundle.buffers, bundle.settings
-    g, episode, rule = buffers.games[i], buffers.episodes[i], settings.rules[0]
-    start_episode(g, rule, episode)
-    episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
-    # Written in full: the buffers still show the last game, so `refresh` would not be enough.
-    encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
+def deal_all(games, rules, streams, chosen):
+    """Lay out the next deal of each chosen game's stream."""
+    for i in range(len(chosen)):
+        if chosen[i]:
+            start(games[i], rules[0], next_deal(streams, i))
 
 
 @jit
-def start_asked(g, rule):
-    """Set up the opening of the deal in a game's ``deal`` field; if that is -1, of its deck."""
-    if g.deal >= 0:
-        start(g, rule, g.deal)
-    else:
-        lay_out(g, rule)
+def lay_out_asked(games, rules, chosen):
+    """Lay out the deal in each chosen game's ``deal`` field; if that is -1, its deck."""
+    for i in range(len(chosen)):
+        if chosen[i]:
+            if games[i].deal >= 0:
+                start(games[i], rules[0], games[i].deal)
+            else:
+                lay_out(games[i], rules[0])
+
+
+@jit
+def write_all(bundle, chosen, why):
+    """Write what follows from the position of each chosen game: its mask and observation.
+
+    Args:
+        chosen: bool (n,).
+        why: BEGIN also starts the episode; otherwise its steps, score and rewards stay.
+    """
+    buffers, settings = bundle.buffers, bundle.settings
+    rule = settings.rules[0]
+    for i in range(len(chosen)):
+        if not chosen[i]:
+            continue
+        g, episode = buffers.games[i], buffers.episodes[i]
+        if why == BEGIN:
+            start_episode(g, rule, episode)
+        else:
+            derive_episode(g, rule, episode)
+        episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
+        # Written in full: the buffers still show the last game, so `refresh` would not be enough.
+        encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
 
 @inlined
@@ -148,55 +175,6 @@ def no_step(i, buffers):
     buffers.terminated[i] = False
     buffers.truncated[i] = False
     buffers.done[i] = False
-
-
-@jit
-def _deal(i, bundle):
-    """Start an episode with the next deal of a game's stream."""
-    deal = next_deal(bundle.buffers.streams, i)
-    start(bundle.buffers.games[i], bundle.settings.rules[0], deal)
-    _begin(i, bundle)
-
-
-@jit
-def reset_all(bundle, chosen):
-    """Start each chosen game with the next deal of its stream."""
-    for i in range(len(chosen)):
-        if chosen[i]:
-            _deal(i, bundle)
-
-
-@jit
-def reset_to(bundle, chosen, laid_out):
-    """Start each chosen game with the deal in its ``deal`` field; if that is -1, with its deck.
-
-    Args:
-        chosen: bool (n,).
-        laid_out: bool (n,), the games that start at the position that they are at.
-    """
-    for i in range(len(chosen)):
-        if chosen[i]:
-            if not laid_out[i]:
-                start_asked(bundle.buffers.games[i], bundle.settings.rules[0])
-            _begin(i, bundle)
-
-
-@jit
-def derive_all(bundle):
-    """Write everything that follows from the positions; steps, scores and rewards stay."""
-    consider_all(bundle, len(bundle.buffers.games))
-
-
-@jit
-def consider_all(bundle, count):
-    """Likewise, for the first games only, which may be at any position."""
-    buffers, settings = bundle.buffers, bundle.settings
-    rule = settings.rules[0]
-    for i in range(count):
-        g, episode = buffers.games[i], buffers.episodes[i]
-        derive_episode(g, rule, episode)
-        episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
-        encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
 
 @jit
@@ -229,8 +207,8 @@ def step_all(bundle, actions, out):
     """Take one action in each game, if none of them is refused, and write the observations.
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
-    its opening (with a tiny deck) ends at its first step. With NEXT_STEP, a game that has ended is
-    dealt again here; in the other modes it is not.
+    its opening (with a tiny deck) ends at its first step. With NEXT_STEP, a game that has ended
+    takes no step; the caller deals it again.
 
     Args:
         actions: int64 (n,).
@@ -252,7 +230,6 @@ def step_all(bundle, actions, out):
     for i in range(len(games)):
         if settings.autoreset == NEXT_STEP and done[i]:
             no_step(i, buffers)
-            _deal(i, bundle)
             continue
         g = games[i]
         episode = episodes[i]
@@ -277,31 +254,46 @@ def step_all(bundle, actions, out):
 
 
 @jit
-def deal_ended(bundle, out, final_episodes, final_masks, final_observations, filled):
-    """Copy the results of the episodes that have ended, and deal their games again.
+def show_some(counts, shares, out, chosen):
+    """Write the observations of the chosen games."""
+    for i in range(len(chosen)):
+        if chosen[i]:
+            show_all(counts[i : i + 1], shares, out[i : i + 1])
+
+
+@jit
+def deal_again(bundle, out, chosen):
+    """Start each chosen game with its stream's next deal, and write its observation."""
+    buffers, settings = bundle.buffers, bundle.settings
+    deal_all(buffers.games, settings.rules, buffers.streams, chosen)
+    write_all(bundle, chosen, BEGIN)
+    show_some(buffers.counts, settings.shares, out, chosen)
+
+
+@jit
+def keep_finals(
+    done,
+    episodes,
+    masks,
+    observations,
+    final_episodes,
+    final_masks,
+    final_observations,
+    filled,
+):
+    """Copy the results of the episodes that have ended, before their games are dealt again.
 
     Args:
-        out: the observations that `step_all` has written; those of new episodes replace them.
         final_episodes: a field of `Finals`, as are the arguments after it. Rows of games that have
             not ended are cleared if an earlier call has filled them.
     """
-    buffers, settings = bundle.buffers, bundle.settings
-    for i in range(len(filled)):
-        if buffers.done[i]:
-            # Copied first: the new deal is written over all three.
-            final_episodes[i] = buffers.episodes[i]
-            final_masks[i] = buffers.masks[i]
-            final_observations[i] = out[i]
-            _deal(i, bundle)
-            show_all(buffers.counts[i : i + 1], settings.shares, out[i : i + 1])
+    for i in range(len(done)):
+        if done[i]:
+            final_episodes[i] = episodes[i]
+            final_masks[i] = masks[i]
+            final_observations[i] = observations[i]
         elif filled[i]:
-            clear_final(i, final_episodes, final_masks, final_observations)
-        filled[i] = buffers.done[i]
-
-
-@inlined
-def clear_final(i, final_episodes, final_masks, final_observations):
-    """Write zeros in a game's rows."""
-    final_episodes[i] = _NO_EPISODE
-    final_masks[i] = 0
-    final_observations[i] = 0
+            final_episodes[i] = _NO_EPISODE
+            final_masks[i] = 0
+            final_observations[i] = 0
+        filled[i] = done[i]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import internal, jit
 from four_seasons_env.engine.kernel import relative_rank, stock_size
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import keep_best
@@ -73,7 +73,7 @@ def advice(g, rule):
     return score
 
 
-@jit
+@internal
 def _rank(row, rule, order, search):
     """Write the worth of a position by the order."""
     if order == BREADTH:

@@ -45,7 +45,7 @@ import numpy as np
 
 from four_seasons_env.engine.bits import lowest, popcount
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.jit import inlined, internal, jit
 from four_seasons_env.engine.kernel import relative_rank, stock_cards, stock_size
 from four_seasons_env.engine.moves import WASTE
 
@@ -155,7 +155,7 @@ def _wait(g, rule, card):
     return relative_rank(g, rule, card) - np.int64(g.level[card & 3])
 
 
-@jit
+@internal
 def _add_pile(g, rule, pile, stock, at, out):
     """Write the rows of a pile that is not a space, from slot ``at`` on, and of its cards.
 

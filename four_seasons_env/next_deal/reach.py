@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.hashing import position_keys
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.jit import inlined, internal, jit
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
 
-UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = range(3)
+# Not ints: a function that takes them would be compiled for each of these constants.
+UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = np.arange(3)
 """How far a search goes: to the move that turns a hidden card; to the next move that cannot be
 taken back, which is included; or to the end of the game. The last two are for games with nothing
 hidden."""
@@ -103,7 +104,7 @@ def position_key(g, rule):
     return key
 
 
-@jit
+@internal
 def _met(key, row, search):
     """The row in which this search holds a position; a position that is new gets ``row``.
 
@@ -123,7 +124,7 @@ def _met(key, row, search):
     return row
 
 
-@jit
+@internal
 def _note(rule, parent, move, row, until, search):
     """Fill in the row of a position that is new."""
     g = search.positions[row]
@@ -173,23 +174,7 @@ def goes_on(search):
     return state.expansions > 0 and state.waiting > 0 and state.count < state.most
 
 
-@inlined
-def expand_best(rule, free, until, search):
-    """Take the position of most worth out of the queue, and add its successors.
-
-    Returns:
-        The first row of the new positions, and the row after the last.
-    """
-    state = search.state[0]
-    row = pop(search.heap, state.waiting, search.worths)
-    state.waiting -= 1
-    state.expansions -= 1
-    first = state.count
-    _expand(row, rule, free, until, search)
-    return first, state.count
-
-
-@jit
+@internal
 def _shorten(g, rule, parent, move, row, search):
     """Record a shorter way to a position that has been met; ``g`` is the position at its end.
 
@@ -221,19 +206,24 @@ def is_progress(rule, move):
 
 
 @jit
-def _expand(row, rule, free, until, search):
-    """Add the successors of a position that are new.
+def expand_best(rule, free, until, search):
+    """Take the position of most worth out of the queue, and add its successors that are new.
 
     Args:
-        row: of the position.
         free: the rule set without refills, under which moves turn no cards.
         until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
+
+    Returns:
+        The first row of the new positions, and the row after the last.
     """
-    search.expanded[row] = True
-    if search.depths[row] >= DEEPEST:
-        return
     state = search.state[0]
-    count = state.count
+    row = pop(search.heap, state.waiting, search.worths)
+    state.waiting -= 1
+    state.expansions -= 1
+    search.expanded[row] = True
+    first = count = state.count
+    if search.depths[row] >= DEEPEST:
+        return first, count
     dealt = search.positions[row].dealt
     for move in range(rule.actions):
         if (search.masks[row, move >> 3] >> np.uint64(8 * (move & 7))) & _ONE == 0:
@@ -265,6 +255,7 @@ def _expand(row, rule, free, until, search):
             search.turns[count] = move
         count += 1
     state.count = count
+    return first, count
 
 
 @jit

@@ -9,26 +9,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.deals import next_deal
-from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import (
-    legal,
-    new_masks,
-    nothing_hidden,
-    play,
-    start,
-)
+from four_seasons_env.engine.bundles import Bundle
+from four_seasons_env.engine.jit import by_type, internal, jit, merged
+from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
 from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.episodes.stepping import (
+    BEGIN,
+    CONTINUE,
     NEXT_STEP,
-    clear_final,
+    RESTORE,
     derive_episode,
     end_step,
     first_refused,
     no_step,
-    start_asked,
     start_episode,
 )
 from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
@@ -115,16 +111,21 @@ def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
     )
 
 
-@jit
+@by_type
 def _observe(g, rule, kind, scratch, out):
-    """Write a candidate's observation; ``kind`` is -1 for sparse features."""
-    if kind < 0:
-        write_row(g, rule, out)
-    else:
-        encode(g, rule, kind, scratch.shown[0], out)
+    """Write a candidate's observation; ``kind`` does not matter for sparse features."""
+    return _write_features if out.dtype == types.int16 else _write_vector
 
 
-@jit
+def _write_features(g, rule, kind, scratch, out):
+    write_row(g, rule, out)
+
+
+def _write_vector(g, rule, kind, scratch, out):
+    encode(g, rule, kind, scratch.shown[0], out)
+
+
+@merged
 def _offer(g, i, buffers, settings, scratch):
     """Write the candidates of a game that is not over; returns how many there are."""
     rule = settings.rules[0]
@@ -156,7 +157,7 @@ def _offer(g, i, buffers, settings, scratch):
     return found
 
 
-@jit
+@merged
 def _advance(i, buffers, settings, scratch, opening):
     """Write the next decision of a game. Play a game in which nothing is hidden to its end.
 
@@ -190,7 +191,7 @@ def _advance(i, buffers, settings, scratch, opening):
     episode.over = found == 0
 
 
-@jit
+@merged
 def _finish(g, i, buffers, settings, scratch):
     """Play a game in which nothing is hidden to a win, or to the most cards up that were found."""
     rule = settings.rules[0]
@@ -203,7 +204,7 @@ def _finish(g, i, buffers, settings, scratch):
         _play(g, i, rule, scratch.path[k], buffers)
 
 
-@jit
+@internal
 def _play(g, i, rule, move, buffers):
     """Play a move, and add it to the moves of this action."""
     at = 0
@@ -214,11 +215,10 @@ def _play(g, i, rule, move, buffers):
     play(g, rule, move)
 
 
-@jit
-def _take(i, action, buffers, settings, scratch):
+@merged
+def _take(i, action, buffers, rule, scratch):
     """Play the moves that lead to a candidate, and the deal that follows them."""
     g = buffers.games[i]
-    rule = settings.rules[0]
     row = np.int64(buffers.rows[i, action])
     deals = buffers.deals[i, action]
     length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
@@ -230,67 +230,76 @@ def _take(i, action, buffers, settings, scratch):
 
 
 @jit
-def _begin(i, buffers, settings, scratch):
-    """Start an episode at a fresh opening, and write its candidates."""
-    start_episode(buffers.games[i], settings.rules[0], buffers.episodes[i])
-    _advance(i, buffers, settings, scratch, True)
-
-
-@jit
-def _deal(i, buffers, settings, scratch):
-    """Start an episode with the next deal of a game's stream."""
-    start(buffers.games[i], settings.rules[0], next_deal(buffers.streams, i))
-    _begin(i, buffers, settings, scratch)
-
-
-@jit
-def reset_all(bundle, chosen):
-    """Start each chosen game with the next deal of its stream."""
+def write_all(bundle, chosen, why):
+    """Write the next decision of each chosen game; see `episodes.stepping.write_all`."""
     buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     for i in range(len(chosen)):
-        if chosen[i]:
-            _deal(i, buffers, settings, scratch)
+        if not chosen[i]:
+            continue
+        g, episode = buffers.games[i], buffers.episodes[i]
+        opening = why == BEGIN
+        if why == BEGIN:
+            start_episode(g, settings.rules[0], episode)
+        elif why != CONTINUE:
+            buffers.played[i] = -1
+        if why == RESTORE:
+            derive_episode(g, settings.rules[0], episode)
+            # `_advance` clears only the rows that the mask says are in use, and here the mask may
+            # be that of another state.
+            buffers.masks[i] = 0
+            buffers.observations[i] = 0
+            opening = g.moves == 0
+        _advance(i, buffers, settings, scratch, opening)
 
 
 @jit
-def reset_to(bundle, chosen, laid_out):
-    """See `episodes.stepping.reset_to`."""
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    for i in range(len(chosen)):
-        if chosen[i]:
-            if not laid_out[i]:
-                start_asked(buffers.games[i], settings.rules[0])
-            _begin(i, buffers, settings, scratch)
+def take_all(bundle, actions, taken):
+    """Play the moves of each action, if none of them is refused.
 
+    Args:
+        taken: bool (n,), set where moves were played.
 
-@jit
-def step_all(bundle, actions, out):
-    """Take one action in each game; see `episodes.stepping.step_all`."""
+    Returns:
+        The first game that cannot take its action, or -1.
+    """
     refused = first_refused(bundle, actions)
     if refused >= 0:
-        return -1 - refused
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    rule = settings.rules[0]
-    ended = 0
-    for i in range(len(buffers.games)):
+        return refused
+    buffers, scratch = bundle.buffers, bundle.scratch
+    rule = bundle.settings.rules[0]
+    for i in range(len(actions)):
         buffers.played[i] = -1
-        if settings.autoreset == NEXT_STEP and buffers.done[i]:
-            no_step(i, buffers)
-            _deal(i, buffers, settings, scratch)
+        if bundle.settings.autoreset == NEXT_STEP and buffers.done[i]:
             continue
-        g = buffers.games[i]
         episode = buffers.episodes[i]
-        before = np.int64(g.cards_up)
         episode.illegal = False
         episode.steps += 1
         if not episode.over:
             if buffers.masks[i, actions[i]]:
-                _take(i, actions[i], buffers, settings, scratch)
-                _advance(i, buffers, settings, scratch, False)
-                episode.cards_up = g.cards_up
+                _take(i, actions[i], buffers, rule, scratch)
+                taken[i] = True
+                # Nothing is offered until `write_all` has run: Ctrl-C may come between the two.
+                for k in range(buffers.masks.shape[1]):
+                    if buffers.masks[i, k]:
+                        buffers.observations[i, k] = 0
+                        buffers.masks[i, k] = 0
             else:
                 episode.illegal = True
-        reward, truncated = end_step(g, rule, episode, before, settings)
+    return -1
+
+
+@jit
+def end_all(bundle, out):
+    """Write the results of a step, and the observations; returns how many episodes ended."""
+    buffers, settings = bundle.buffers, bundle.settings
+    ended = 0
+    for i in range(len(buffers.games)):
+        if settings.autoreset == NEXT_STEP and buffers.done[i]:
+            no_step(i, buffers)
+            continue
+        g, episode = buffers.games[i], buffers.episodes[i]
+        reward, truncated = end_step(g, settings.rules[0], episode, episode.cards_up, settings)
+        episode.cards_up = g.cards_up
         buffers.rewards[i] = reward
         buffers.truncated[i] = truncated
         buffers.terminated[i] = episode.over
@@ -304,44 +313,17 @@ def step_all(bundle, actions, out):
     return ended
 
 
-@jit
-def deal_ended(bundle, out, final_episodes, final_masks, final_observations, filled):
-    """Copy the results of ended episodes; see `episodes.stepping.deal_ended`."""
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    for i in range(len(filled)):
-        if buffers.done[i]:
-            final_episodes[i] = buffers.episodes[i]
-            final_masks[i] = buffers.masks[i]
-            final_observations[i] = buffers.observations[i]
-            _deal(i, buffers, settings, scratch)
-            out[i] = buffers.observations[i]
-        elif filled[i]:
-            clear_final(i, final_episodes, final_masks, final_observations)
-        filled[i] = buffers.done[i]
+def step_all(bundle: Bundle, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
+    """Take one action in each game; see `episodes.stepping.step_all`.
 
-
-@jit
-def consider_all(bundle, count):
-    """Write the next decision of each of the first games, at any position; see `_advance`."""
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    for i in range(count):
-        buffers.played[i] = -1
-        _advance(i, buffers, settings, scratch, False)
-
-
-@jit
-def derive_all(bundle):
-    """Write everything that follows from the positions; steps, scores and rewards stay."""
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    for i in range(len(buffers.games)):
-        g = buffers.games[i]
-        derive_episode(g, settings.rules[0], buffers.episodes[i])
-        buffers.played[i] = -1
-        # `_advance` clears only the rows that the mask says are in use, and here the mask may be
-        # that of another state.
-        buffers.masks[i] = 0
-        buffers.observations[i] = 0
-        _advance(i, buffers, settings, scratch, g.moves == 0)
+    The searches take most of the time to compile. Resets and steps share them in `write_all`.
+    """
+    taken = np.zeros(len(actions), np.bool_)
+    refused = take_all(bundle, actions, taken)
+    if refused >= 0:
+        return int(-1 - refused)
+    write_all(bundle, taken, CONTINUE)
+    return int(end_all(bundle, out))
 
 
 @jit
