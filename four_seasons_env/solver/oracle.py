@@ -1,7 +1,8 @@
 """Can the relaxed game be won from a node? Answers are remembered, so most cost next to nothing.
 
 Cheap ways to answer are tried first: the table of known nodes; the nogoods, each of which rules out
-many nodes; the formula (`sat`). Each line that wins makes all nodes on it known.
+many nodes; a short search of the relaxed game that ends at any node known to win; the formula
+(`sat`). Each line that wins makes all nodes on it known.
 """
 
 from __future__ import annotations
@@ -18,9 +19,16 @@ from four_seasons_env.solver.hash_table import doubled, find
 from four_seasons_env.solver.node_values import Puzzle
 from four_seasons_env.solver.protocol import Root
 from four_seasons_env.solver.relaxation import ZERO, play_safe_cards, relaxed_key
+from four_seasons_env.solver.relaxed_search import (
+    ALIVE,
+    DEAD,
+    UNKNOWN,
+    new_search_arrays,
+    search_relaxed,
+)
 from four_seasons_env.solver.sat import Event, Formula, Nogood
 
-_UNKNOWN, _ALIVE, _DEAD = range(3)  # what is known of a node
+_SEARCHED = 200  # nodes that the short search expands, about
 
 
 @jit
@@ -39,7 +47,24 @@ def _learn_wins(nodes, keys, states):
     new = 0
     for node in nodes:
         if node.value > 0:
-            new += _learn(keys, states, node.key, _ALIVE)
+            new += _learn(keys, states, node.key, ALIVE)
+    return new
+
+
+@jit
+def _learn_steps(steps, count, last, state, keys, states):
+    """Note what a search has found of its first steps; how many are new to the table.
+
+    Args:
+        last: step of a line that wins, if the state is ALIVE.
+    """
+    new = 0
+    if state == DEAD:
+        for i in range(count):
+            new += _learn(keys, states, steps[i].key, DEAD)
+    while state == ALIVE and last >= 0:
+        new += _learn(keys, states, steps[last].key, ALIVE)
+        last = steps[last].parent
     return new
 
 
@@ -73,6 +98,7 @@ class Oracle:
         self._known = 0
         self._nogoods = np.zeros((64, len(Nogood._fields)), np.uint64)
         self._count = 0
+        self._search = new_search_arrays(_SEARCHED)
         self._formula: Formula | None = None
 
     def is_alive(self, node: Any, wastes: NDArray[np.uint64] | None = None) -> bool:
@@ -84,15 +110,21 @@ class Oracle:
         """
         waste, up, dealt = node["waste"], node["up"], int(node["dealt"])
         at = find(self._table[0], node["key"])
-        state = int(self._table[1][at]) if self._table[0][at] == node["key"] else _UNKNOWN
-        if state == _UNKNOWN and is_ruled_out(self._nogoods, self._count, waste, up, dealt):
-            state = self._learn(node["key"], _DEAD)
-        if state == _UNKNOWN and wastes is not None and sat.is_available():
+        state = int(self._table[1][at]) if self._table[0][at] == node["key"] else UNKNOWN
+        if state == UNKNOWN and is_ruled_out(self._nogoods, self._count, waste, up, dealt):
+            state = self._learn(node["key"], DEAD)
+        if state == UNKNOWN and wastes is not None:
+            steps = self._search.steps
+            self._make_room(len(steps))
+            parts = self._puzzle.deck, self._puzzle.weights, self._frame
+            start = waste, node["tableau"], up, dealt
+            state, count, last = search_relaxed(start, self._search, *self._table, *parts)
+            self._known += _learn_steps(steps, count, last, state, *self._table)
+        if state == UNKNOWN and wastes is not None and sat.is_available():
             state = self._ask_formula(node, wastes)
-        return bool(state != _DEAD)
+        return bool(state != DEAD)
 
     def _learn(self, key: Any, state: int) -> int:
-        self._make_room(1)
         self._known += bool(_learn(*self._table, np.uint64(key), state))
         return state
 
@@ -118,15 +150,15 @@ class Oracle:
             self._formula = formula
         answer = formula.ask(waste, up, dealt)
         if answer is None:
-            return _UNKNOWN
+            return UNKNOWN
         if isinstance(answer, Nogood):
             if self._count == len(self._nogoods):
                 self._nogoods = np.concatenate((self._nogoods, np.zeros_like(self._nogoods)))
             self._nogoods[self._count] = answer
             self._count += 1
-            return self._learn(node["key"], _DEAD)
+            return self._learn(node["key"], DEAD)
         self._learn_line(waste, int(node["tableau"]), up, dealt, answer)
-        return self._learn(node["key"], _ALIVE)
+        return self._learn(node["key"], ALIVE)
 
     def _learn_line(
         self, waste: int, tableau: int, up: int, dealt: int, events: list[Event]
@@ -140,7 +172,7 @@ class Oracle:
             key = relaxed_key(
                 np.uint64(sets[0]), np.uint64(sets[2]), dealt, self._puzzle.deck.first
             )
-            self._learn(key, _ALIVE)
+            self._learn(key, ALIVE)
 
         for event in events:
             while dealt <= event.position:

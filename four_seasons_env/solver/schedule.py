@@ -65,7 +65,7 @@ FIRST = (
     Step("formula", most=34),
     Step("beam", None, positions=200_000, most=30),
     Step("beam", 400),
-    Step("exchanges", None, positions=50_000, most=41),
+    Step("exchanges", None, positions=5_000, most=36),
     Step("beam", None, positions=1_000_000, most=22),
     Step("beam", 800, 16, narrow=True),
     Step("beam", 400, 32, narrow=True),

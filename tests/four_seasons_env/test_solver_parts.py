@@ -16,18 +16,18 @@ from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.fair.relaxed_search import (
-    ALIVE,
-    DEAD,
-    new_search_arrays,
-    search_relaxed,
-)
 from four_seasons_env.solver.features import FEATURES, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.frame import cards_at, make_frame
 from four_seasons_env.solver.hash_table import doubled, find
 from four_seasons_env.solver.node_values import make_puzzle
 from four_seasons_env.solver.protocol import LOST, WON, Root
 from four_seasons_env.solver.relaxation import cards_up, next_cards
+from four_seasons_env.solver.relaxed_search import (
+    ALIVE,
+    DEAD,
+    new_search_arrays,
+    search_relaxed,
+)
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
 from tests.reference.nodes_differential import run

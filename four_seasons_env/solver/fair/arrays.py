@@ -11,9 +11,9 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.fair.relaxed_search import SearchArrays, new_search_arrays
 from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.relaxed_search import SearchArrays, new_search_arrays
 
 STATE = np.dtype(
     [

@@ -23,9 +23,9 @@ from four_seasons_env.solver.fair.arrays import (
     slot_of,
 )
 from four_seasons_env.solver.fair.keys import shared_key
-from four_seasons_env.solver.fair.relaxed_search import DEAD, search_relaxed
 from four_seasons_env.solver.features import score_position
 from four_seasons_env.solver.relaxation import KEY_POSITIONS, Deck, cards_up
+from four_seasons_env.solver.relaxed_search import DEAD, search_relaxed
 from four_seasons_env.solver.safe_moves import play_safe
 
 MOST_HIDDEN = 20
