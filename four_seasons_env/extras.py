@@ -13,6 +13,7 @@ _MODULES = {
         *_AGENTS,
         *("filelock", "joblib", "matplotlib", "pandas", "rich", "scipy", "tyro", "yaml"),
     ),
+    "dataset": ("h5py", "minari", "pyarrow"),
     "dask": ("dask", "distributed"),
     "ray": ("ray",),
 }
