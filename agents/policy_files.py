@@ -1,8 +1,9 @@
 """Policies on disk: weights as safetensors, the rest as JSON. Loading runs no code from a file.
 
 A policy is a folder of two files, `model.safetensors` and `model.json`. The JSON (`PolicyCard`)
-describes the network, holds the SHA-256 of the weights, and records the training. Damaged files,
-and policies for another game, raise `PolicyFileError`.
+describes the network, holds the SHA-256 of the weights, and records the training. Tensors are
+float32 or float16, and are read as float32. Damaged files, and policies for another game, raise
+`PolicyFileError`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from four_seasons_env.rules import Rules
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
 
+_DTYPES = (np.float32, np.float16)
 _Width = Annotated[int, Meta(ge=1, le=2**16)]
 
 
@@ -73,7 +75,7 @@ def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[An
     Args:
         folder: of the policy.
         card: describes it.
-        weights: float32 arrays by name.
+        weights: float32 or float16 arrays by name.
     """
     data = save_tensors({name: np.ascontiguousarray(each) for name, each in weights.items()})
     card = dataclasses.replace(card, sha256=hashlib.sha256(data).hexdigest())
@@ -108,15 +110,15 @@ def load_policy(
     except (SafetensorError, KeyError) as error:  # KeyError: a type that NumPy does not have
         raise PolicyFileError(f"{folder / WEIGHTS_FILE} is damaged: {error}") from None
     for name, tensor in weights.items():
-        if tensor.dtype != np.float32 or not np.isfinite(tensor).all():
+        if tensor.dtype not in _DTYPES or not np.isfinite(tensor).all():
             raise PolicyFileError(
-                f"{folder / WEIGHTS_FILE}: {name} has to hold finite numbers, float32"
+                f"{folder / WEIGHTS_FILE}: {name} has to hold finite numbers, float32 or float16"
             )
     if card.agent != agent:
         raise PolicyFileError(f"{folder} holds weights of {card.agent!r}, not of {agent!r}")
     if not any_rules:
         _check_rules(folder, card, rules)
-    return card, weights
+    return card, {name: tensor.astype(np.float32) for name, tensor in weights.items()}
 
 
 def _check_rules(folder: Path, card: PolicyCard, rules: Rules) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
@@ -85,6 +86,24 @@ def test_weights_that_are_no_numbers_are_refused(value: float, tmp_path: Path) -
     save_policy(tmp_path / "p", move_card(DEFAULT), weights)
     with pytest.raises(PolicyFileError, match="has to hold finite numbers"):
         make_agent(f"maskable_ppo:{tmp_path / 'p'}")
+
+
+def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
+    halves = {name: each.astype(np.float16) for name, each in move_weights(DEFAULT).items()}
+    save_policy(tmp_path / "p", move_card(DEFAULT), halves)
+    _, found = load_policy(tmp_path / "p", "maskable_ppo", DEFAULT)
+    assert found.keys() == halves.keys()
+    for name, each in found.items():
+        assert each.dtype == np.float32
+        np.testing.assert_array_equal(each, halves[name])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int16])
+def test_other_types_are_refused(dtype: type, tmp_path: Path) -> None:
+    weights = {name: each.astype(dtype) for name, each in move_weights(DEFAULT).items()}
+    save_policy(tmp_path / "p", move_card(DEFAULT), weights)
+    with pytest.raises(PolicyFileError, match="finite numbers, float32 or float16"):
+        load_policy(tmp_path / "p", "maskable_ppo", DEFAULT)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents.learned.candidates.network import HEADS, NETWORKS
-from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.agents.policy_files import WEIGHTS_FILE, load_policy, save_policy
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.next_deal.features import row_length, write_row
 from four_seasons_env.rules import RULES
@@ -67,6 +67,20 @@ def test_an_average_gives_the_mean_of_the_outputs(tmp_path: Path) -> None:
     network = NETWORKS["tables"](weights, card.layers, len(rows[0]))
     found = network.evaluate(np.array(rows), np.arange(len(rows)))
     np.testing.assert_allclose(found, np.mean(outputs, axis=0), rtol=1e-4, atol=1e-4)
+
+
+def test_a_halved_policy_has_rounded_weights_in_half_the_space(tmp_path: Path) -> None:
+    rules = RULES["florentine"]
+    weights = table_weights((8, 4, 8, 8), HEADS, 0)
+    save_policy(tmp_path / "a", candidate_card(rules), weights)
+    run("halve", str(tmp_path / "a"), "--out", str(tmp_path / "b"))
+    sizes = [(tmp_path / each / WEIGHTS_FILE).stat().st_size for each in "ab"]
+    assert sizes[1] < 0.6 * sizes[0]
+    before, _ = load_policy(tmp_path / "a", "next_deal_ppo", rules)
+    card, found = load_policy(tmp_path / "b", "next_deal_ppo", rules)
+    assert card.training["float16_of"].endswith(before.sha256)
+    for name, each in found.items():
+        np.testing.assert_array_equal(each, weights[name].astype(np.float16))
 
 
 def test_endings_are_valued_between_their_bounds(tmp_path: Path) -> None:
