@@ -137,6 +137,11 @@ def test_it_holds_every_tracked_file_that_it_needs(wheel: Path) -> None:
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"four_seasons_env"}
 
 
+def test_it_is_small(wheel: Path) -> None:
+    """Most of it is weights."""
+    assert wheel.stat().st_size < 6_000_000
+
+
 def test_two_builds_are_the_same_bytes(release: Path, tmp_path: Path) -> None:
     again = build(tmp_path)
     names = sorted(path.name for path in release.iterdir())
