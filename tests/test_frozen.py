@@ -34,5 +34,5 @@ def test_the_line_of_a_recorded_game() -> None:
 def test_columns_of_results() -> None:
     game = "agent play rules train_seed deal won cards_up moves seconds"
     assert tuple(game.split()) == compare.COLUMNS
-    solved = "rules deal base status moves positions seconds allowed"
+    solved = "rules deal base status moves positions seconds allowed step"
     assert tuple(solved.split()) == census.COLUMNS
