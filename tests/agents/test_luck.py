@@ -231,7 +231,8 @@ def test_w_sees_public_information_only_and_is_the_same_every_time(name):
 def test_the_mean_of_openings_is_stored_with_each_w(name):
     """And is about the mean over other deals."""
     openings = [meter(name).opening(Game(name, deal=deal).record) for deal in range(10000, 10300)]
-    assert abs(np.mean(openings)) < 4 * np.std(openings) / len(openings) ** 0.5
+    error = np.std(openings) / len(openings) ** 0.5
+    assert abs(np.mean(openings)) < 4 * error + 1e-9  # all openings of corner-patience are equal
     assert read_means()[name].deals >= 10_000
 
 
