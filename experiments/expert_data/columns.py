@@ -47,7 +47,12 @@ COLUMNS = (
         "The agent's value of each candidate; the planner's is its estimated chance of winning. "
         "Null for agents without values.",
     ),
-    Column("reward", "float64", (), "Cards that the action put on the foundations, as a reward."),
+    Column(
+        "reward",
+        "float64",
+        (),
+        "The share of the deck that the action put on the foundations, plus 1 for a win.",
+    ),
     Column("terminated", "bool", (), "Whether the game ended with this action."),
     Column("truncated", "bool", (), "Whether the limit of moves ended the game."),
     Column("won", "bool", (), "Whether the game was won in the end."),

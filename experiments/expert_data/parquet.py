@@ -113,6 +113,7 @@ def croissant(about: dict[str, Any], name: str, sizes: dict[str, int]) -> dict[s
         "license": "https://spdx.org/licenses/MIT",
         "creator": {"@type": "sc:Organization", "name": "the four-seasons-env developers"},
         "version": str(about["version"]),
+        "citeAs": f"The four-seasons-env developers: four-seasons-env {about['version']}.",
         **_CARDS,
         "distribution": [files],
         "recordSet": [

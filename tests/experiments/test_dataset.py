@@ -1,16 +1,21 @@
 """`four-seasons dataset`: the same bytes twice, files that other libraries read, wrong flags."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from four_seasons_env.experiments import dataset
 from four_seasons_env.experiments.dataset import Dataset, digest_of, write_dataset
 from four_seasons_env.experiments.expert_data.columns import COLUMNS
 from four_seasons_env.experiments.parallel.workers import Workers
+from tests.helpers import ROOT
 
 FIRST = 2**32
 DEALS = f"{FIRST}-{FIRST + 2}"
@@ -124,6 +129,17 @@ def test_an_agent_without_values_gives_none(tmp_path: Path) -> None:
     assert "verdict" not in data[0].infos
     text = "".join(path.read_text() for path in out.rglob("*.json"))
     assert str(tmp_path) not in text
+
+
+@pytest.mark.slow
+def test_the_study_describes_it_and_clones_from_it(made: Path, tmp_path: Path) -> None:
+    out = tmp_path / "dataset.csv"
+    study = ROOT / "experiments" / "studies" / "expert_data.py"
+    command = [sys.executable, str(study), str(made), "--out", str(out)]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+    told = dict(pd.read_csv(out).itertuples(index=False))
+    assert told["games"] == "3"
+    assert any(what.startswith("games that the clone wins") for what in told)
 
 
 @pytest.mark.slow

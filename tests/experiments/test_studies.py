@@ -196,7 +196,7 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
 
 @pytest.mark.parametrize("page", ["index", "sb3", "cleanrl", "minari"])
 def test_a_recipe_trains_and_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
-    module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch", "minari": "d3rlpy"}
+    module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch", "minari": "minari"}
     pytest.importorskip(module[page], reason="the recipe's library is not installed")
     out = tmp_path / "libraries.csv"
     run("recipes", page, "--out", str(out))
