@@ -23,8 +23,8 @@ def module_digest(name: str) -> str:
 
     These are the module's own file, the files that it imports at the top level, those that they
     import, and so on. Only files of this package, and of the module's own outermost package or
-    script folder, count. Imports inside functions do not. For a module without a file, as in a
-    notebook, it is `folder_digest` of this package.
+    script folder, count; packages installed in that folder and imports inside functions do not. For
+    a module without a file, as in a notebook, it is `folder_digest` of this package.
 
     Args:
         name: of a module that is imported, or is being imported.
@@ -38,11 +38,17 @@ def module_digest(name: str) -> str:
     while waiting:
         module = waiting.pop()
         path = _file(module)
-        if module in files or path is None or not any(map(path.is_relative_to, homes)):
+        if module in files or path is None or not _belongs(path, homes):
             continue
         files[module] = path
         waiting += _imports(module, path)
     return _digest(files[module] for module in sorted(files))
+
+
+def _belongs(path: Path, homes: Iterable[Path]) -> bool:
+    """Whether a file is Python source in one of the folders, and of no package installed there."""
+    below = [path.relative_to(home).parts for home in homes if path.is_relative_to(home)]
+    return path.suffix == ".py" and any("site-packages" not in parts for parts in below)
 
 
 def _file(module: str) -> Path | None:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,25 @@ def test_an_index_that_names_a_class_that_has_moved_counts_as_empty(tmp_path, mo
         index.args[0]()  # Numba's own
     assert index() == {}
     assert module.call() == 42
+
+
+def test_packages_installed_below_a_script_are_not_read(tmp_path, monkeypatch):
+    """Such as those of a virtual environment in the folder of the script."""
+    installed = tmp_path / ".venv" / "lib" / "site-packages"
+    installed.mkdir(parents=True)
+    (tmp_path / "script_of_user.py").write_text("import extension_of_user, source_of_user\n")
+    (installed / "source_of_user.py").write_text("1\n")
+    compiled = types.ModuleType("extension_of_user")
+    compiled.__file__ = str(installed / "extension_of_user.so")
+    (installed / "extension_of_user.so").write_bytes(b"\0")
+    monkeypatch.setitem(sys.modules, "extension_of_user", compiled)
+    monkeypatch.syspath_prepend(installed)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("script_of_user")
+    read: list[Path] = []
+    monkeypatch.setattr(sources, "_digest", lambda paths: read.extend(paths) or "")
+    sources.module_digest("script_of_user")
+    assert read == [tmp_path / "script_of_user.py"]
 
 
 def test_the_digest_of_a_module_follows_what_it_imports(tmp_path, monkeypatch):
