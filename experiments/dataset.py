@@ -22,6 +22,7 @@ import four_seasons_env
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.deals import TEST, TRAIN_FROM, parse_deals
 from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.expert_data import PARQUET
 from four_seasons_env.experiments.out_folder import MARKS, check_out
 from four_seasons_env.experiments.parallel.blocks import Block, run_blocks, split_deals
 from four_seasons_env.experiments.parallel.workers import Workers
@@ -73,7 +74,7 @@ class DecisionsTask(Block):
     @property
     def part(self) -> Path:
         """Its Parquet file."""
-        return self.out / "parquet" / f"{self.deals[0]}-{self.deals[-1]}.parquet"
+        return self.out / PARQUET / f"{self.deals[0]}-{self.deals[-1]}.parquet"
 
     def stored(self) -> pd.DataFrame | None:
         """None: the file is written whole, and not read again."""

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.files import whole_folder
 from four_seasons_env.experiments.expert_data.columns import COLUMNS
 
-FOLDER = "minari"
-
 
 def write_minari(
     out: Path, name: str, parts: Sequence[Path], env: gym.Env[Any, Any], about: dict[str, Any]

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from four_seasons_env.experiments.expert_data import PARQUET
 from four_seasons_env.experiments.expert_data.columns import COLUMNS, Column
 
-FOLDER = "parquet"
 _CROISSANT = "http://mlcommons.org/croissant/"
 _TERMS = (
     "arrayShape citeAs column containedIn equivalentProperty extract field fileObject "
@@ -101,15 +101,15 @@ def croissant(about: dict[str, Any], name: str, sizes: dict[str, int]) -> dict[s
         "@id": "files",
         "description": "A file for each hundred deals.",
         "encodingFormat": "application/x-parquet",
-        "includes": f"{FOLDER}/*.parquet",
+        "includes": f"{PARQUET}/*.parquet",
     }
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": f"{_CROISSANT}1.1",
         "name": name,
-        "description": "Decisions of an agent in FourSeasonsNextDeal-v0, the patience Four Seasons "
-        f"as a choice among positions. Made by four-seasons-env: {made}.",
+        "description": "Decisions of an agent in FourSeasonsNextDeal-v0, where an action chooses a "
+        f"position of a patience game. Made by four-seasons-env: {made}.",
         "license": "https://spdx.org/licenses/MIT",
         "creator": {"@type": "sc:Organization", "name": "the four-seasons-env developers"},
         "version": str(about["version"]),
