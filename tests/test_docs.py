@@ -30,8 +30,6 @@ PAGES = sorted(
 )
 SHORTER = {
     'model = MaskablePPO.load("four-seasons-ppo")': "model = None",
-    "n_steps=32,": "n_steps=2,",
-    "model.learn(500_000)": "model.learn(512)",
     "seconds=10": "seconds=0.1",
 }
 """What is put in an example's place, so that it takes seconds and needs no file."""
