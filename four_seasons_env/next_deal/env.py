@@ -29,7 +29,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     Between two cards of the stock nothing is hidden, so a player can examine every position that
     can be reached before the next card is turned. Those are the actions: the environment finds
     them, plays the moves that lead to the chosen one, and turns the card. An episode of
-    four-seasons has at most 46 decisions, while the game has some 200 moves.
+    four-seasons has at most 46 decisions, while the game has 200 to 300 moves.
 
     ## Action Space
     `Discrete(candidates)`: action k chooses candidate k of those that were found, the most
