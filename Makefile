@@ -62,13 +62,15 @@ test-slow: $(READY)  ## the other tests, some ten minutes
 define TEST_VERSIONS
 	rm -rf .venv-$@ && $(PYTHON) -m venv .venv-$@
 	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINED) \
-		--editable '.[test]'
-	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto -m "not slow" \
-		tests/four_seasons_env
+		"$$(grep ^torch== constraints.txt)" --editable '.[render,test]'
+	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto \
+		-m "not slow" tests/four_seasons_env
+	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto \
+		tests/four_seasons_env/test_adapter_sb3.py tests/agents/test_candidates.py
 endef
 
 test-lowest: CONSTRAINED := --constraint constraints-lowest.txt
-test-lowest:  ## the environment's tests with the lowest versions that pyproject.toml allows
+test-lowest:  ## tests of environment and SB3 with the lowest versions that pyproject.toml allows
 	$(TEST_VERSIONS)
 
 test-newest:  ## the same with the newest versions

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,21 +31,3 @@ def watchdog() -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-LEARNING = ("torch", "sb3_contrib", "stable_baselines3")
-"""Modules of the extra "train", which the default tests do without."""
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Skip a file of tests that imports one of these where it is not installed."""
-    report = yield
-    for name in LEARNING:
-        if report.failed and f"No module named '{name}'" in str(report.longrepr):
-            report.outcome = "skipped"
-            reason = f"Skipped: {name} is not installed: pip install -e '.[train]'"
-            report.longrepr = (str(collector.path), 1, reason)
-    return report

@@ -4,9 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib", reason="training needs the extra 'train'")
-
 import torch
 
 from four_seasons_env.agents import make_agent

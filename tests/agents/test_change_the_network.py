@@ -12,7 +12,6 @@ from safetensors.numpy import load_file
 
 from tests.helpers import ROOT
 
-pytest.importorskip("torch", reason="training needs the extra 'train'")
 pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "how-to" / "change-the-network.md").read_text()

@@ -139,8 +139,6 @@ def test_a_policy_plays_as_in_its_environment(
 
 @pytest.mark.parametrize("player", ["drawn_by_torch", "drawn_by_rng", "Drawn"])
 def test_the_same_command_gives_the_same_games(module: str, player: str, tmp_path: Path) -> None:
-    if "torch" in player:
-        pytest.importorskip("torch")
     first, second = (compared(tmp_path / each, f"mine={module}:{player}") for each in "ab")
     pd.testing.assert_frame_equal(first.drop(columns="seconds"), second.drop(columns="seconds"))
     assert set(first["play"]) == {"stochastic"}

@@ -141,7 +141,8 @@ def test_compare_says_what_is_wrong(
 @pytest.mark.slow
 def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     """Two algorithms, two seeds: from training to the page."""
-    torch = pytest.importorskip("torch")
+    import torch
+
     for name, sizes in SMALL.items():
         for seed in (3, 4):
             train(
