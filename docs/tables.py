@@ -31,6 +31,7 @@ from four_seasons_env.experiments.statistics.odds import (
 )
 from four_seasons_env.experiments.statistics.regret import regret_as_text
 from four_seasons_env.experiments.statistics.summary import win_rates
+from four_seasons_env.experiments.studies.sensitivity import by_value, covered
 from four_seasons_env.experiments.studies.thrown_away import thrown_away
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
@@ -281,6 +282,7 @@ def card() -> pd.DataFrame:
     network = "planner@positions=40,expansions=1,votes=0"
     curves = stored("learning_curves").query("study == '2-minutes' and win_rate >= 0.6")
     games = curves.groupby("seed")["games"].min()
+    runs = stored("sensitivity").query("study == 'training_seeds'")["win_rate"]
     rows = [
         ("deals that can be won with open cards", f"{won[CEILING]:.1%} or more", "census"),
         ("best fair player", f"{best:.1%}", "four-seasons"),
@@ -299,10 +301,25 @@ def card() -> pd.DataFrame:
          f"{1 - luck['deals'] / luck['equivalent_deals']:.0%} or more", "luck"),
         ("games of training until 60%, `next_deal_ppo`, range of seeds",
          f"{games.min():,.0f} to {games.max():,.0f}", "learning_curves"),
+        (f"`next_deal_ppo` after two core-minutes, {len(runs)} seeds: mean, lowest, highest",
+         f"{runs.mean():.1%}, {runs.min():.1%}, {runs.max():.1%}", "sensitivity"),
+        ("share of all training seeds between this lowest and highest, with 95% confidence",
+         f"{covered(len(runs)):.0%} or more", "sensitivity"),
         *[(f"{what}: mean (maximum)", f"{row['mean']:.1f} ({row['most']:.0f})", "branching")
           for what, row in counts.iterrows()],
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["what", "value", "file"])
+
+
+def sensitivity() -> pd.DataFrame:
+    """A row for each hyperparameter: the mean win rate of each value."""
+    table = by_value(stored("sensitivity"))
+    form = "{value:g}: {mean:.1%}"
+    table["text"] = [cell(form, row) for row in table.to_dict("records")]
+    table["place"] = table.groupby("hyperparameter")["value"].rank().astype(int).sub(3)
+    wide = table.pivot(index="hyperparameter", columns="place", values="text")
+    names = dict(zip(wide.columns, ("lowest", "low", "default", "high", "highest"), strict=True))
+    return wide.loc[table["hyperparameter"].unique()].rename(columns=names).reset_index()
 
 
 _ODDS = "`random` wins % | `heuristic` wins % | best fair player wins % | can be won %"
@@ -340,6 +357,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/measures.md", "card", card,
      "property | value | source",
      "{what} | {value} | {file}"),
+    ("docs/explanation/measures.md", "sensitivity", sensitivity,
+     "hyperparameter | lowest | low | default | high | highest",
+     "`{hyperparameter}` | {lowest} | {low} | {default} | {high} | {highest}"),
     ("docs/explanation/planner.md", "steps", lambda: stored("steps"),
      "step | measured on | gain, points",
      "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
@@ -415,10 +435,9 @@ def catalogue() -> pd.DataFrame:
     rows = []
     for path in sorted((RESULTS / "deals").glob("*.csv")):
         name = str(read_table(path)["rules"].iloc[0])
-        lists = {each: list_deals(Deals(name, each)).dropna() for each in ("any", *PLAYED)}
-        counts = {each: len(found) for each, found in lists.items()}
-        most = lists["any"]["agents"].max()
-        rows.append({"rules": name, "agents": most, **counts})
+        lists = {each: list_deals(Deals(name, each))["agents"] for each in ("any", *PLAYED)}
+        counts = {each: found.count() for each, found in lists.items()}
+        rows.append({"rules": name, "agents": lists["any"].max(), **counts})
     return pd.DataFrame(rows)
 
 

@@ -117,7 +117,8 @@ class PlannerAgent:
         outputs = np.empty((len(rows), 1), np.float32)
         network, evaluation = self._evaluator.network, self._evaluator.evaluation
         evaluate_all(rows, np.arange(len(rows)), network, evaluation, outputs)
-        return (1 / (1 + np.exp(-outputs[:, 0]))).astype(np.float32)
+        with np.errstate(over="ignore"):  # exp(-x) may be infinite; the chance is then 0
+            return (1 / (1 + np.exp(-outputs[:, 0]))).astype(np.float32)
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""

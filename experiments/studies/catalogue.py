@@ -4,8 +4,9 @@
         --agents random greedy heuristic finisher maskable_ppo next_deal_ppo
     python experiments/studies/catalogue.py runs/played --out docs/results/deals
 
-Counts each way of playing of each agent in a comparison. Writes a file for each rule set, a row per
-deal, which `four-seasons deals` reads. The chance is empty for rule sets without a network.
+Counts each way of playing of each agent in one or more comparisons. Writes a file for each rule
+set, a row per deal, which `four-seasons deals` reads. The chance is empty for rule sets without a
+network.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ def catalogue(name: str, results: pd.DataFrame) -> pd.DataFrame:
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("comparison", type=Path)
+    parser.add_argument("comparisons", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     run = parser.parse_args()
     run.out.mkdir(parents=True, exist_ok=True)
-    results = read_table(run.comparison / "results.csv")
+    results = pd.concat([read_table(each / "results.csv") for each in run.comparisons])
     for name, rows in results.groupby("rules", sort=False):
         write_csv(run.out / f"{file_name(str(name))}.csv", catalogue(str(name), rows))
 

@@ -26,8 +26,10 @@ from four_seasons_env.experiments.reporting.plots.style import (
     in_percent,
     name_colours,
     new_axes,
+    new_panels,
 )
 from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.studies.sensitivity import HYPERPARAMETERS, SEEDS, by_value
 from four_seasons_env.experiments.studies.thrown_away import still_winnable, winnable
 
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
@@ -124,6 +126,38 @@ def plot_luck(summary: pd.DataFrame, path: Path) -> None:
     figure.savefig(path)
 
 
+def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
+    """Validation deals won by value of each hyperparameter; last, by training seed.
+
+    Args:
+        runs: sensitivity.csv.
+        path: of the picture.
+    """
+    figure, panels = new_panels(7, len(HYPERPARAMETERS) + 1, columns=2)
+    table, colour = by_value(runs), colours_of(["next_deal_ppo"])["next_deal_ppo"]
+    plain = runs.loc[runs["study"] == SEEDS, "win_rate"]
+    for axes, key in zip(panels, HYPERPARAMETERS, strict=False):
+        own = table[table["hyperparameter"] == key].reset_index()
+        places, errors = own.index, [own["mean"] - own["min"], own["max"] - own["mean"]]
+        axes.errorbar(places, own["mean"], errors, fmt="o-", color=colour, lw=1, ms=4, capsize=2)
+        default = own[own["is_default"]]
+        axes.plot(default.index, default["mean"], "o", color="black", ms=5, zorder=3)
+        axes.set_xticks(places, [f"{value:g}" for value in own["value"]])
+        axes.set_title(key, fontsize=8)
+    panels[-1].plot(np.arange(len(plain)), plain, ".", color="black", ms=5)
+    panels[-1].set_title(f"default, {len(plain)} training seeds", fontsize=8)
+    panels[-1].set_xticks([])
+    lowest = 0.05 * np.floor(20 * table["min"].min())
+    highest = 0.05 * np.ceil(20 * max(table["max"].max(), plain.max()))
+    for axes in panels:
+        axes.tick_params(labelsize=7)
+        axes.set_ylim(lowest, highest)
+        in_percent(axes, y=True)
+    figure.supylabel("validation deals won", fontsize=8)
+    figure.suptitle("next_deal_ppo after two core-minutes (black: default)", fontsize=10)
+    figure.savefig(path)
+
+
 def main() -> None:
     """Draw all of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -149,6 +183,7 @@ def main() -> None:
     plot_regret(read_table(RESULTS / "small-games.csv"), out / "small-games.png")
     plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")
     plot_thrown_away(read_table(RESULTS / "thrown_away.csv"), out / "thrown_away.png")
+    plot_sensitivity(read_table(RESULTS / "sensitivity.csv"), out / "sensitivity.png")
     luck = read_table(RESULTS / "luck.csv")
     plot_luck(luck[luck["agent"] != "next_deal_ppo"], out / "luck.png")  # about as the planner
 

@@ -194,6 +194,40 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
 
 
+def test_a_share_of_all_runs_lies_between_the_extremes() -> None:
+    """Against the polynomial of Wilks (1941), and against draws."""
+    from four_seasons_env.experiments.studies.sensitivity import covered
+
+    for runs in (2, 5, 20):
+        share = covered(runs)
+        assert 1 - runs * share ** (runs - 1) + (runs - 1) * share**runs == pytest.approx(0.95)
+    draws = np.random.default_rng(0).random((20_000, 20))
+    assert (np.ptp(draws, axis=1) >= covered(20)).mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> None:
+    from four_seasons_env.experiments.studies import sensitivity
+
+    fixed = (
+        "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
+        "  n_steps: 8, batch_size: 8, candidates: 8, expansions: 10, play_candidates: 8,\n"
+        "  play_expansions: 10, play_ending_expansions: 10}\n"
+    )
+    (tmp_path / "training_seeds.yaml").write_text(fixed + "grid: {seed: [0, 1]}\n")
+    (tmp_path / "sensitivity.yaml").write_text(
+        fixed + "grid: {seed: [0]}\nvariants: {low: {n_epochs: 1}, high: {n_epochs: 4}}\n"
+    )
+    monkeypatch.setattr(sensitivity, "__file__", str(tmp_path / "sensitivity.py"))
+    monkeypatch.setattr(sys, "argv", ["sensitivity", "--out", str(out := tmp_path / "out")])
+    sensitivity.main()
+    runs = pd.read_csv(out / "sensitivity.csv")
+    assert runs.groupby("study").size().to_dict() == {"training_seeds": 2, "sensitivity": 2}
+    table = sensitivity.by_value(runs).query("hyperparameter == 'n_epochs'")
+    assert table[["value", "is_default"]].values.tolist() == [[1, False], [3, True], [4, False]]
+    first = runs.query("study == 'training_seeds' and seed == 0")["win_rate"].item()
+    assert table.loc[table["is_default"], "mean"].item() == first
+
+
 @pytest.mark.parametrize("page", ["index", "sb3", "cleanrl", "minari"])
 def test_a_recipe_trains_and_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
     module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch", "minari": "minari"}

@@ -41,10 +41,10 @@ _FEW = 5
 Colour = tuple[float, float, float]
 
 
-def new_panels(height: float, count: int) -> tuple[Figure, list[Axes]]:
-    """A figure with a number of plots below each other."""
+def new_panels(height: float, count: int, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with a number of plots below each other, or in columns."""
     figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
-    panels = [figure.add_subplot(count, 1, i + 1) for i in range(count)]
+    panels = [figure.add_subplot(-(-count // columns), columns, i + 1) for i in range(count)]
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
