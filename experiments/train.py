@@ -131,7 +131,6 @@ def _check(run: Train) -> None:
         parse_steps(run.steps)
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
     check_seed(run.seed)
-    run.workers.check()
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
         raise ValueError("validations must be at least 1, of 1 to 10,000 deals")
     if not run.resume:
@@ -147,6 +146,7 @@ def _read_settings(
             f"{run.agent} learns in one process: --n-jobs, --backend and --cluster are for agents "
             "that play many games between two updates, such as the planner"
         )
+    run.workers.check()
     if stored:
         return make_settings(kind.schema, stored["hyperparameters"], run.agent)
     settings = kind.read_settings(run.set)
