@@ -13,8 +13,3 @@ BUNDLED = Path(__file__).with_name("weights")
 def bundled_weights(agent: str, rules: str) -> Path:
     """The folder of an agent's weights for a rule set, which may not exist."""
     return BUNDLED / agent / file_name(rules)
-
-
-def all_bundled_weights(rules: str) -> list[Path]:
-    """The folders of all agents that have weights for a rule set; each is `AGENT/RULES`."""
-    return sorted(BUNDLED.glob(f"*/{file_name(rules)}"))

@@ -5,16 +5,18 @@
 - `window`: the window of `render_mode="human"`.
 - `text`: the text of `print(game)`.
 
-A drawing reads only the public properties in `position.Position`.
+A drawing shows only what the player may see: of the stock, its size and a card that lies face up.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.rendering.position import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
+
+if TYPE_CHECKING:
+    from four_seasons_env.game import Game
 
 __all__ = ["HUMAN", "RENDER_MODES", "draw", "draw_as", "draw_svg", "prepare_rendering"]
 
@@ -34,7 +36,7 @@ def prepare_rendering(render_mode: str | None) -> None:
         import four_seasons_env.rendering.picture  # noqa: F401
 
 
-def draw_as(render_mode: str, position: Position) -> Any:
+def draw_as(render_mode: str, position: Game) -> Any:
     """A position as text (`ansi`) or as an RGB array (`rgb_array`)."""
     if render_mode == "ansi":
         return draw(position)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from four_seasons_env.rendering.layout import Place, grid
-from four_seasons_env.rendering.position import Position, headline
+
+if TYPE_CHECKING:
+    from four_seasons_env.game import Game
 
 _WASTE_SHOWN = 12
 
 
-def _cell(game: Position, place: Place) -> str:
+def _cell(game: Game, place: Place) -> str:
     """One place of the table: the top card, or what an empty place waits for."""
     if isinstance(place, int):
         pile = game.tableau[place]
@@ -19,7 +23,7 @@ def _cell(game: Position, place: Place) -> str:
     return f"[{built[-1]}]" if built else f"[ {place}]"
 
 
-def draw(game: Position) -> str:
+def draw(game: Game) -> str:
     """A position as several lines of text, without a line break at the end.
 
     Foundations are in brackets, a reserve in parentheses, ``--`` is a space. Below the table: the
@@ -46,3 +50,14 @@ def draw(game: Position) -> str:
     lines.append(stock)
     lines.append(f"   waste: {f'({hidden} more) ' if hidden > 0 else ''}{shown}")
     return "\n".join(lines)
+
+
+def headline(game: Game) -> str:
+    """A position in one line: its rules, deal, cards up and moves."""
+    return (
+        f"{game.rules.name}, "
+        + (f"deal {game.deal}" if game.deal >= 0 else "custom deck")
+        + f": {game.cards_up} of {game.rules.cards} cards up, "
+        + f"{game.moves_played} moves"
+        + (", won" if game.is_won else ", over" if game.is_over else "")
+    )

@@ -6,7 +6,6 @@ import pytest
 from four_seasons_env.agents import AGENTS, make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.scripted.heuristic import FEATURES, read_weights
-from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
@@ -114,26 +113,6 @@ def test_rollouts_beat_those_who_play_them_out() -> None:
         if name == "greedy":
             assert difference.mean() > 3 * difference.std() / np.sqrt(len(deals))
         assert difference.mean() > 0
-
-
-def test_worlds_hold_the_unseen_cards_and_start_with_each_in_turn() -> None:
-    rule = kernel.compile_rules(DEFAULT)[0]
-    for game in midgame(DEFAULT, count=10):
-        left = int(game["deck_size"]) - int(game["dealt"])
-        stock = slice(int(game["dealt"]), int(game["deck_size"]))
-        seen, unseen = game["deck"][: stock.start].copy(), sorted(game["deck"][stock])
-        hide_unseen(game, rule)
-        assert list(game["deck"][stock]) == unseen
-        first, orders = [], set()
-        for number in range(left):
-            world = game.copy()
-            determinize(world, rule, np.uint64(number), number)
-            assert sorted(world["deck"][stock]) == unseen
-            assert (world["deck"][: stock.start] == seen).all()
-            first.append(int(world["deck"][stock.start]))
-            orders.add(world["deck"][stock].tobytes())
-        assert sorted(first) == unseen
-        assert len(orders) == left
 
 
 def test_registry_tells_which_agents_learn() -> None:

@@ -11,11 +11,11 @@ from four_seasons_env.agents.scripted.greedy import GreedyAgent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.pimc import PimcAgent
-from four_seasons_env.agents.search.plans import NONE, Plans
+from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.cards import card_code
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
@@ -71,46 +71,6 @@ def test_with_few_cards_hidden_a_vote_is_the_share_of_their_orders_that_can_be_w
     assert mixed > 0
 
 
-def test_all_moves_are_voted_for_in_the_same_worlds():
-    rule = compile_rules(DEFAULT)[0]
-    for worlds, hidden in ((6, 3), (5, 3), (8, 20)):
-        (game,) = late_games(DEFAULT, lambda game, hidden=hidden: game.stock_size <= hidden, 1)
-        positions = np.repeat(game.record, 2)
-        hide_unseen(positions[0], rule)
-        hide_unseen(positions[1], rule)
-        decks = [
-            each["deck"].copy()
-            for each in SolverVotes(DEFAULT, worlds, 1)._worlds_of(positions, np.uint64(3))
-        ]
-        assert len(decks) == worlds
-        for first, second in decks:
-            assert (first == second).all()
-        if (worlds, hidden) == (6, 3):
-            assert len({first.tobytes() for first, _ in decks}) == 6
-
-
-def test_what_can_be_won_once_nothing_is_hidden_is_won_and_the_rest_is_given_up():
-    plans = Plans(DEFAULT, 300_000)
-    heuristic, rng = HeuristicAgent(DEFAULT), np.random.default_rng(0)
-    rule = compile_rules(DEFAULT)[0]
-    results = set()
-    for game in late_games(DEFAULT, lambda game: nothing_hidden(game.record[0], rule), 40):
-        status = solve(game, max_positions=300_000).status
-        assert game.record[0] not in plans
-        plans.finish(game.record[0])
-        while not game.is_over:
-            planned = plans[game.record[0]]
-            assert game.record[0] in plans
-            assert (planned == NONE) == (status != "won")
-            advised = int(heuristic.act(game.record.copy(), masks_of(game), rng)[0])
-            game.play(advised if planned == NONE else planned)
-            if game.moves_played > 400:
-                break  # the heuristic may go round
-        assert game.is_won == (status == "won")
-        results.add(status)
-    assert {"won", "lost"} <= results
-
-
 @pytest.mark.slow
 def test_a_finisher_plays_as_its_base_until_nothing_is_hidden_and_wins_more():
     deals = range(TRAIN_FROM, TRAIN_FROM + 30)
@@ -136,14 +96,6 @@ def test_plans_of_one_deal_are_none_for_another_that_differs_in_the_base_alone()
     assert other[0] not in plans
 
 
-def test_without_positions_to_look_at_the_heuristic_finishes():
-    plans = Plans(DEFAULT, 0)
-    (game,) = late_games(DEFAULT, lambda game: game.stock_size == 0, 1)
-    plans.finish(game.record[0])
-    assert game.record[0] in plans
-    assert plans[game.record[0]] == NONE
-
-
 def test_the_unseen_stock_changes_no_vote():
     agent = PimcAgent(DEFAULT, worlds=2, width=3)
     for hidden in (40, 20, 6, 2):
@@ -164,12 +116,6 @@ def test_votes_win_games_that_the_heuristic_loses():
     pimc = play_deals(PimcAgent(DEFAULT, worlds=1, width=3), DEFAULT, deals, seed=0)
     greedy = play_deals(GreedyAgent(DEFAULT), DEFAULT, deals, seed=0)
     assert pimc["won"].mean() > greedy["won"].mean()
-
-
-@pytest.mark.parametrize("wrong", ["worlds", "width", "moves"])
-def test_nobody_to_ask_is_refused(wrong):
-    with pytest.raises(ValueError, match=f"{wrong} must be at least 1, not 0"):
-        PimcAgent(DEFAULT, **{wrong: 0})
 
 
 def test_a_single_beam_is_no_more_than_that():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.game import Game
 from tests.helpers import training_deals
 
 IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
@@ -31,48 +32,19 @@ def test_episodes_draw_from_them(env_id: str) -> None:
 
 
 @pytest.mark.parametrize("env_id", IDS)
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_many_games_play_like_single_ones(env_id: str, mode: str, threads: int) -> None:
-    common = {"deals": DEALS, "max_moves": 3}
-    envs = gym.make_vec(env_id, 3, autoreset_mode=mode, num_threads=threads, **common)
-    singles = [gym.make(env_id, **common) for _ in range(3)]
+def test_each_game_of_many_draws_from_them(env_id: str) -> None:
+    envs = gym.make_vec(env_id, 3, num_threads=2, deals=DEALS, max_moves=3)
     _, infos = envs.reset(seed=SEED)
-    firsts = [env.reset(seed=SEED + i) for i, env in enumerate(singles)]
-    assert infos["deal"].tolist() == [info["deal"] for _, info in firsts]
-    ended = np.zeros(3, bool)
+    played = [[deal] for deal in infos["deal"].tolist()]
     for _ in range(STEPS):
-        actions = infos["action_mask"].argmax(axis=1)
-        if mode == "Disabled" and ended.any():
-            observations, infos = envs.reset(options={"reset_mask": ended})
-            for i in np.flatnonzero(ended):
-                singles[i].reset()
-            ended[:] = False
-            actions = infos["action_mask"].argmax(axis=1)
-        observations, rewards, terminated, truncated, infos = envs.step(actions)
-        for i, env in enumerate(singles):
-            if mode == "NextStep" and ended[i]:
-                observation, info = env.reset()
-                reward = 0.0
-            else:
-                observation, reward, terminated_here, truncated_here, info = env.step(actions[i])
-                if mode == "SameStep" and (terminated_here or truncated_here):
-                    assert infos["final_info"]["deal"][i] == info["deal"]
-                    observation, info = env.reset()
-            assert infos["deal"][i] == info["deal"]
-            assert rewards[i] == reward
-            assert (infos["action_mask"][i] == info["action_mask"]).all()
-            assert all(
-                np.array_equal(mine, theirs)
-                for mine, theirs in zip(parts(observations, i), parts(observation), strict=True)
-            )
-        ended = terminated | truncated
-
-
-def parts(observation, index=None):
-    """The arrays of an observation, of one of many games if there is an index."""
-    arrays = observation.values() if isinstance(observation, dict) else [observation]
-    return [each if index is None else each[index] for each in arrays]
+        *_, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        for i in np.flatnonzero(terminated | truncated):
+            assert infos["final_info"]["deal"][i] == played[i][-1]
+            played[i].append(int(infos["deal"][i]))
+            assert (envs.games["deck"][i] == Game(deal=played[i][-1]).record["deck"]).all()
+    for i, deals in enumerate(played):
+        assert len(deals) > 3
+        assert deals == drawn(SEED + i, len(deals))
 
 
 @pytest.mark.parametrize("env_id", IDS)

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import ROOT
 
 FORKED = """
@@ -39,7 +38,6 @@ print(went_well, os.waitstatus_to_exitcode(status))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("kind", ["moves", "positions"])
 def test_parent_and_child_play_on(kind):
@@ -53,36 +51,3 @@ def test_parent_and_child_play_on(kind):
         check=False,
     )
     assert done.stdout == "True 0\n", done.stderr
-
-
-def _with_threads():
-    """An environment that plays in threads, and its pool of them."""
-    env = FourSeasonsVectorEnv(4, num_threads=2)
-    env.reset(seed=0)
-    pool = env._batch._pool
-    assert pool is not None
-    return env, pool
-
-
-@pytest.mark.parametrize("other", [-1, 1])
-def test_threads_of_a_process_with_another_number_are_not_used(monkeypatch, other):
-    """As a forked process has the pool of threads, but no threads."""
-    env, pool = _with_threads()
-    env.step(env.action_masks().argmax(axis=1))
-    assert env._batch._pool is pool
-    number = os.getpid() + other
-    monkeypatch.setattr(os, "getpid", lambda: number)
-    env.step(env.action_masks().argmax(axis=1))
-    assert env._batch._pool is not pool
-    env.close()
-    pool.shutdown()
-
-
-@pytest.mark.parametrize("other", [-1, 1])
-def test_threads_of_a_process_with_another_number_are_not_ended(monkeypatch, other):
-    env, pool = _with_threads()
-    number = os.getpid() + other
-    monkeypatch.setattr(os, "getpid", lambda: number)
-    env.close()
-    assert pool.submit(int).result() == 0
-    pool.shutdown()

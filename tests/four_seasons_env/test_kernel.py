@@ -107,11 +107,22 @@ def test_games_get_far_enough_to_be_won():
     assert {end.is_won for end in ends if end.is_over} == {True, False}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rules", [*RULES.values(), *VARIANTS], ids=lambda rules: rules.name)
+@pytest.mark.parametrize(
+    "rules", mostly_slow([*RULES.values(), *VARIANTS]), ids=lambda rules: rules.name
+)
 def test_random_games_follow_the_rules(rules):
     for deal in range(6):
         play_side_by_side(rules, numbered_deck(deal, rules.ranks), seed=deal, max_moves=400)
+
+
+def test_a_difference_is_found(monkeypatch):
+    """Two rule sets that differ only in King on Ace are told apart."""
+    rules = small("four-seasons")
+    wider = kernel.compile_rules(small("solitaire-till-dawn"))
+    monkeypatch.setattr(kernel, "compile_rules", lambda _: wider)
+    with pytest.raises(AssertionError, match="legal"):
+        for deal in range(20):
+            play_side_by_side(rules, numbered_deck(deal, rules.ranks), seed=deal)
 
 
 @pytest.mark.slow

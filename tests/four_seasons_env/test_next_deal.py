@@ -287,21 +287,6 @@ def test_copies_play_alike_and_leave_the_original_alone(how: str) -> None:
     assert not same(ahead, play(env, 80, 1))
 
 
-def test_a_copied_single_environment_goes_on_as_its_original() -> None:
-    for env in (FourSeasonsNextDealEnv(**SMALL), gym.make("Czarina-v0")):
-        _, info = env.reset(seed=3)
-        twin = copy.deepcopy(env)
-        rng = np.random.default_rng(0)
-        for _ in range(40):
-            action = some_action(info, rng)
-            first, second = env.step(action), twin.step(action)
-            info = first[4]
-            np.testing.assert_array_equal(info["action_mask"], second[4]["action_mask"])
-            assert first[1:4] == second[1:4]
-            if first[2] or first[3]:
-                break
-
-
 def test_illegal_actions_stay_or_raise_and_an_episode_ends_all_the_same() -> None:
     env = FourSeasonsNextDealEnv(max_moves=25, **SMALL)
     observation, info = env.reset(seed=0)

@@ -314,29 +314,6 @@ def test_advice_does_not_depend_on_the_order_of_the_stock():
     assert advice.values(game) == advice.values(other)
 
 
-def test_agents_whose_extra_is_missing_are_not_offered(client, monkeypatch):
-    from four_seasons_env.agents import AGENTS, make_agent
-    from four_seasons_env.play import advice
-
-    def make(name, rules):
-        if "learned" in AGENTS[name].kind:
-            raise ImportError(f"agent {name!r} needs the extra")
-        return make_agent(name, rules)
-
-    monkeypatch.setattr(advice, "make_agent", make)
-    monkeypatch.setitem(sys.modules, "four_seasons_env.agents.judge", None)
-    for cached in (advice.advisers, advice._adviser, advice._judge):
-        cached.cache_clear()
-    offered = client.get("/api/advisers?rules=four-seasons").json()
-    assert offered["agents"] == ["heuristic", "greedy", "rollout", "finisher", "pimc", "random"]
-    assert not offered["chance"]
-    path = f"/api/sessions/{new_game(client)['id']}"
-    assert client.get(f"{path}/hint?agent=planner").status_code == 400
-    assert client.get(f"{path}/chance").json() == {"chance": None}
-    for cached in (advice.advisers, advice._adviser, advice._judge):
-        cached.cache_clear()
-
-
 # --- the command ----------------------------------------------------------------------------------
 
 

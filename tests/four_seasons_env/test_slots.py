@@ -8,7 +8,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.observations import CARDS, OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import RULES
 from four_seasons_env.slots import observation_slots
-from tests.helpers import mostly_slow, observe
+from tests.helpers import mostly_slow
 
 
 def seen(game):
@@ -28,16 +28,6 @@ def test_slots_follow_each_other_to_the_end(name, observation):
     slots = observation_slots(RULES[name], observation)
     assert [s.start for s in slots] == [0, *(s.stop for s in slots[:-1])]
     assert slots[-1].stop == observation_length(RULES[name], observation)
-
-
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("observation", OBSERVATIONS)
-def test_every_slot_is_written(name, observation):
-    """Over whatever was there: `observe` begins with NaN."""
-    game = Game(name, deal=3)
-    for _ in range(2):
-        assert not np.isnan(observe(game, observation)).any()
-        game.play(game.legal_moves()[0])
 
 
 @pytest.mark.parametrize("name", mostly_slow(RULES))
@@ -79,18 +69,3 @@ def check_top(row, rules, bases, card, place):
         suit = card % 4
         assert ranks == [(card // 4 - int(bases[suit])) % rules.ranks]
         assert suits == [suit]
-
-
-def test_a_stock_that_has_been_turned_over_shows_where_each_card_lies():
-    game = Game("pysolfc/florentine", deal=10_004)
-    while game.stock_size:
-        game.play("deal")
-    game.play("redeal")
-    row, width = seen(game), game.rules.piles + 5
-    first = observation_length(game.rules, "tops")
-    bases = game.record["base"][0].astype(int)
-    for place, card in enumerate(game.stock):
-        suit, rank = "CSHD".index(card[1]), "A23456789TJQK".index(card[0])
-        at = first + width * (13 * suit + (rank - bases[suit]) % 13)
-        assert row[at] == 1
-        assert row[at + width - 1] == pytest.approx((place + 1) / 52)

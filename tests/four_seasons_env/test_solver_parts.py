@@ -112,43 +112,6 @@ def test_a_beam_wins_or_says_whether_it_left_something_out(rules: Rules, width: 
     assert found[WON]
 
 
-def sizes(search: Beam) -> dict[str, int]:
-    arrays = search._arrays
-    return {
-        "pool": min(map(len, arrays.pool)),
-        "heap": len(arrays.heap),
-        "later": min(map(len, arrays.later)),
-        "lines": len(arrays.lines),
-        "keys": len(arrays.keys),
-        "counts": len(arrays.counts),
-    }
-
-
-@pytest.mark.parametrize(
-    ("full", "share", "grown"),
-    [
-        ("pool", 2, {"pool", "heap"}),
-        ("later", 2, {"later"}),
-        ("lines", 2, {"lines"}),
-        ("entered", 6, {"keys", "counts"}),
-    ],
-)
-def test_a_beam_doubles_what_is_nearly_full_within_its_memory(
-    full: str, share: int, grown: set[str]
-) -> None:
-    game = Game(ONE_WAY[0], deal=TRAIN_FROM)
-    search = Beam(Root(game.record[0], game.rules, 2**20), 2)
-    before = sizes(search)
-    search._state[full] = before[min(grown - {"counts"})] // share
-    assert search._make_room()
-    assert sizes(search) == before
-    search._state[full] += 1
-    assert search._make_room()
-    assert sizes(search) == {name: size * (1 + (name in grown)) for name, size in before.items()}
-    search._memory = 10_000
-    assert not search._make_room()
-
-
 # --- the evaluation -------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
-"""Fair values against brute force on small games: `python -m tests.reference.fair_differential`.
+"""Fair values against brute force on small games.
 
 Random play leads to positions in which few cards are hidden. Each is worth as much by `fair_value`
-as by expectimax in plain Python, or the run ends with the game.
+as by expectimax in plain Python.
 """
 
 from __future__ import annotations
@@ -9,15 +9,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 
-import tyro
-
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import Known, fair_value
 from tests.helpers import numbered_deck, small_rules
 from tests.reference.brute_force import position_of
-from tests.reference.comparison_table import print_comparison
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
 
 MOST = 3_000
@@ -75,25 +71,3 @@ def small_games() -> Iterable[Rules]:
     yield from SMALL.values()
     for piles in (2, 3):  # cells in which more lies at the bottom of the waste
         yield SMALL["small-4x1-cells"].replace(ranks=5, piles=piles)
-
-
-def main(deals: int = 40, first: int = TRAIN_FROM, hidden: int = 4, most: int = MOST) -> None:
-    """Compare rule set after rule set.
-
-    Args:
-        deals: deals of each rule set.
-        first: number of the first deal.
-        hidden: hidden cards at most.
-        most: positions that brute force may look at for a value.
-    """
-
-    def count(rules: Rules) -> list[int]:
-        values = compare(rules, range(first, first + deals), hidden, most)
-        won, lost = values.count(1.0), values.count(0.0)
-        return [len(values), won, lost, len(values) - won - lost, 0]
-
-    print_comparison(("positions", "won", "lost", "between", "differences"), small_games(), count)
-
-
-if __name__ == "__main__":
-    tyro.cli(main)

@@ -1,8 +1,7 @@
 """The formula of the relaxed game against brute force and against games that were won.
 
-`python -m tests.reference.formula_differential`: every small game is decided by the formula and by
-a search in plain Python that cuts nothing off; a game that can be won must not be called lost, and
-the play that wins it must satisfy every clause. The first game that does not ends the run.
+Every small game is decided by the formula and by a search in plain Python that cuts nothing off. A
+game that can be won must not be called lost, and the play that wins it must satisfy every clause.
 """
 
 from __future__ import annotations
@@ -10,17 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-import tyro
-
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import sat, solve
 from four_seasons_env.solver.protocol import LOST, SEARCHING, Root
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
-from tests.reference.comparison_table import print_comparison
-from tests.reference.solver_differential import UNHURRIED, one_way_games
+from tests.reference.solver_differential import UNHURRIED
 
 
 def calls_lost(game: Game) -> bool:
@@ -113,22 +108,3 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
             assert satisfies(game, solution.moves), (rules, deal)
         found["won" if winnable else "lost" if lost else "missed"] += 1
     return found
-
-
-def main(deals: int = 200, first: int = TRAIN_FROM) -> None:
-    """Compare rule set after rule set.
-
-    Args:
-        deals: deals of each rule set.
-        first: number of the first deal.
-    """
-
-    def count(rules: Rules) -> list[int]:
-        found = compare(rules, range(first, first + deals))
-        return [found["won"], found["lost"], found["missed"]]
-
-    print_comparison(("won", "lost, proved", "lost, not proved"), one_way_games(), count)
-
-
-if __name__ == "__main__":
-    tyro.cli(main)

@@ -1,8 +1,7 @@
-"""Searches by nodes against brute force: `python -m tests.reference.nodes_differential`.
+"""Searches by nodes against brute force on small games.
 
 Every small game is decided by a search by nodes alone, with all nodes kept; by one that begins with
-exchanges (`exchange_search`); and by a search in plain Python that cuts
-nothing off. The first difference ends the run with the game.
+exchanges (`exchange_search`); and by a search in plain Python that cuts nothing off.
 """
 
 from __future__ import annotations
@@ -10,9 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import tyro
-
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
@@ -21,10 +17,6 @@ from four_seasons_env.solver.nodes import NodeSearch
 from four_seasons_env.solver.protocol import SEARCHING, UNDECIDED, WON, Root, Search
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
-from tests.reference.comparison_table import print_comparison
-from tests.reference.solver_differential import one_way_games
-
-KINDS = ("won", "lost", "open", "with exchanges", "apart")
 
 
 def search_nodes(game: Game, width: int | None) -> tuple[int, NodeSearch]:
@@ -95,22 +87,3 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
             found["with exchanges"] += 1
             found["apart"] += len(easier.apart) > 0
     return found
-
-
-def main(deals: int = 200, first: int = TRAIN_FROM) -> None:
-    """Compare rule set after rule set.
-
-    Args:
-        deals: deals of each rule set.
-        first: number of the first deal.
-    """
-
-    def count(rules: Rules) -> list[int]:
-        found = compare(rules, range(first, first + deals))
-        return [*(found[kind] for kind in KINDS), 0]
-
-    print_comparison((*KINDS, "differences"), one_way_games(), count)
-
-
-if __name__ == "__main__":
-    tyro.cli(main)

@@ -82,15 +82,11 @@ class SlowGame:
         Of the moves to a space only the one to the lowest-numbered space is kept, and a pile's
         only card moved to a space is no move at all.
         """
-        return self.without_renaming(self.legal_moves())
-
-    def without_renaming(self, legal: set[str]) -> set[str]:
-        """What `distinct_moves` leaves of the legal moves."""
         spaces = [f"T{number}" for number, pile in enumerate(self.tableau) if not pile]
         if self.reserve in spaces:
             spaces.remove(self.reserve)  # it is unlike the others
         moves = set()
-        for text in legal:
+        for text in self.legal_moves():
             source, _, target = text.partition(">")
             if target in spaces:
                 is_lone_card = source.startswith("T") and len(self._cards_at(source)) == 1
