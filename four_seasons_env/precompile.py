@@ -11,28 +11,40 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
+
+_HALF = """import sys
+sys.path.append({root!r})
+from four_seasons_env.precompile import HALVES
+HALVES[{kind!r}]()"""
 
 
 @contextmanager
 def second_process(kind: str) -> Iterator[None]:
     """Compile half of what an environment needs in a process that runs during a block.
 
-    The block should compile the functions that take the longest chain of others. If the process
-    fails, for example because there is no memory for it, the caller compiles its half as well.
+    The block should compile the functions that take the longest chain of others. It gains nothing
+    if the process cannot start or fails: then the caller compiles all.
 
     Args:
         kind: a key of `HALVES`.
     """
-    command = [sys.executable, "-m", "four_seasons_env.precompile", kind]
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    except OSError:
+    python = sys.executable or ""
+    if not Path(python).name.startswith("python"):  # an application that would start once more
         yield
         return
-    with process:  # waits for its end
-        yield
+    code = _HALF.format(root=str(Path(__file__).parents[1]), kind=kind)
+    # -P: no module of the current folder takes the place of another.
+    null = subprocess.DEVNULL
+    command = [python, "-P", "-c", code]
+    with subprocess.Popen(command, stdin=null, stdout=null, stderr=null) as process:
+        try:
+            yield  # leaving the block below waits for the process
+        except BaseException:
+            process.kill()
+            raise
 
 
 def _moves() -> None:
@@ -94,13 +106,8 @@ HALVES: dict[str, Callable[[], None]] = {"moves": _moves, "positions": _position
 """What the second process compiles, by what the actions of the environment are."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make each kind of environment and take a step, or compile the named half."""
-    if arguments is None:
-        arguments = sys.argv[1:]
-    if arguments:
-        HALVES[arguments[0]]()
-        return
+def main(_: Sequence[str] | None = None) -> None:
+    """Take a step in each vector environment, the next-deal one first."""
     from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
     from four_seasons_env.vector import FourSeasonsVectorEnv
 

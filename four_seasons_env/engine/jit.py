@@ -17,6 +17,9 @@ from numba.extending import models, overload, register_model, typeof_impl
 
 from four_seasons_env.engine.sources import module_digest
 
+if getattr(numba.config, "DISABLE_JIT", False):
+    raise ImportError("four_seasons_env runs compiled code only: unset NUMBA_DISABLE_JIT")
+
 
 @functools.cache
 def _warn_uncached() -> None:
