@@ -25,7 +25,6 @@ from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.run_folder import (
     DONE,
     RUN,
-    alone,
     check_new_run,
     last_checkpoint,
     provenance,
@@ -89,18 +88,17 @@ def train(run: Train) -> None:
     rules, kind = get_rules(run.rules), get_learner(run.agent)
     settings = _read_settings(run, kind, rules, stored)
     run = dataclasses.replace(run, steps=run.steps or kind.run_steps)
-    with alone(run.out):
-        if (run.out / DONE).is_file():
-            print(f"{run.out} is finished already")
-            return
-        if not stored:
-            about = {
-                "run": dataclasses.asdict(run) | {"out": str(run.out)},
-                "rules": dataclasses.asdict(rules),
-                "hyperparameters": dataclasses.asdict(settings),
-            }
-            write_json(run.out / RUN, about | provenance())
-        _train(run, kind, settings, rules)
+    if (run.out / DONE).is_file():
+        print(f"{run.out} is finished already")
+        return
+    if not stored:
+        about = {
+            "run": dataclasses.asdict(run) | {"out": str(run.out)},
+            "rules": dataclasses.asdict(rules),
+            "hyperparameters": dataclasses.asdict(settings),
+        }
+        write_json(run.out / RUN, about | provenance())
+    _train(run, kind, settings, rules)
 
 
 def _resumed(run: Train, stored: dict[str, Any]) -> Train:

@@ -11,7 +11,7 @@ _MODULES = {
     "train": (*_AGENTS, "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "yaml"),
     "experiments": (
         *_AGENTS,
-        *("filelock", "joblib", "matplotlib", "pandas", "rich", "scipy", "tyro", "yaml"),
+        *("joblib", "matplotlib", "pandas", "rich", "scipy", "tyro", "yaml"),
     ),
     "dataset": ("h5py", "minari", "pyarrow"),
     "dask": ("dask", "distributed"),

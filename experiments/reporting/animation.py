@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
-from four_seasons_env.agents.registry import make_agent
-from four_seasons_env.engine import kernel
-from four_seasons_env.episodes.settings import MAX_MOVES
+from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import get_rules
@@ -20,23 +17,11 @@ _FRAME, _LAST = 140, 3000
 _COLOURS = 24
 
 
-def play_out(agent: str, rules: str, deal: int, seed: int = 0) -> list[Game]:
-    """The positions of an agent's game of a deal, first to last.
-
-    The agent sees reshuffled stocks, as in every comparison.
-    """
-    player, rule_set = make_agent(agent, rules), get_rules(rules)
-    rule = kernel.compile_rules(rule_set)
-    rng = np.random.default_rng([seed, deal])
-    game = Game(rule_set, deal=deal)
-    positions = [game.copy()]
-    while not game.is_over and game.moves_played < MAX_MOVES:
-        shown = game.record.copy()
-        kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, 1, np.uint64))
-        mask = game.action_mask(distinct=player.mask == "distinct")[None]
-        game.play(int(player.act(shown, mask, rng)[0]))
-        positions.append(game.copy())
-    return positions
+def play_out(agent: str, rules: str, deal: int) -> list[Game]:
+    """The positions of an agent's game of a deal, first to last, played as in a comparison."""
+    (player,) = find_players([agent], rules, ["deterministic"])
+    _, (record,) = player.play_games(get_rules(rules), [deal])
+    return record.positions()
 
 
 def save_animation(positions: list[Game], path: Path, **how: Any) -> None:

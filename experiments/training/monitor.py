@@ -11,21 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from rich.progress import Progress as Bar
+from torch.utils.tensorboard import SummaryWriter
 
+from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.agents.learned.learner import Learner, Update
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.log import Log
 from four_seasons_env.experiments.training.run_folder import (
     BEST,
     LAST,
+    PROGRESS,
+    STEPS,
     Done,
     Validation,
     new_checkpoint,
+    read_log,
     write_json,
 )
 from four_seasons_env.experiments.training.validation import validate
@@ -74,10 +79,12 @@ class Monitor:
         validation_deals: how many of the 10,000 validation deals are played.
 
     Attributes:
-        log: the learning curve; set by `start` and `restore`.
+        board: the learning curve for TensorBoard; set by `start` and `restore`.
+        rows: the learning curve of progress.csv.
+        row: what is noted for its next row.
     """
 
-    log: Log
+    board: SummaryWriter
 
     def __init__(
         self,
@@ -102,19 +109,25 @@ class Monitor:
         self.deals = VALIDATION[:validation_deals]
         self.log_every = max(min(learner.log_steps, clock.steps // 50), 1)
         self.progress = Progress()
+        self.rows: list[dict[Any, Any]] = []
+        self.row: dict[str, float] = {}
 
     def start(self) -> None:
         """Start the log of a new run."""
-        self.log = Log(self.out)
+        self.board = SummaryWriter(str(self.out))
 
     def restore(self, checkpoint: Path) -> None:
         """Continue from a checkpoint from which the learner has been restored.
+
+        Later rows of the learning curve are dropped.
 
         Raises:
             ValueError: if the checkpoint is damaged.
         """
         self.progress = read_json(checkpoint / _STATE, Progress)
-        self.log = Log(self.out, self.learner.steps)
+        curve = read_log(self.out)
+        self.rows = curve[curve[STEPS] <= self.learner.steps].to_dict("records")
+        self.board = SummaryWriter(str(self.out), purge_step=self.learner.steps + 1)
         self.clock.seconds = self.progress.seconds
         self.clock.core_seconds = self.progress.core_seconds
 
@@ -133,8 +146,7 @@ class Monitor:
         progress.games += len(update.won)
         progress.won = [*progress.won, *update.won][-RECENT:]
         progress.cards_up = [*progress.cards_up, *update.cards_up][-RECENT:]
-        for name, value in update.records.items():
-            self.log.record(name, value)
+        self.row |= {name: float(value) for name, value in update.records.items()}
 
     def _between_updates(self) -> bool:
         """Log, validate and save what is due; returns whether the run ends here."""
@@ -178,17 +190,25 @@ class Monitor:
         progress.logged_steps = steps
         wins = float(np.mean(progress.won)) if progress.won else 0.0
         shown = f"{100 * wins:5.1f}% won"
-        self.log.record("play/win_rate", wins)
+        self.row["play/win_rate"] = wins
         if progress.cards_up:
             cards = float(np.mean(progress.cards_up))
-            self.log.record("play/cards_up", cards)
+            self.row["play/cards_up"] = cards
             shown += f", {cards:4.1f} cards up"
         rate = steps / max(seconds, 1e-9)
-        self.log.record("play/games", progress.games)
-        self.log.record("time/seconds", seconds)
-        self.log.record("time/core_seconds", self.clock.core_seconds)
-        self.log.record("time/steps_per_second", rate)
-        self.log.write(steps)
+        self.row |= {
+            "play/games": progress.games,
+            "time/seconds": seconds,
+            "time/core_seconds": self.clock.core_seconds,
+            "time/steps_per_second": rate,
+        }
+        for name, value in self.row.items():
+            self.board.add_scalar(name, value, steps)
+        self.board.flush()
+        self.rows.append({STEPS: steps, **self.row})
+        self.row = {}
+        table = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
+        write_atomically(self.out / PROGRESS, table.encode())
         self.bar.update(
             self.task,
             completed=self.clock.done,
@@ -222,8 +242,7 @@ class Monitor:
         if best is None or (result.won, result.cards_up) > (best.won, best.cards_up):
             self.progress.best = result
             save_policy(self.out / BEST, card, weights)
-        self.log.record("validation/win_rate", result.won)
-        self.log.record("validation/cards_up", result.cards_up)
+        self.row |= {"validation/win_rate": result.won, "validation/cards_up": result.cards_up}
         self._log()
         self.bar.console.print(
             f"{_short(steps)} {self.learner.unit}: {100 * result.won:.1f}% of "

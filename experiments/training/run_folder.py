@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
 from four_seasons_env.agents.files import whole_folder, write_atomically
 from four_seasons_env.agents.schemas import Amount, Count, Number, Share, read_checked, read_json
 from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
@@ -118,23 +116,6 @@ def _git(*arguments: str) -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip("\n")
-
-
-@contextmanager
-def alone(out: Path) -> Iterator[None]:
-    """Lock a folder within a block.
-
-    When a sweep on a cluster is restarted, its earlier trainings may still run on other nodes.
-
-    Raises:
-        FileExistsError: if another process has the lock.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(out / ".lock", blocking=False):
-            yield
-    except Timeout:
-        raise FileExistsError(f"{out} is being trained by another process") from None
 
 
 def check_new_run(out: Path) -> None:

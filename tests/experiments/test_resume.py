@@ -23,7 +23,6 @@ from four_seasons_env.experiments.training.run_folder import (
     CHECKPOINTS,
     DONE,
     STEPS,
-    alone,
     last_checkpoint,
 )
 from four_seasons_env.rules import RULES
@@ -201,8 +200,3 @@ def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     with pytest.raises(FileExistsError, match="not empty"):
         train(Train(out=tmp_path / "other"))
-
-
-def test_two_processes_do_not_train_in_one_folder(tmp_path: Path) -> None:
-    with alone(tmp_path), pytest.raises(FileExistsError, match="trained by another process"):
-        train(tiny(tmp_path))

@@ -17,6 +17,7 @@ from four_seasons_env.experiments.statistics.summary import (
     improvement,
     improvements,
     iqm_interval,
+    labels,
     mcnemar,
     ranked,
     summarise,
@@ -118,6 +119,7 @@ def test_seeds_are_summarised_together_and_one_by_one() -> None:
     assert (row["win_low"], row["win_high"]) == crossed_interval(table)
     assert (row["iqm"], row["iqm_low"], row["iqm_high"]) == pytest.approx((0.5, 1 / 3, 2 / 3))
     assert row["p_value"] == 1.0
+    assert row["win_difference"] == pytest.approx(1 / 6)
     alone = summarise_seeds(results)
     assert alone["train_seed"].tolist()[:2] == [3, 5]
     assert alone["win_rate"].tolist() == pytest.approx([2 / 6, 4 / 6, 2 / 6])
@@ -129,6 +131,12 @@ def test_seeds_are_summarised_together_and_one_by_one() -> None:
 def test_results_without_a_seed_are_those_of_no_seed() -> None:
     mixed = pd.concat([played("a", *BASE), played("a", *OTHER, 1), played("a", *BASE, 0)])
     assert by_seed(mixed, "won").to_numpy().tolist() == [BASE[0], BASE[0], OTHER[0]]
+
+
+def test_seeds_that_played_unlike_deals_are_refused() -> None:
+    runs = [played("a", *BASE, 0), played("a", *OTHER, 1)[:5]]
+    with pytest.raises(ValueError, match="seeds of 'a' played unlike deals"):
+        summarise(pd.concat(runs))
 
 
 def test_the_exact_test_counts_the_deals_that_one_alone_has_won() -> None:
@@ -143,6 +151,8 @@ def test_half_of_the_seeds_win_a_deal() -> None:
     runs = [played("a", won, [1, 1, 1], seed) for seed, won in enumerate(([1, 1, 0], [1, 0, 0]))]
     results = pd.concat([*runs, played("b", [0, 1], [1, 1])])
     assert wins_by_label(results).to_dict() == {"a": {0: True, 1: True}, "b": {0: False, 1: True}}
+    both = pd.concat([results, played("a", *BASE).assign(play="stochastic")])
+    assert set(labels(both)) == {"a, as given", "a, stochastic", "b"}
 
 
 # --- as text --------------------------------------------------------------------------------------
@@ -244,6 +254,28 @@ def test_the_crossed_interval_draws_seeds_and_deals() -> None:
     assert (RESAMPLES, LEVEL) == (2000, 0.95)
 
 
+def test_one_seed_gets_the_bootstrap_over_deals() -> None:
+    values = np.random.default_rng(3).normal(size=400)
+    expected = stats.bootstrap(
+        (values,), np.mean, n_resamples=4000, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
+    ends = crossed_interval(values[None, :])
+    assert ends == pytest.approx((expected.low, expected.high), abs=0.01)
+
+
+def test_the_crossed_interval_counts_the_spread_of_seeds_and_of_deals() -> None:
+    rng = np.random.default_rng(0)
+    deals = rng.normal(size=(1, 2000))
+    narrow = crossed_interval(np.repeat(deals, 5, axis=0))  # as if all seeds were one
+    alone = crossed_interval(deals)
+    assert np.ptp(narrow) == pytest.approx(np.ptp(alone), rel=0.1)
+    seeds = np.array([[-1.0], [-0.5], [0.0], [0.5], [1.0]])
+    wide = crossed_interval(deals + seeds)
+    # Variances add: that of the mean of five seeds, and that of the mean of 2,000 deals.
+    sd = np.sqrt(seeds.var() / 5 + deals.var() / 2000)
+    assert np.ptp(wide) == pytest.approx(2 * 1.96 * sd, rel=0.1)
+
+
 def test_the_interval_of_the_interquartile_mean_is_a_bootstrap_over_runs() -> None:
     rates = np.array([0.1, 0.4, 0.5, 0.6, 0.9, 0.95])
     rng = np.random.default_rng(0)
@@ -252,6 +284,7 @@ def test_the_interval_of_the_interquartile_mean_is_a_bootstrap_over_runs() -> No
     assert mean == pytest.approx((0.4 + 0.5 + 0.6 + 0.9) / 4)
     assert (low, high) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.02)
     assert iqm_interval(np.array([0.2, 0.4]))[1:] == pytest.approx((0.2, 0.4))
+    assert iqm_interval(np.array([0.3, 0.3])) == pytest.approx((0.3, 0.3, 0.3))
 
 
 def test_the_probability_of_improvement_and_its_interval() -> None:
