@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from four_seasons_env import __version__
+
 USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit statuses after an error in one line, and after Ctrl-C."""
 
@@ -64,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     commands = {name: each for group in GROUPS.values() for name, each in group.items()}
     if name in ("-h", "--help"):
         _list_commands()
+        return
+    if name == "--version":
+        print(f"four-seasons {__version__}")
         return
     try:
         if name not in commands:

@@ -47,7 +47,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from numba import types
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.cards import NO_CARD
@@ -59,7 +59,7 @@ from four_seasons_env.engine.kernel import (
     stock_size,
 )
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 OBSERVATIONS = ("tops", "cards")
 TOPS, CARDS = range(len(OBSERVATIONS))
@@ -86,21 +86,6 @@ def observation_length(rules: Rules, observation: str) -> int:
     check_choice("observation", observation, OBSERVATIONS)
     extra = rules.cards * (rules.piles + 5) if observation == "cards" else 0
     return tops_length(rules) + extra
-
-
-def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """An observation's dtype, if it is one of `DTYPES`.
-
-    Raises:
-        ValueError: if it is not, with the nearest one.
-    """
-    try:
-        name = np.dtype(dtype).name
-    except TypeError:
-        name = str(dtype)
-    if name not in DTYPES:
-        raise ValueError(f"unknown dtype {name!r} of observations: {nearest(name, DTYPES)}")
-    return np.dtype(name)
 
 
 def observation_space(rules: Rules, observation: str, dtype: np.dtype[Any]) -> gym.spaces.Box:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from four_seasons_env.engine.cards import SUITS
 from four_seasons_env.observations import observation_length
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import Rules, get_rules
 
 
 @dataclass(frozen=True)
@@ -18,16 +18,17 @@ class Slots:
     meaning: str
 
 
-def observation_slots(rules: Rules, observation: str) -> list[Slots]:
+def observation_slots(rules: str | Rules, observation: str) -> list[Slots]:
     """The meaning of the slots of an observation, in order and without a gap.
 
     Args:
-        rules: the rule set.
+        rules: the rule set, or its name.
         observation: `tops` or `cards`.
 
     Raises:
-        ValueError: for an unknown observation, with the nearest one.
+        ValueError: for unknown rules or an unknown observation, with the nearest.
     """
+    rules = get_rules(rules)
     length = observation_length(rules, observation)
     sizes = [*_tops(rules), *(_cards(rules) if observation == "cards" else ())]
     slots: list[Slots] = []

@@ -16,8 +16,8 @@ from gymnasium import spaces
 from gymnasium.spaces.utils import flatten_space
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
+from four_seasons_env.arguments import check_choice, check_dtype
 from four_seasons_env.rules import nearest
 
 MASK_KEYS = {
@@ -50,16 +50,10 @@ class _Masking:
             keys = MASK_KEYS[keys]
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
-        name = np.dtype(dtype).name
-        if name not in DTYPES:
-            raise ValueError(f"dtype of a mask must be one of {', '.join(DTYPES)}, not {name}")
-        if terminal_mask not in TERMINAL_MASKS:
-            known = nearest(str(terminal_mask), TERMINAL_MASKS)
-            raise ValueError(f"unknown terminal_mask {terminal_mask!r}: {known}")
         self.keys = (keys[0], keys[1])
-        self.dtype = np.dtype(dtype)
-        self.ones_at_end = terminal_mask == "ones"
-        self.flatten = flatten
+        self.dtype = check_dtype("dtype of a mask", dtype, DTYPES)
+        self.ones_at_end = check_choice("terminal_mask", terminal_mask, TERMINAL_MASKS) == "ones"
+        self.flatten = check_choice("flatten", flatten, (True, False))
 
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
         """The space of one game's observation."""
@@ -74,11 +68,15 @@ class _Masking:
         mask = spaces.Box(0, 1, (int(action.n),), self.dtype.type)
         return spaces.Dict({self.keys[0]: observation, self.keys[1]: mask})
 
-    def join(self, observation: Any, mask: NDArray[Any]) -> dict[str, Any]:
-        """An observation with its mask, of one game or of a batch."""
+    def join(self, observation: Any, info: dict[str, Any]) -> dict[str, Any]:
+        """An observation with the mask of its info, of one game or of a batch."""
+        if "action_mask" not in info:
+            raise ValueError(
+                'the environment returns no masks in info["action_mask"], as FourSeasons-v0 does'
+            )
         if isinstance(observation, dict) and "action_mask" in observation:
             observation = observation["observation"]
-        mask = np.asarray(mask).astype(self.dtype)
+        mask = np.asarray(info["action_mask"]).astype(self.dtype)
         if self.flatten:
             observation = observation.reshape(*mask.shape[:-1], -1)
         if self.ones_at_end:
@@ -99,7 +97,7 @@ class _Recorded(RecordConstructorArgs):
         RecordConstructorArgs.__init__(
             self,
             keys=keys,
-            dtype=np.dtype(dtype).name,
+            dtype=self._masking.dtype.name,
             terminal_mask=terminal_mask,
             flatten=flatten,
         )
@@ -120,7 +118,8 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
             vector, for libraries whose networks take only vectors.
 
     Raises:
-        ValueError: for an argument out of its range, or actions that are not `Discrete`.
+        ValueError: for an argument out of its range, or actions that are not `Discrete`; at the
+            first reset, for an environment that returns no masks.
     """
 
     def __init__(
@@ -140,12 +139,12 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
     ) -> tuple[Any, dict[str, Any]]:
         """See the environment."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return self._masking.join(observation, info["action_mask"]), info
+        return self._masking.join(observation, info), info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """See the environment."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        joined = self._masking.join(observation, info["action_mask"])
+        joined = self._masking.join(observation, info)
         return joined, reward, terminated, truncated, info
 
 
@@ -179,13 +178,13 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Recorded):
     ) -> tuple[Any, dict[str, Any]]:
         """See the environment."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        return self._masking.join(observations, infos["action_mask"]), infos
+        return self._masking.join(observations, infos), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """See the environment."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        joined = self._masking.join(observations, infos["action_mask"])
+        joined = self._masking.join(observations, infos)
         if "final_obs" in infos:
-            final = self._masking.join(infos["final_obs"], infos["final_info"]["action_mask"])
+            final = self._masking.join(infos["final_obs"], infos["final_info"])
             infos = infos | {"final_obs": final}
         return joined, rewards, terminated, truncated, infos

@@ -13,6 +13,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv
 
@@ -54,7 +55,7 @@ class FourSeasonsVecEnv(VecEnv):
         super().__init__(num_envs, self.venv.single_observation_space, self._discrete())
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         if seed is not None:
-            self.seed(seed)
+            self.seed(check_seed(seed))
 
     def _discrete(self) -> gym.spaces.Discrete:
         space = self.venv.single_action_space

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.game import Game
 from four_seasons_env.solver.reasons import why_lost
 from four_seasons_env.solver.search import solve
@@ -76,4 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=0,
         help="of the solver's random choices (default: %(default)s)",
     )
-    print_solution(**vars(parser.parse_args(arguments)))
+    options = parser.parse_args(arguments)
+    if not options.seconds > 0:
+        raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")
+    check_seed(options.seed)
+    print_solution(**vars(options))

@@ -111,10 +111,9 @@ def parse_deals(text: str) -> range:
     """
     first, dash, last = text.replace(",", "").replace("_", "").partition("-")
     try:
-        low = check_deal(int(first))
-        high = check_deal(int(last)) if dash else low
-    except ValueError as error:
-        raise ValueError(f"deals are given as '0-9999' or '17', not {text!r}: {error}") from None
-    if high < low:
+        low, high = int(first), int(last if dash else first)
+    except ValueError:
+        raise ValueError(f"deals are given as '0-9999' or '17', not {text!r}") from None
+    if check_deal(high) < check_deal(low):
         raise ValueError(f"the deals {text!r} run backwards: write '{high}-{low}'")
     return range(low, high + 1)

@@ -33,7 +33,6 @@ from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
     OBSERVATIONS,
     SHOWN,
-    check_dtype,
     largest_counts,
     observation_space,
     show_all,
@@ -249,7 +248,7 @@ class RunningGames(abc.ABC):
             ValueError: see `read_options`.
             TypeError: likewise.
         """
-        games = [value] if one or isinstance(value, Game) else list(value)
+        games = [value] if one or not isinstance(value, Iterable) else list(value)
         if len(games) not in (1, len(self.games)):
             raise ValueError(f"{len(self.games)} games start from as many, not {len(games)}")
         for game in games:
@@ -500,7 +499,7 @@ class Batch(RunningGames):
             observation=OBSERVATIONS.index(observation),
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
-        dtype = check_dtype(settings.dtype)
+        dtype = np.dtype(settings.dtype)
         self.observation_space = observation_space(self.rules, observation, dtype)
         self.action_space = gym.spaces.Discrete(len(all_moves(self.rules)))
         self._words, self.masks = new_masks(count, self.rules)  # the same memory

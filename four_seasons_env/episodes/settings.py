@@ -13,9 +13,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike, NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.arguments import check_choice, check_dtype, check_positive
 from four_seasons_env.engine.deals import TEST, check_deal
-from four_seasons_env.observations import OBSERVATIONS, check_dtype
+from four_seasons_env.observations import DTYPES, OBSERVATIONS
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules
 
@@ -77,8 +77,8 @@ class EnvSettings:
             check_positive("max_episode_steps", self.max_episode_steps)
         check_choice("illegal", self.illegal, ILLEGAL)
         check_reward(self.reward)
-        check_choice("reveal_deal", self.reveal_deal, (True, False))
-        check_choice("allow_test_deals", self.allow_test_deals, (True, False))
+        for name in ("reveal_deal", "allow_test_deals", "copy"):
+            check_choice(name, getattr(self, name), (True, False))
 
     @property
     def limit(self) -> int:
@@ -98,4 +98,4 @@ class MoveSettings(EnvSettings):
         super().__post_init__()
         check_choice("mask", self.mask, MASKS)
         check_choice("observation", self.observation, OBSERVATIONS)
-        check_dtype(self.dtype)
+        check_dtype("dtype of observations", self.dtype, DTYPES)

@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.episodes.batch import RunningGames
@@ -119,7 +120,9 @@ class NextDealBatch(RunningGames):
 
         Raises:
             ValueError: for an action that is not offered.
+            TypeError: for an action that is not an integer.
         """
+        action = whole_number("an action", action)
         offered = int(self.masks[index].sum())
         if not 0 <= action < offered:
             raise ValueError(f"action {action} is not offered: there are {offered} candidates")

@@ -29,9 +29,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _keeper(path: Path | None, player: str) -> Keep | None:
-    """A function that adds a game that has ended to a file, if one is named."""
+    """A function that adds a game that has ended to a file, if one is named.
+
+    Raises:
+        ValueError: if the file cannot be written, with the reason.
+    """
     if path is None:
         return None
+    try:  # before a game is played that could not be recorded
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a").close()
+    except OSError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from None
     return lambda session: append_record(path, session.record(player))
 
 
@@ -49,7 +58,10 @@ def _serve(
         try:
             listener.bind((host, port))
         except OSError as error:
-            sys.exit(f"error: cannot listen on {host}:{port} ({error.strerror}): try --port 0")
+            raise ValueError(
+                f"cannot listen on {host}:{port} ({error.strerror}): try --port 0, or --host "
+                "127.0.0.1"
+            ) from None
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
@@ -62,13 +74,16 @@ def _serve(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Read the flags and play."""
+    """Read the flags and play.
+
+    Raises:
+        ValueError: for a wrong flag.
+    """
     options = _parser().parse_args(argv)
-    try:
-        rules = get_rules(options.rules)
-        deal = None if options.deal is None else check_deal(options.deal)
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+    rules = get_rules(options.rules)
+    deal = None if options.deal is None else check_deal(options.deal)
+    if not 0 <= options.port < 2**16:
+        raise ValueError(f"--port is a number from 0 to 65535, not {options.port}")
     keep = _keeper(options.record, options.player)
     try:
         if options.terminal:
@@ -82,4 +97,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from four_seasons_env.__main__ import main as run_command
+
+    run_command(["play", *sys.argv[1:]])

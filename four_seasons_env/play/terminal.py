@@ -24,9 +24,10 @@ _STYLES = {"C": "bold", "S": "bold", "H": "bold red", "D": "bold red"}
 _WASTE_SHOWN = 12
 
 _HELP = """\
-Type a move as it is listed: d (deal, or turn the waste over), w f (waste to its foundation),
-w 2 (waste to pile T2), 0 f, 0 3 (pile T0 to T3); h for a hint, a to play every card that goes up,
-u undo, r redo, m all legal moves, n a new game, q quit."""
+Type a move as it is listed: d (deal, or turn the waste over),
+w f (waste to its foundation), w 2 (waste to pile T2), 0 f, 0 3 (pile T0 to T3);
+h for a hint, a to play every card that goes up, u undo, r redo,
+m all legal moves, n a new game, q quit."""
 _LIMITED_HELP = "The card that lies face up on the stock is s: s f, s 2."
 
 

@@ -104,6 +104,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     ) -> None:
         self.unit = check_choice("unit", unit, UNITS)
         self.tries = check_positive("tries", tries)
+        check_positive("choices", choices)
         common: dict[str, Any] = {
             "rules": rules,
             "reward": reward,

@@ -137,6 +137,12 @@ def test_attributes_and_methods():
     env.close()
 
 
+@pytest.mark.parametrize("seed", ["a", -1])
+def test_seeds_are_checked_when_the_environment_is_made(seed):
+    with pytest.raises(ValueError, match="a seed is a"):
+        FourSeasonsVecEnv(2, seed=seed)
+
+
 def test_no_other_mode_of_restarting():
     with pytest.raises(ValueError, match="games restart in the same step"):
         FourSeasonsVecEnv(2, autoreset_mode="NextStep")

@@ -1,11 +1,11 @@
 """The commands that need no extra."""
 
 import re
-import sys
 
 import pytest
 
 from four_seasons_env import __main__ as module
+from four_seasons_env import __version__
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -35,19 +35,21 @@ def test_solve_prints_a_game(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("flags", "message"),
     [
-        (["sovle"], "unknown command 'sovle': did you mean 'solve'?"),
-        (["solve", "--rules", "czarena"], "unknown rules 'czarena': did you mean 'czarina'?"),
+        (["--seconds", "-1"], "error: --seconds must be more than 0, not -1\n"),
+        (["--seed", "-1"], "error: a seed is a number from 0 to 2^64 - 1, not -1\n"),
     ],
 )
-def test_an_error_is_one_line(arguments: list[str], message: str, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "argv", ["four_seasons_env", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        module.main()
-    assert stopped.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"error: {message}")
+def test_solve_checks_its_flags_before_it_prints(flags: list[str], message: str, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        module.main(["solve", *flags])
+    assert capsys.readouterr() == ("", message)
+
+
+def test_the_version(capsys) -> None:
+    module.main(["--version"])
+    assert capsys.readouterr().out == f"four-seasons {__version__}\n"
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,9 @@ def test_good_deal_numbers(deal):
     assert Game(deal=deal).deal == int(deal)
 
 
+NO_NUMBERS = ["", "-5", "5-", "a-b", "abc", "1.5"]
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [("17", range(17, 18)), ("0-9999", range(10_000)), ("1,000-1_001", range(1000, 1002))],
@@ -113,7 +116,14 @@ def test_ranges_of_deals(text, meant):
     assert parse_deals(text) == meant
 
 
-@pytest.mark.parametrize("text", ["", "-5", "5-", "a-b", "9-3", "1.5", "0-9223372036854775808"])
-def test_bad_ranges_of_deals(text):
-    with pytest.raises(ValueError, match="deals"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((text, f"^deals are given as '0-9999' or '17', not '{text}'$") for text in NO_NUMBERS),
+        ("9-3", "the deals '9-3' run backwards: write '3-9'"),
+        ("0-9223372036854775808", r"^a deal is a number from 0 to 2\^63 - 1"),
+    ],
+)
+def test_bad_ranges_of_deals(text, message):
+    with pytest.raises(ValueError, match=message):
         parse_deals(text)

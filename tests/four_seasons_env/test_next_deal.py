@@ -307,12 +307,15 @@ def test_illegal_actions_stay_or_raise_and_an_episode_ends_all_the_same() -> Non
         strict.step(12)
     with pytest.raises(ValueError, match="not offered"):
         strict.moves_of(illegal)
+    with pytest.raises(TypeError, match="an action is an integer, not 'x'"):
+        strict.moves_of("x")
 
 
 @pytest.mark.parametrize(
     ("argument", "told"),
     [
         ({"candidates": 0}, "candidates must be a positive integer"),
+        ({"candidates": 10**9}, "candidates must be at most 16,250, not 1,000,000,000"),
         ({"expansions": 10_000}, "expansions must be at most 6,500, not 10,000"),
         ({"endings": "serch"}, "unknown endings 'serch': did you mean 'search'"),
         ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),

@@ -247,7 +247,7 @@ def test_counts_are_the_same_observations(rules, observation):
 
 @pytest.mark.parametrize("dtype", ["float31", "float64", np.int8, None, 7])
 def test_other_dtypes_are_refused(dtype):
-    with pytest.raises(ValueError, match=r"unknown dtype .* of observations"):
+    with pytest.raises(ValueError, match=r"unknown dtype of observations '.*known: float32, uint8"):
         FourSeasonsEnv(dtype=dtype)
 
 

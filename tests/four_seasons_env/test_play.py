@@ -9,11 +9,12 @@ import sys
 
 import pytest
 
+from four_seasons_env.__main__ import main
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words
 from four_seasons_env.rules import RULES, get_rules
-from tests.helpers import biased_choice, mostly_slow, restocked, stock_codes
+from tests.helpers import ROOT, biased_choice, mostly_slow, restocked, stock_codes
 
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
 
@@ -322,13 +323,22 @@ def test_advice_does_not_depend_on_the_order_of_the_stock():
     [
         (["--rules", "czarena"], "did you mean 'czarina'"),
         (["--deal", "-1"], "a deal is a number from 0"),
+        (["--port", "99999"], "--port is a number from 0 to 65535, not 99999"),
+        (["--port", "-1"], "--port is a number from 0 to 65535, not -1"),
+        (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1:8752"),
+        (["--record", "tests"], "tests: Is a directory"),
+        (["--record", "README.md/x/y"], "README.md/x: Not a directory"),
     ],
 )
-def test_the_command_refuses_what_cannot_be_played(flags, error):
-    from four_seasons_env.play.__main__ import main
-
-    with pytest.raises(SystemExit, match=error):
-        main(flags)
+def test_the_command_refuses_what_cannot_be_played(flags, error, monkeypatch, capsys):
+    pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit) as stopped:
+        main(["play", *flags])
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert error in line
 
 
 def test_the_command_listens_on_loopback():
@@ -342,7 +352,7 @@ def on_terminal(*lines: str, rules: str = "four-seasons", deal: int = 17) -> str
     from four_seasons_env.play.terminal import play_on_terminal
 
     out = io.StringIO()
-    play_on_terminal(get_rules(rules), deal, lines, rich.Console(file=out, width=100))
+    play_on_terminal(get_rules(rules), deal, lines, rich.Console(file=out, width=80))
     return out.getvalue()
 
 
@@ -357,7 +367,11 @@ def test_a_game_on_the_terminal():
 
 
 def test_the_terminal_tells_what_was_not_understood():
+    pytest.importorskip("rich")
+    from four_seasons_env.play.terminal import _HELP
+
     shown = on_terminal("w9", "t0 t9", "nonsense", "m", "?")
+    assert shown.count(_HELP) == 2
     assert "no move 'w9'" in shown
     assert "did you mean T0>T" in shown
     assert "queen of clubs from the south pile to the west pile" in shown

@@ -25,7 +25,7 @@ def told(rules, meaning):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("observation", OBSERVATIONS)
 def test_slots_follow_each_other_to_the_end(name, observation):
-    slots = observation_slots(RULES[name], observation)
+    slots = observation_slots(name, observation)
     assert [s.start for s in slots] == [0, *(s.stop for s in slots[:-1])]
     assert slots[-1].stop == observation_length(RULES[name], observation)
 

@@ -179,6 +179,8 @@ def test_replies_must_be_text_and_a_game_must_be_running() -> None:
     env.reset()
     with pytest.raises(TypeError, match="a reply is text, not int"):
         env.step(0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="choices must be a positive integer, not -1"):
+        FourSeasonsTextEnv(choices=-1)
     with pytest.raises(ValueError, match="unknown unit 'moves': did you mean 'move'"):
         FourSeasonsTextEnv(unit="moves")
 

@@ -143,7 +143,9 @@ def test_copies_play_as_the_original(duplicate) -> None:
         ({"keys": "rlib"}, "unknown library 'rlib': did you mean 'rllib'"),
         ({"keys": ("a",)}, "two different names"),
         ({"keys": ("a", "a")}, "two different names"),
-        ({"dtype": "int64"}, "dtype of a mask must be one of int8, uint8, bool, float32"),
+        ({"dtype": "int64"}, "unknown dtype of a mask 'int64': did you mean 'int8'"),
+        ({"dtype": "int9"}, "unknown dtype of a mask 'int9': did you mean 'int8'"),
+        ({"flatten": "no"}, "unknown flatten 'no': known: True, False"),
         ({"terminal_mask": "one"}, "unknown terminal_mask 'one': did you mean 'ones'"),
     ],
 )
@@ -152,6 +154,15 @@ def test_what_cannot_be_is_refused(arguments: dict, said: str) -> None:
         MaskInObservation(gym.make("FourSeasons-v0"), **arguments)
     with pytest.raises(ValueError, match="Discrete"):
         MaskInObservation(gym.make("Pendulum-v1"))
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "make"),
+    [(MaskInObservation, gym.make), (VectorMaskInObservation, gym.make_vec)],
+)
+def test_an_environment_without_masks_is_refused(wrapper, make) -> None:
+    with pytest.raises(ValueError, match=r'returns no masks in info\["action_mask"\]'):
+        wrapper(make("CartPole-v1")).reset()
 
 
 @pytest.mark.parametrize("library", ["rllib", "tianshou"])

@@ -56,6 +56,12 @@ def test_arguments(kind, arguments, message):
         kind(**arguments)
 
 
+@pytest.mark.parametrize("kind", MANY)
+def test_copy_is_true_or_false(kind):
+    with pytest.raises(ValueError, match="unknown copy 'x': known: True, False"):
+        kind(copy="x")
+
+
 @pytest.mark.parametrize("kind", [FourSeasonsEnv, FourSeasonsVectorEnv])
 def test_masks_are_legal_or_distinct(kind):
     with pytest.raises(ValueError, match="unknown mask 'distinctive': did you mean 'distinct'"):
@@ -72,6 +78,7 @@ OPTIONS = [
     ({"deal": None}, ValueError, "a deal is an integer, not None"),
     ({"deal": 17.0}, ValueError, r"a deal is an integer, not 17\.0"),
     ({"deal": -1}, ValueError, "a number from 0"),
+    ({"game": 3}, TypeError, "a game is a four_seasons_env.Game, not 3"),
     ({"deck": 17}, ValueError, "a deck is text such as 'QH 3D ... 5D', or a list of cards, not 17"),
 ]
 
