@@ -23,12 +23,14 @@ import inspect
 import re
 import sys
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from four_seasons_env.agents.answers import AnswerError
 from four_seasons_env.rules import Rules, nearest
 
 GROUP = "four_seasons_env.agents"
@@ -60,7 +62,7 @@ def load(place: str) -> Callable[..., Any]:
 
     Raises:
         ValueError: if there is no such module, nothing in it of this name that can be called, or it
-            has an unknown way to play.
+            has no way to play or an unknown one.
         RuntimeError: for an error in the module, with its traceback as a note.
     """
     module, _, name = place.partition(":")
@@ -76,7 +78,9 @@ def load(place: str) -> Callable[..., Any]:
     if make is None:
         raise ValueError(f"module {module!r} has no {name!r}: {nearest(name, _callables(found))}")
     if not callable(make):
-        raise ValueError(f"agent {place!r} is a {type(make).__name__}, not a class or function")
+        raise ValueError(f"agent {place!r} must be a class or function, not {type(make).__name__}")
+    if not plays(make):
+        raise ValueError(f"agent {place!r} has empty plays: name {' or '.join(PLAYS)}, or both")
     for play in plays(make):
         if play not in PLAYS:
             raise ValueError(f"agent {place!r} plays {play!r}: {nearest(str(play), PLAYS)}")
@@ -86,8 +90,12 @@ def load(place: str) -> Callable[..., Any]:
 
 def plays(maker: Any) -> tuple[str, ...]:
     """How the agents that something makes can play."""
-    found = getattr(maker, "plays", PLAYS[:1])
-    return (found,) if isinstance(found, str) else tuple(found)
+    return _texts(getattr(maker, "plays", PLAYS[:1]))
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """A single text, or several, as a tuple."""
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _callables(module: Any) -> list[str]:
@@ -98,7 +106,7 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     """Make an agent; the options have been checked.
 
     Raises:
-        ValueError: if it has no `act`, or takes unknown masks.
+        ValueError: if it has no `act`, takes unknown masks, or its description is no text.
         RuntimeError: for an error in making it, with its traceback as a note.
     """
     maker = load(place)
@@ -108,19 +116,34 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     if inspect.isfunction(maker) and {"observations", "masks"} & set(_needed(maker)):
         raise ValueError(
             f"agent {place!r} is a function of observations: say for which environment, with "
-            '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/agents.md'
+            '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
         )
     with _blamed(place):
         agent = maker(**own, **options)
-    if not callable(getattr(agent, "act", None)):
+    if not _takes_three(getattr(agent, "act", None)):
         raise ValueError(
-            f"agent {place!r} has no act(games, masks, rng): see agents.registry.Agent"
+            f"agent {place!r} has no act(games, masks, rng): see "
+            "four_seasons_env.agents.registry.Agent"
         )
     if not hasattr(agent, "mask"):
         agent.mask = "legal"
     if agent.mask not in MASKS:
         raise ValueError(f"agent {place!r} has mask {agent.mask!r}: {nearest(agent.mask, MASKS)}")
+    for name in ("kind", "observation"):
+        if not isinstance(getattr(agent, name, ""), str):
+            raise ValueError(
+                f"{name} of agent {place!r} must be a text, not {getattr(agent, name)!r}"
+            )
     return agent
+
+
+def _takes_three(function: Any) -> bool:
+    """Whether something can be called with three arguments."""
+    try:
+        inspect.signature(function).bind(*range(3))
+    except TypeError:
+        return False
+    return True
 
 
 def _needed(function: Callable[..., Any]) -> list[str]:
@@ -131,7 +154,7 @@ def _needed(function: Callable[..., Any]) -> list[str]:
 
 @contextmanager
 def _blamed(place: str) -> Iterator[None]:
-    """Turn an error of an agent's own code into one line, with its traceback as a note.
+    """Turn an error of an agent into one line, with the traceback of its own code as a note.
 
     Raises:
         RuntimeError: whose cause is the error.
@@ -142,25 +165,37 @@ def _blamed(place: str) -> Iterator[None]:
         if place.startswith("four_seasons_env."):
             raise  # `make_agent` names the extra that is missing
         told = RuntimeError(f"agent {place!r} failed: {type(error).__name__}: {error}")
-        told.add_note(own_traceback(error))
+        if _from_own_code(error) or isinstance(error, SyntaxError):
+            told.add_note(own_traceback(error))
         raise told from error
 
 
 def own_traceback(error: BaseException) -> str:
     """The traceback of an error, from the first call of code outside this package.
 
-    If all calls are in this package, the whole traceback. A syntax error names its own place.
+    If all calls are in this package, the whole traceback, or none for an `AnswerError`. A syntax
+    error names its own place.
     """
-    inner = error.__traceback__
-    while inner and _is_ours(inner.tb_frame.f_code.co_filename):
-        inner = inner.tb_next
+    inner = _from_own_code(error)
+    if isinstance(error, AnswerError) and not inner:
+        return ""
     shown = inner or (None if isinstance(error, SyntaxError) else error.__traceback__)
     return "".join(traceback.format_exception(type(error), error, shown)).rstrip()
 
 
+def _from_own_code(error: BaseException) -> types.TracebackType | None:
+    """The traceback from the first call of code outside this package; None if there is none."""
+    inner = error.__traceback__
+    while inner and _is_ours(inner.tb_frame.f_code.co_filename):
+        inner = inner.tb_next
+    return inner
+
+
 def _is_ours(file: str) -> bool:
-    """Whether a file is of this package, or of the import system."""
-    return file.startswith((_PACKAGE, "<frozen importlib")) or file == importlib.__file__
+    """Whether a file is of this package or generated for it, or of the import system."""
+    return (
+        file.startswith((_PACKAGE, "<string>", "<frozen importlib")) or file == importlib.__file__
+    )
 
 
 def source(place: str) -> bytes:
@@ -173,5 +208,5 @@ def source(place: str) -> bytes:
         FileNotFoundError: if there is no such file.
     """
     maker = load(place)
-    paths = (str(sys.modules[maker.__module__].__file__), *getattr(maker, "files", ()))
+    paths = (str(sys.modules[maker.__module__].__file__), *_texts(getattr(maker, "files", ())))
     return b"".join(Path(path).read_bytes() for path in paths)

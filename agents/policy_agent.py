@@ -13,6 +13,7 @@ A module with a network that was trained in one of the environments:
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.answers import AnswerError, as_actions
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
@@ -28,14 +30,22 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
-ENVIRONMENTS = ("FourSeasons-v0", NEXT_DEAL)
+ENVIRONMENTS = {"FourSeasons-v0": FourSeasonsVectorEnv, NEXT_DEAL: FourSeasonsNextDealVectorEnv}
+"""The environments of policies."""
 
 _AT_A_TIME = 256
 """Games in one call of the function."""
 
+_OWN = ("num_envs", "rules")
+"""Arguments of the environment that the agent sets."""
+
 
 def policy(
-    env: str, *, plays: tuple[str, ...], files: tuple[str, ...] = (), **arguments: Any
+    env: str,
+    *,
+    plays: str | tuple[str, ...],
+    files: str | tuple[str, ...] = (),
+    **arguments: Any,
 ) -> Callable[[Callable[..., Any]], Policy]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
@@ -54,10 +64,14 @@ def policy(
         **arguments: of the environment, such as `observation` or `candidates`, but not `rules`.
 
     Raises:
-        ValueError: for an unknown environment.
+        ValueError: for an unknown environment or argument.
+        TypeError: for something else than a function of three arguments.
     """
-    check_choice("env", env, ENVIRONMENTS)
-    return lambda function: Policy(function, env, tuple(plays), files, arguments)
+    check_choice("env", env, tuple(ENVIRONMENTS))
+    known = [each for each in inspect.signature(ENVIRONMENTS[env]).parameters if each not in _OWN]
+    for name in arguments:
+        check_choice("argument", name, tuple(known))
+    return lambda function: Policy(function, env, plays, files, arguments)
 
 
 @dataclass(frozen=True)
@@ -66,11 +80,17 @@ class Policy:
 
     function: Callable[..., Any]
     env: str
-    plays: tuple[str, ...]
-    files: tuple[str, ...]
+    plays: str | tuple[str, ...]
+    files: str | tuple[str, ...]
     arguments: dict[str, Any]
 
     def __post_init__(self) -> None:
+        try:
+            inspect.signature(self.function).bind_partial("observations", "masks", "rng")
+        except TypeError:
+            raise TypeError(
+                f"policy(...) decorates a function f(observations, masks, rng), not {self.function}"
+            ) from None
         object.__setattr__(self, "__module__", self.function.__module__)
 
     def __call__(self, rules: Rules, deterministic: bool | None = None) -> PolicyAgent:
@@ -104,6 +124,7 @@ class PolicyAgent:
         deterministic: bool | None = None,
     ) -> None:
         self._function = function
+        self._name = f"{function.__module__}:{getattr(function, '__name__', 'policy')}"
         self._options = {} if deterministic is None else {"deterministic": deterministic}
         self._batch = self._env(num_envs=_AT_A_TIME, rules=rules, **arguments)._batch
         self.mask = getattr(self._batch.settings, "mask", "distinct")
@@ -127,15 +148,10 @@ class PolicyAgent:
         """The function's actions.
 
         Raises:
-            ValueError: if they are not one integer for each position.
+            AnswerError: if they are not one integer for each position.
         """
-        actions = np.asarray(self._function(observations, masks, rng, **self._options))
-        if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"the policy must return integers of shape ({len(masks)},), not {actions.dtype} "
-                f"of shape {actions.shape}"
-            )
-        return actions.astype(np.int64)
+        answer = self._function(observations, masks, rng, **self._options)
+        return as_actions(answer, len(masks), self._name)
 
 
 class NextDealPolicyAgent(PolicyAgent):
@@ -168,7 +184,11 @@ class NextDealPolicyAgent(PolicyAgent):
         return self._plans.act(games, masks, rng, self._decide, _AT_A_TIME)
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
-        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        """Plan each game up to the next card, or to its end if nothing is hidden.
+
+        Raises:
+            AnswerError: for an action that is not offered.
+        """
         batch = self._batch
         batch.consider(games)
         masks = batch.masks[: len(games)]
@@ -181,7 +201,10 @@ class NextDealPolicyAgent(PolicyAgent):
         for i, game in enumerate(games):
             moves: list[int] = []
             if asked[i]:
-                moves = [move.number for move in batch.moves_of(i, int(actions[i]))]
+                try:
+                    moves = [move.number for move in batch.moves_of(i, int(actions[i]))]
+                except ValueError as error:
+                    raise AnswerError(f"{self._name}: {error}") from None
             elif self._searches and nothing_hidden(game, self._rule):
                 moves = batch.played_by(i)
             self._plans.follow(game, moves)

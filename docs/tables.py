@@ -301,7 +301,7 @@ def card() -> pd.DataFrame:
          f"{1 - luck['deals'] / luck['equivalent_deals']:.0%} or more", "luck"),
         ("games of training until 60%, `next_deal_ppo`, range of seeds",
          f"{games.min():,.0f} to {games.max():,.0f}", "learning_curves"),
-        (f"`next_deal_ppo` after two core-minutes, {len(runs)} seeds: mean, lowest, highest",
+        (f"`next_deal_ppo`, baseline of the study below, {len(runs)} seeds: mean, lowest, highest",
          f"{runs.mean():.1%}, {runs.min():.1%}, {runs.max():.1%}", "sensitivity"),
         ("share of all training seeds between this lowest and highest, with 95% confidence",
          f"{covered(len(runs)):.0%} or more", "sensitivity"),
@@ -318,7 +318,7 @@ def sensitivity() -> pd.DataFrame:
     table["text"] = [cell(form, row) for row in table.to_dict("records")]
     table["place"] = table.groupby("hyperparameter")["value"].rank().astype(int).sub(3)
     wide = table.pivot(index="hyperparameter", columns="place", values="text")
-    names = dict(zip(wide.columns, ("lowest", "low", "default", "high", "highest"), strict=True))
+    names = dict(zip(wide.columns, ("lowest", "low", "baseline", "high", "highest"), strict=True))
     return wide.loc[table["hyperparameter"].unique()].rename(columns=names).reset_index()
 
 
@@ -358,8 +358,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "property | value | source",
      "{what} | {value} | {file}"),
     ("docs/explanation/measures.md", "sensitivity", sensitivity,
-     "hyperparameter | lowest | low | default | high | highest",
-     "`{hyperparameter}` | {lowest} | {low} | {default} | {high} | {highest}"),
+     "hyperparameter | lowest | low | baseline | high | highest",
+     "`{hyperparameter}` | {lowest} | {low} | {baseline} | {high} | {highest}"),
     ("docs/explanation/planner.md", "steps", lambda: stored("steps"),
      "step | measured on | gain, points",
      "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),

@@ -145,15 +145,16 @@ def census(run: Census) -> None:
     from four_seasons_env.experiments.reporting.plots.odds import plot_census
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
     from four_seasons_env.experiments.statistics.odds import census_as_text, summarise_census
+    from four_seasons_env.experiments.statistics.summary import deals_as_text
 
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)
     cells = census_as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, solved in results.groupby("rules", sort=False):
-        name = file_name(str(rules))
-        plot_census(solved, f"{rules}, deals {run.deals}", run.out / f"census-{name}.png")
-    print_table(cells, f"deals {run.deals}")
+        title, name = f"{rules}, {deals_as_text(solved)}", file_name(str(rules))
+        plot_census(solved, title, run.out / f"census-{name}.png")
+    print_table(cells, deals_as_text(results))
     print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, plots")
 
 

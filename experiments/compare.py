@@ -221,6 +221,9 @@ def play_all(run: Compare) -> pd.DataFrame:
         rules: find_all_players(run.agents, rules, run.play, run.trust, deals)
         for rules in rule_sets
     }
+    shown = [{(each.agent, each.play) for each in own} for own in players.values()]
+    if run.resolve is not None and min(map(len, shown)) < 2:
+        raise ValueError("--resolve compares agents: name two or more")
     luck = {rules: _luck_by(rules) for rules in rule_sets} if run.luck else {}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
     blocks = split_deals(manifest.sealed or run.deals, BLOCK)

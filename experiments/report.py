@@ -31,7 +31,8 @@ class Report:
     """A folder of `four-seasons census`, for the ceiling. By default the stored census of the test
     deals."""
     out: Path | None = None
-    """The page; by default `report.html` in the first folder."""
+    """The page, if it ends in `.html`, or a folder for `report.html`; by default the first of the
+    folders."""
 
 
 def report(run: Report) -> Path:
@@ -48,7 +49,9 @@ def report(run: Report) -> Path:
     from four_seasons_env.experiments.matches.ceiling import read_census
     from four_seasons_env.experiments.reporting.report_page import make_page
 
-    out = run.out or run.runs[0] / "report.html"
+    out = run.out or run.runs[0]
+    if out.suffix != ".html":
+        out = out / "report.html"
     as_html, as_markdown = make_page(comparisons, trainings, read_census(run.census))
     write_atomically(out, as_html.encode())
     write_atomically(out.with_suffix(".md"), as_markdown.encode())

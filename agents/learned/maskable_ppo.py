@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
@@ -60,6 +61,10 @@ class MoveLevelPpo(Ppo):
         A zip does not say which rules it was trained on. All that can be checked is that its
         observation is as long as one of these rules'.
         """
+        if isinstance(model.observation_space, spaces.Dict):
+            raise PolicyFileError(
+                f"{path} is a network for next_deal_ppo: name next_deal_ppo:{path}"
+            )
         (length,) = model.observation_space.shape or (None,)
         known = {observation_length(rules, each): each for each in OBSERVATIONS}
         if length not in known:

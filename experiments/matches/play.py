@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.answers import AnswerError, as_actions
 from four_seasons_env.agents.registry import Agent
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
@@ -36,7 +37,7 @@ def play_recorded(
 
     Args:
         agent: the player.
-        name: its name in the records.
+        name: its name in the records and in errors.
         rules: see `play_deals`, as for the others.
         deals: likewise.
         seed: likewise.
@@ -52,7 +53,9 @@ def play_recorded(
         for game, move in zip(games.tolist(), moves.tolist(), strict=True):
             played[game].append(texts[move])
 
-    results = play_deals(agent, rules, deals, seed, forbid_repeats=forbid_repeats, watch=note)
+    results = play_deals(
+        agent, rules, deals, seed, forbid_repeats=forbid_repeats, watch=note, name=name
+    )
     return results, [
         Record(rules.name, tuple(moves), deal=int(deal), player=name)
         for deal, moves in zip(deals, played, strict=True)
@@ -67,6 +70,7 @@ def play_deals(
     max_moves: int = MAX_MOVES,
     forbid_repeats: bool = False,
     watch: Watch | None = None,
+    name: str = "",
 ) -> pd.DataFrame:
     """Play each deal once, all in lockstep.
 
@@ -86,14 +90,16 @@ def play_deals(
         forbid_repeats: forbid moves back to earlier positions
             (`four_seasons_env.experiments.matches.repeats`).
         watch: called with the moves of every turn.
+        name: of the agent in errors, by default that of its class.
 
     Returns:
         A row per deal: deal, won, cards_up, moves, seconds (the agent's share of its time).
 
     Raises:
-        RuntimeError: if the agent plays a move that is illegal, or leads back where that is
-            forbidden.
+        AnswerError: if the agent does not return one integer for each game, or plays a move that
+            is illegal, or leads back where that is forbidden.
     """
+    name = name or type(agent).__name__
     rule = kernel.compile_rules(rules)
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
@@ -123,9 +129,9 @@ def play_deals(
         if guard is not None:
             guard.forbid(shown, alive, legal)
         started = time.perf_counter()
-        actions = np.asarray(agent.act(shown, legal.copy(), rng), np.int64)
+        actions = as_actions(agent.act(shown, legal.copy(), rng), len(alive), name)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
-        _check(agent, actions, legal, by_rules, rules)
+        _check(name, actions, legal, by_rules, rules)
         if guard is not None:
             guard.played(alive, actions)
         if watch is not None:
@@ -160,7 +166,7 @@ def _hide_unseen_all(games: NDArray[Any], rules: NDArray[Any]) -> None:
 
 
 def _check(
-    agent: Agent,
+    name: str,
     actions: NDArray[np.int64],
     masks: NDArray[np.int8],
     by_rules: NDArray[np.int8],
@@ -169,20 +175,15 @@ def _check(
     """Reject moves that the agent may not play.
 
     Args:
-        agent: chose them.
+        name: of the agent that chose them.
         actions: the moves' numbers.
         masks: int8 of shape (n, A), 1 where a move may be played.
         by_rules: likewise, 1 where the rules allow it.
         rules: the rule set.
 
     Raises:
-        RuntimeError: naming the agent, the move and the reason.
+        AnswerError: naming the agent, the move and the reason.
     """
-    name = type(agent).__name__
-    if actions.shape != (len(masks),):
-        raise RuntimeError(
-            f"{name} answered {len(masks)} games with moves of shape {actions.shape}"
-        )
     allowed = (actions >= 0) & (actions < masks.shape[1])
     allowed[allowed] = masks[np.flatnonzero(allowed), actions[allowed]] == 1
     if allowed.all():
@@ -191,8 +192,8 @@ def _check(
     action, moves = int(actions[game]), all_moves(rules)
     text = moves[action].text if 0 <= action < len(moves) else str(action)
     if text != str(action) and by_rules[game, action]:
-        raise RuntimeError(
+        raise AnswerError(
             f"{name}: {text} is legal but returns to an earlier position, which deterministic "
             'agents may not do; choose by the masks, or declare plays = ("stochastic",)'
         )
-    raise RuntimeError(f"{name} played {text}, which is not legal there")
+    raise AnswerError(f"{name} played {text}, which is not legal there")

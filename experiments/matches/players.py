@@ -122,7 +122,8 @@ def _warm_up(player: Player, rules: Rules) -> None:
     from four_seasons_env.experiments.matches.play import play_deals
 
     guarded = player.play == "deterministic"
-    play_deals(player.make(rules), rules, [TRAIN_FROM], forbid_repeats=guarded)
+    agent = player.make(rules)
+    play_deals(agent, rules, [TRAIN_FROM], forbid_repeats=guarded, name=player.agent)
 
 
 def _seed_libraries(seed: list[int]) -> None:
@@ -284,9 +285,10 @@ def check_distinct(players: list[Player]) -> None:
                 f"label, as in other={player.name}"
             )
         if player.key in seen:
+            seed = "" if player.train_seed is None else f" of training seed {player.train_seed}"
             raise ValueError(
-                f"{seen[player.key].name} and {player.name} are both {player.agent!r} of training "
-                f"seed {player.train_seed}: give one another label, as in other={player.name}"
+                f"{seen[player.key].name} and {player.name} are both {player.agent!r}{seed}: give "
+                f"one another label, as in other={player.name}"
             )
         seen[player.key] = player
 

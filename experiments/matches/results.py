@@ -24,6 +24,7 @@ from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.statistics.summary import NOW, STORED, summarise
 from four_seasons_env.experiments.training.run_folder import provenance, write_json
+from four_seasons_env.rules import file_name
 
 MANIFEST, RESULTS, STORED_ROWS = "compare.json", "results.csv", "stored.csv"
 """Files of a comparison's folder: who plays what, a row per game, and rows of stored results that
@@ -125,6 +126,8 @@ def open_comparison(
         luck=luck or {},
     )
     if found is not None:
+        if not found.sealed:  # players cannot change after sealed deals are drawn
+            found.players = _with_games(out, found)
         difference = _difference(found, manifest)
         if difference:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
@@ -135,6 +138,15 @@ def open_comparison(
     manifest.recorded |= record
     write_json(out / MANIFEST, dataclasses.asdict(manifest))
     return manifest
+
+
+def _with_games(out: Path, found: Manifest) -> dict[str, list[Player]]:
+    """The players of a comparison that have finished a block."""
+    parts = out / "parts"
+    return {
+        rules: [each for each in own if any((parts / file_name(rules) / each.folder).glob("*.csv"))]
+        for rules, own in found.players.items()
+    }
 
 
 def _entry(player: Player) -> Player:

@@ -117,12 +117,16 @@ def run_blocks(
                 failures.append(failure)
     if failures:
         reasons = Counter(each.reason for each in failures)
-        hint = "; ".join(f"{reason} ({count} times)" for reason, count in reasons.most_common(3))
-        error = RuntimeError(
-            f"{len(failures)} of {len(blocks)} blocks failed, as {failures[0].name} did; what is "
-            f"done is saved: {hint}"
+        hint = "; ".join(
+            f"{reason} ({count} times)" if count > 1 else reason
+            for reason, count in reasons.most_common(3)
         )
-        error.add_note(failures[0].details)
+        error = RuntimeError(
+            f"{len(failures)} of {len(blocks)} blocks failed, the first {failures[0].name}; "
+            f"finished blocks are saved: {hint}"
+        )
+        if failures[0].details:
+            error.add_note(failures[0].details)
         raise error
 
 

@@ -25,7 +25,7 @@ class Failure:
     reason: str
     """In one line."""
     details: str
-    """The traceback."""
+    """The traceback; "" if the reason says all."""
 
 
 def run_tasks(

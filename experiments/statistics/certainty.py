@@ -80,18 +80,13 @@ def sequential_intervals(results: pd.DataFrame, points: float) -> pd.DataFrame:
     """The differences to the heuristic, else to the first agent, in percentage points.
 
     Args:
-        results: of one rule set.
+        results: of one rule set, with two agents or ways to play at least.
         points: see `confidence_sequence`.
 
     Returns:
         A row per agent and way to play: agent, baseline, deals, difference, low, high.
-
-    Raises:
-        ValueError: for fewer than two agents.
     """
     won = shares_won(results)
-    if len(won.columns) < 2:
-        raise ValueError("--resolve compares agents: name two or more")
     baseline = BASELINE if BASELINE in won else won.columns[0]
     rows = []
     for agent in won.columns.drop(baseline):

@@ -140,12 +140,12 @@ def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
         own = table[table["hyperparameter"] == key].reset_index()
         places, errors = own.index, [own["mean"] - own["min"], own["max"] - own["mean"]]
         axes.errorbar(places, own["mean"], errors, fmt="o-", color=colour, lw=1, ms=4, capsize=2)
-        default = own[own["is_default"]]
-        axes.plot(default.index, default["mean"], "o", color="black", ms=5, zorder=3)
+        baseline = own[own["is_baseline"]]
+        axes.plot(baseline.index, baseline["mean"], "o", color="black", ms=5, zorder=3)
         axes.set_xticks(places, [f"{value:g}" for value in own["value"]])
         axes.set_title(key, fontsize=8)
     panels[-1].plot(np.arange(len(plain)), plain, ".", color="black", ms=5)
-    panels[-1].set_title(f"default, {len(plain)} training seeds", fontsize=8)
+    panels[-1].set_title(f"baseline, {len(plain)} training seeds", fontsize=8)
     panels[-1].set_xticks([])
     lowest = 0.05 * np.floor(20 * table["min"].min())
     highest = 0.05 * np.ceil(20 * max(table["max"].max(), plain.max()))
@@ -154,7 +154,7 @@ def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
         axes.set_ylim(lowest, highest)
         in_percent(axes, y=True)
     figure.supylabel("validation deals won", fontsize=8)
-    figure.suptitle("next_deal_ppo after two core-minutes (black: default)", fontsize=10)
+    figure.suptitle("next_deal_ppo after two core-minutes (black: baseline)", fontsize=10)
     figure.savefig(path)
 
 

@@ -23,7 +23,7 @@ from four_seasons_env.experiments.studies.learning import four_seasons
 from four_seasons_env.experiments.training.run_folder import DONE, read_done, read_run
 
 SEEDS, GRID = "training_seeds", "sensitivity"
-"""The grids: many seeds of the defaults, and few seeds of each changed hyperparameter."""
+"""The grids: many seeds of the baseline, and few seeds of each changed hyperparameter."""
 HYPERPARAMETERS = (
     *("learning_rate", "ent_coef", "gae_lambda", "clip_range"),
     *("n_epochs", "batch_size", "n_steps"),
@@ -61,18 +61,18 @@ def by_value(runs: pd.DataFrame) -> pd.DataFrame:
         runs: sensitivity.csv.
 
     Returns:
-        A row for each hyperparameter and value: `hyperparameter`, `value`, `is_default`, `mean`,
+        A row for each hyperparameter and value: `hyperparameter`, `value`, `is_baseline`, `mean`,
         `min`, `max`.
     """
     changed = runs[runs["study"] == GRID]
     plain = runs[(runs["study"] == SEEDS) & runs["seed"].isin(changed["seed"])]
     parts: list[pd.DataFrame] = []
     for key in HYPERPARAMETERS:
-        default = plain[key].iloc[0]
-        own = pd.concat([plain, changed[changed[key] != default]])
+        baseline = plain[key].iloc[0]
+        own = pd.concat([plain, changed[changed[key] != baseline]])
         rates = own.groupby(key)["win_rate"].agg(["mean", "min", "max"])
         found = rates.rename_axis("value").reset_index()
-        parts.append(found.assign(hyperparameter=key, is_default=found["value"] == default))
+        parts.append(found.assign(hyperparameter=key, is_baseline=found["value"] == baseline))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -131,6 +131,9 @@ def test_zips_are_opened_only_on_trust(tmp_path: Path) -> None:
     np.testing.assert_array_equal(agent.scores(games, masks), same.scores(games, masks))
     with pytest.raises(PolicyFileError, match="takes observations of 699 slots"):
         make_agent(f"maskable_ppo:{path}", "simplicity", trust=True)
+    make("next_deal_ppo").model.save(path)
+    with pytest.raises(PolicyFileError, match="is a network for next_deal_ppo"):
+        make_agent(f"maskable_ppo:{path}", trust=True)
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(PolicyFileError, match="cannot be opened"):
         make_agent(f"maskable_ppo:{path}", trust=True)

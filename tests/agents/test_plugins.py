@@ -39,6 +39,24 @@ class Odd(First):
     mask = "legall"
 
 
+class Untold(First):
+    kind = None
+
+
+class Never(First):
+    plays = ()
+
+
+class Short:
+    def act(self, games, masks):
+        return masks.argmax(axis=1)
+
+
+class Deep(First):
+    def __init__(self, depth):
+        self.depth = depth
+
+
 answer = 42
 '''
 
@@ -80,8 +98,11 @@ def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(plugi
     ("name", "message"),
     [
         ("{module}:Furst", "has no 'Furst': did you mean 'First'"),
-        ("{module}:answer", "is a int, not a class or function"),
+        ("{module}:answer", "must be a class or function, not int"),
         ("{module}:Idle", r"has no act\(games, masks, rng\)"),
+        ("{module}:Short", r"has no act\(games, masks, rng\)"),
+        ("{module}:Untold", "kind of agent .* must be a text, not None"),
+        ("{module}:Never", "has empty plays: name deterministic or stochastic"),
         ("{module}:Odd", "has mask 'legall': did you mean 'legal'"),
         ("{module}:First@depth=2", "no option 'depth': it takes none"),
         ("{module}:Last@dept=2", "no option 'dept': did you mean 'depth'"),
@@ -94,6 +115,12 @@ def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(plugi
 def test_what_cannot_play_is_refused_by_name(plugin: str, name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message.format(module=plugin)):
         make_agent(name.format(module=plugin))
+
+
+def test_an_error_outside_of_its_own_code_has_no_traceback(plugin: str) -> None:
+    with pytest.raises(RuntimeError, match="missing 1 required positional argument") as failed:
+        make_agent(f"{plugin}:Deep")
+    assert not hasattr(failed.value, "__notes__")
 
 
 def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from four_seasons_env.experiments.statistics.summary import as_text, summarise
 ALONE = Workers(n_jobs=1)
 
 
-def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path) -> None:
+def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path, capsys) -> None:
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 119}"
     run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, workers=ALONE)
     first = take_census(run)
@@ -32,6 +32,7 @@ def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path) -> None:
     pd.read_csv(parts[0]).head(50).to_csv(parts[0], index=False)  # as if killed after 50 deals
     again = replace(run, seconds=0.5)
     census(again)
+    assert f"deals {TRAIN_FROM:,}-{TRAIN_FROM + 119:,}" in capsys.readouterr().out
     solved = pd.read_csv(tmp_path / "results.csv")
     assert list(solved["deal"]) == list(first["deal"])
     assert (solved["status"] != "unknown").sum() > 100

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
-from four_seasons_env.experiments import compare
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.out_folder import MARKS
 
@@ -63,7 +62,10 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs is 1 or more"),
         ("compare", ["--agents", "random", "--n-jobs", "-7"], "--n-jobs is 1 or more"),
         ("compare", ["--agents", "random", "--deals", "abc"], "deals are given as '0-9999'"),
-        ("compare", ["--agents", "random", "random"], "give one another label"),
+        ("compare", ["--agents", "random", "--deals", "9-1"], "run backwards"),
+        ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
+        ("compare", ["--agents", "random", "random"], "both 'random': give one another label"),
+        ("compare", ["--agents", "heuristic", "--resolve", "2"], "name two or more"),
         ("compare", ["--agents", "x=heuristic", "x=maskable_ppo"], "are both 'x'"),
         ("compare", ["--agents", "x=random", "x=greedy"], "are both 'x'"),
         ("compare", ["--agents", "random", "--census", "nowhere"], "nowhere holds no census"),
@@ -76,11 +78,9 @@ def test_an_error_is_one_line_and_nothing_is_written(
         ("train", ["--core-minutes", "0"], "--core-minutes must be a number of minutes above 0"),
         ("report", [], "at least one folder"),
         ("sweep", ["{broken}"], "broken.yaml is not YAML"),
-        ("bench", ["--rules", "czarinaa"], "did you mean 'czarina'"),
         ("bench", ["--threads", "0"], "--threads are numbers of 1 or more"),
         ("bench", ["--games", "0"], "--games are numbers of 1 or more"),
         ("bench", ["--games"], "--games are numbers of 1 or more"),
-        ("demo", ["--rules", "czarinaa"], "did you mean 'czarina'"),
         ("demo", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),
         ("demo", ["--deals", "abc"], "deals are given as '0-9999'"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed must be 0 or more"),
@@ -226,14 +226,3 @@ def test_ctrl_c_says_what_is_kept_and_how_to_resume(monkeypatch, capsys) -> None
     resume = "four-seasons test_command_line --out 'a b'"
     expected = f"stopped: deals are kept in a b; resume: {resume}\n"
     assert capsys.readouterr().err == expected
-
-
-def test_a_comparison_that_is_stopped_says_so(tmp_path: Path, monkeypatch, capsys) -> None:
-    def stopped(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(compare, "run_blocks", stopped)
-    assert call(monkeypatch, "compare", "--agents", "random", "--out", str(tmp_path)) == 130
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"stopped: finished blocks of deals are saved in {tmp_path}; resume: ")
-    assert line.endswith(f"four-seasons compare --agents random --out {tmp_path}")

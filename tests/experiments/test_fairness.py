@@ -143,7 +143,7 @@ class Sloppy:
 
 
 def test_an_answer_has_a_move_for_each_game() -> None:
-    with pytest.raises(RuntimeError, match=r"Sloppy must .* of shape \(20,\), not int64 of shape \(1,\)"):
+    with pytest.raises(RuntimeError, match=r"Sloppy must .*\(20,\), not int64 of shape \(1,\)"):
         play_deals(Sloppy(), DEFAULT, DEALS)
 
 

@@ -12,7 +12,6 @@ import pytest
 import four_seasons_env
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments import compare as compare_module
 from four_seasons_env.experiments.census import Census, take_census
 from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
 from four_seasons_env.experiments.matches import players as players_module
@@ -86,6 +85,16 @@ def test_a_comparison_may_grow_by_agents_rule_sets_and_deals(tmp_path: Path) -> 
     assert len(more) == len(read_results(tmp_path)) == 80
     parts = [pd.read_csv(path) for path in tmp_path.glob("parts/*/*/*.csv")]
     assert sum(map(len, parts)) == 80, "files of blocks that have grown are deleted"
+
+
+def test_a_player_without_games_may_change(tmp_path: Path) -> None:
+    """As after an error in its code."""
+    run = comparison(tmp_path, "heuristic", "A=greedy")
+    play_all(run)
+    (part,) = tmp_path.glob("parts/*/A-*/*.csv")
+    part.unlink()
+    results = play_all(replace(run, agents=["heuristic", "A=finisher"]))
+    assert len(results) == len(read_results(tmp_path)) == 20
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 0}', "\0", '"text"'])
@@ -290,21 +299,3 @@ def test_a_comparison_resumes_where_it_stopped(tmp_path: Path) -> None:
     again = play_all(run)
     assert kept.stat().st_mtime_ns == before
     pd.testing.assert_frame_equal(without_times(again), without_times(results), check_dtype=False)
-
-
-def test_a_block_that_fails_is_named_and_the_others_are_played(tmp_path: Path, monkeypatch) -> None:
-    play_block = compare_module.play_block
-
-    def play(task):
-        if task.player.agent == "random":
-            raise OSError("the disk is full")
-        play_block(task)
-
-    monkeypatch.setattr("four_seasons_env.experiments.compare.play_block", play)
-    run = Compare(tmp_path, ["random", "heuristic"], deals=DEALS, workers=ALONE)
-    told = r"1 of 2 blocks.*random.*the disk is full"
-    with pytest.raises(RuntimeError, match=told) as failed:
-        play_all(run)
-    (traceback,) = failed.value.__notes__
-    assert traceback.startswith("Traceback") and "in play" in traceback
-    assert len(list(tmp_path.glob("parts/*/heuristic-*/*.csv"))) == 1

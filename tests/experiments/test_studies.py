@@ -215,7 +215,7 @@ def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> 
     )
     (tmp_path / "training_seeds.yaml").write_text(fixed + "grid: {seed: [0, 1]}\n")
     (tmp_path / "sensitivity.yaml").write_text(
-        fixed + "grid: {seed: [0]}\nvariants: {low: {n_epochs: 1}, high: {n_epochs: 4}}\n"
+        fixed + "grid: {seed: [0]}\nvariants: {low: {n_epochs: 2}, high: {n_epochs: 4}}\n"
     )
     monkeypatch.setattr(sensitivity, "__file__", str(tmp_path / "sensitivity.py"))
     monkeypatch.setattr(sys, "argv", ["sensitivity", "--out", str(out := tmp_path / "out")])
@@ -223,9 +223,9 @@ def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> 
     runs = pd.read_csv(out / "sensitivity.csv")
     assert runs.groupby("study").size().to_dict() == {"training_seeds": 2, "sensitivity": 2}
     table = sensitivity.by_value(runs).query("hyperparameter == 'n_epochs'")
-    assert table[["value", "is_default"]].values.tolist() == [[1, False], [3, True], [4, False]]
+    assert table[["value", "is_baseline"]].values.tolist() == [[1, True], [2, False], [4, False]]
     first = runs.query("study == 'training_seeds' and seed == 0")["win_rate"].item()
-    assert table.loc[table["is_default"], "mean"].item() == first
+    assert table.loc[table["is_baseline"], "mean"].item() == first
 
 
 @pytest.mark.parametrize("page", ["index", "sb3", "cleanrl", "minari"])
