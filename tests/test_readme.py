@@ -20,7 +20,7 @@ def examples(page: str) -> list[str]:
 GAME, TRAINING, PLAYER = examples("README.md")
 _, POLICY, AGENT = examples("docs/reference/agents.md")
 (TUTORIAL,) = examples("docs/tutorials/benchmark.md")
-LONG, SHORT = "model.learn(130_000)", "model.learn(8_192)"
+LONG, SHORT = "model.learn(300_000)", "model.learn(8_192)"
 
 
 def run(folder: Path, *arguments: str) -> None:
