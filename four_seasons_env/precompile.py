@@ -32,7 +32,7 @@ def second_process(kind: str) -> Iterator[None]:
         kind: a key of `HALVES`.
     """
     python = sys.executable or ""
-    if not Path(python).name.startswith("python"):  # an application that would start once more
+    if not Path(python).name.lower().startswith("python"):  # an application that would start once more
         yield
         return
     code = _HALF.format(root=str(Path(__file__).parents[1]), kind=kind)
