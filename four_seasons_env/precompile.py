@@ -32,8 +32,8 @@ def second_process(kind: str) -> Iterator[None]:
         kind: a key of `HALVES`.
     """
     python = sys.executable or ""
-    if not Path(python).name.lower().startswith("python"):  # an application that would start once more
-        yield
+    if not Path(python).name.lower().startswith("python"):
+        yield  # an application embeds Python, and would start once more
         return
     code = _HALF.format(root=str(Path(__file__).parents[1]), kind=kind)
     # -P: no module of the current folder takes the place of another.
