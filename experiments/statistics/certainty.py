@@ -44,13 +44,17 @@ def what_is_certain(results: pd.DataFrame) -> str:
         return f"{deals:,} deals: too few to distinguish any agents"
     width = 100 * stats.norm.ppf((1 + LEVEL) / 2) * spread / np.sqrt(deals)
     what = "differences under" if pairs else "the win rate is known to within"
-    text = f"{deals:,} deals: {what} {width:.2g} points{' are within chance' if pairs else ''}"
+    chance = " are within chance" if pairs else ""
+    text = f"{deals:,} deals: {what} {_points(float(f'{width:.2g}'))}{chance}"
     target = next((each for each in _TARGETS if each < width), None)
     if target is None:
         return text
     needed = int(float(f"{deals * (width / target) ** 2:.2g}"))
-    unit = "point" if target == 1 else "points"
-    return f"{text}; resolving {target:g} {unit} takes about {needed:,} deals"
+    return f"{text}; resolving {_points(target)} takes about {needed:,} deals"
+
+
+def _points(number: float) -> str:
+    return f"{number:g} point{'' if number == 1 else 's'}"
 
 
 def confidence_sequence(differences: NDArray[np.float64], points: float) -> tuple[float, float]:
