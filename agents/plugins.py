@@ -120,7 +120,7 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
         )
     with _blamed(place):
         agent = maker(**own, **options)
-    if not _takes_three(getattr(agent, "act", None)):
+    if not takes_three(getattr(agent, "act", None)):
         raise ValueError(
             f"agent {place!r} has no act(games, masks, rng): see "
             "four_seasons_env.agents.registry.Agent"
@@ -137,12 +137,14 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     return agent
 
 
-def _takes_three(function: Any) -> bool:
-    """Whether something can be called with three arguments."""
+def takes_three(function: Any) -> bool:
+    """Whether something can be called with three arguments, or more."""
     try:
-        inspect.signature(function).bind(*range(3))
+        inspect.signature(function).bind_partial(*range(3))
     except TypeError:
         return False
+    except ValueError:  # some functions that are not written in Python have no signature
+        pass
     return True
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.answers import AnswerError, as_actions
+from four_seasons_env.agents.plugins import takes_three
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
@@ -65,7 +66,7 @@ def policy(
 
     Raises:
         ValueError: for an unknown environment or argument.
-        TypeError: for something else than a function of three arguments.
+        TypeError: for anything but a function of three arguments.
     """
     check_choice("env", env, tuple(ENVIRONMENTS))
     known = [each for each in inspect.signature(ENVIRONMENTS[env]).parameters if each not in _OWN]
@@ -85,12 +86,10 @@ class Policy:
     arguments: dict[str, Any]
 
     def __post_init__(self) -> None:
-        try:
-            inspect.signature(self.function).bind_partial("observations", "masks", "rng")
-        except TypeError:
+        if not takes_three(self.function):
             raise TypeError(
                 f"policy(...) decorates a function f(observations, masks, rng), not {self.function}"
-            ) from None
+            )
         object.__setattr__(self, "__module__", self.function.__module__)
 
     def __call__(self, rules: Rules, deterministic: bool | None = None) -> PolicyAgent:

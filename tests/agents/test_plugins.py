@@ -1,11 +1,12 @@
 """Agents of other packages: by the place of a class, or by an entry point of a package."""
 
+import inspect
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from four_seasons_env.agents import make_agent
+from four_seasons_env.agents import make_agent, plugins
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
@@ -155,3 +156,9 @@ def test_a_name_with_a_place_is_taken_apart(plugin: str) -> None:
         False,
         {"depth": "2"},
     )
+
+
+def test_functions_without_a_signature_are_accepted() -> None:
+    with pytest.raises(ValueError, match="no signature"):
+        inspect.signature(min)
+    assert plugins.takes_three(min)
