@@ -100,8 +100,8 @@ release:  ## all checks of a clean tree, then wheel and source archive in dist/;
 		{ echo "error: the tree has changes: commit them first"; exit 2; }
 	bash .ci/run
 	rm -rf dist
-	$(BIN)/python .ci/build.py dist
-	$(PIP) twine
+	$(PIP) build twine
+	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 
 clean:  ## remove the virtual environment and caches

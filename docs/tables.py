@@ -260,17 +260,6 @@ def quote() -> str:
     return QUOTE.format(**rates | {"best": best})
 
 
-def speed() -> str:
-    """Moves per second of the environments, in a sentence."""
-    rows = rates().query("threads == 1 and observation == 'tops'")
-    one = rows.query("what == 'single environment'")["moves_per_second"].iloc[0]
-    most = rows["moves_per_second"].max()
-    return (
-        f"  On one core, the single environment takes {one:,.0f} moves per second, and the vector "
-        f"environment up to {most / 1e6:.1f} million.\n"
-    )
-
-
 def card() -> pd.DataFrame:
     """The properties of the game as a benchmark, each with the file that it comes from."""
     counts = stored("branching").set_index("what")
@@ -331,10 +320,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      lambda: only(players("four-seasons"), {name: LADDER[name] for name in HEADLINE}),
      "agent | what it is | method | won % [95%] | ms/game",
      "{agent} | {about} | {kind} | {won} | {ms_per_game:.2f}"),
-    ("paper/paper.md", "results",
-     lambda: only(players("four-seasons"), {name: LADDER[name] for name in HEADLINE}),
-     "agent | what it is | method | won % [95%]",
-     "{agent} | {about} | {kind} | {won}"),
     ("docs/explanation/answer.md", "players", answer,
      "player | name | won % [95%] | deals",
      "{about} | `{agent}` | {won} | {deals:,}"),
@@ -443,8 +428,6 @@ def catalogue() -> pd.DataFrame:
 
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
-    ("paper/paper.md", "quote"): lambda: quote().removeprefix("> "),
-    ("paper/paper.md", "speed"): speed,
     ("docs/explanation/answer.md", "thrown-away"): lambda: as_markdown(
         thrown_away(stored("thrown_away"))
     ),
