@@ -122,9 +122,7 @@ def load_policy(
 
 
 def _check_rules(folder: Path, card: PolicyCard, rules: Rules) -> None:
-    plain = Rules()
-    later = {name: getattr(plain, name) for name in _LATER_FIELDS}
-    trained = dict.fromkeys(rules_fields(rules)) | later | card.rules
+    trained = dict.fromkeys(rules_fields(rules)) | card.rules
     differing = [
         f"{name}={value!r} (here {getattr(rules, name, None)!r})"
         for name, value in trained.items()
@@ -162,16 +160,7 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
     return card
 
 
-_LATER_FIELDS = ("reserve", "limited_redeal")
-"""Fields that rule sets did not always have; policies and results of before fit their defaults."""
-
-
 def rules_fields(rules: Rules) -> dict[str, Any]:
-    """The fields of a rule set that change the game, later ones only where they do."""
-    fields, plain = dataclasses.asdict(rules), Rules()
-    return {
-        name: value
-        for name, value in fields.items()
-        if name not in ("name", "about")
-        and (name not in _LATER_FIELDS or value != getattr(plain, name))
-    }
+    """The fields of a rule set that change the game."""
+    fields = dataclasses.asdict(rules)
+    return {name: value for name, value in fields.items() if name not in ("name", "about")}

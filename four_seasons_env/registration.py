@@ -20,9 +20,6 @@ ENVS = {
 }
 """Environment id -> rule set."""
 
-FORMER_ENVS = {"Florentine-v0": "florentine-0.1"}
-"""The same for ids with a later version; they play as before (`rules.FORMER`)."""
-
 NEXT_DEAL = "FourSeasonsNextDeal-v0"
 """The environment whose actions are positions, for every rule set."""
 
@@ -48,7 +45,7 @@ def register_envs() -> None:
     Gymnasium's passive checker is off, because it breaks an environment whose first `reset` has
     raised; our tests check the same. `episodes.limit` explains the limit of an episode.
     """
-    for env_id, rules in (ENVS | FORMER_ENVS | SMALL_ENVS).items():
+    for env_id, rules in (ENVS | SMALL_ENVS).items():
         _register(env_id, _MOVES, rules=rules)
     _register(NEXT_DEAL, _NEXT_DEAL)
     _register(TEXT, ("four_seasons_env.text:FourSeasonsTextEnv", None))

@@ -220,7 +220,7 @@ class _Table(dict[str, Rules]):
     def __missing__(self, name: Any) -> Rules:
         if name in ALIASES:
             raise UnknownRules(f"{name!r} is another name of {ALIASES[name]!r}: see get_rules")
-        if name in SMALL or name in FORMER:
+        if name in SMALL:
             raise UnknownRules(f"{name!r} is not in RULES: use get_rules({name!r})")
         raise UnknownRules(f"unknown rules {name!r}: {nearest(name, [*self, *SMALL])}")
 
@@ -377,16 +377,6 @@ _TABLE = (
 RULES: dict[str, Rules] = _Table({rules.name: rules for rules in _TABLE})
 """The rule sets by name; an unknown one is an `UnknownRules`, which is a KeyError."""
 
-FORMER: dict[str, Rules] = {
-    "florentine-0.1": RULES["pysolfc/florentine"].replace(
-        name="florentine-0.1",
-        first_waste=0,
-        about="What version 0.1.0 called `florentine`, and `Florentine-v0` plays: "
-        "`pysolfc/florentine` without the first card of the waste.",
-    )
-}
-"""Rule sets of earlier versions, for the environment ids that still mean them."""
-
 
 def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
     ranks, piles = map(int, size.split("x"))
@@ -433,9 +423,8 @@ def get_rules(rules: str | Rules) -> Rules:
     if not isinstance(rules, str):
         raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
     name = ALIASES.get(rules, rules)
-    for table in (FORMER, SMALL):
-        if name in table:
-            return table[name]
+    if name in SMALL:
+        return SMALL[name]
     if name not in RULES:
         known = [*RULES, *ALIASES, *SMALL]
         raise UnknownRules(f"unknown rules {rules!r}: {nearest(rules, known)}")

@@ -17,7 +17,7 @@ from four_seasons_env.agents.policy_files import (
 )
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.rules import FORMER, RULES, Rules
+from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import candidate_card, candidate_weights, move_card, move_weights
 
 DEFAULT = RULES["four-seasons"]
@@ -50,7 +50,7 @@ def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
 def test_weights_of_others_are_refused(tmp_path: Path) -> None:
     folder = saved(tmp_path / "q", RULES["florentine"])
     with pytest.raises(PolicyFileError, match=r"reserve=True \(here False\)"):
-        load_policy(folder, "maskable_ppo", FORMER["florentine-0.1"])
+        load_policy(folder, "maskable_ppo", RULES["pysolfc/florentine"])
     folder = saved(tmp_path / "p", RULES["czarina"])
     with pytest.raises(PolicyFileError, match=r"limited_redeal=False \(here True\)"):
         load_policy(folder, "maskable_ppo", RULES["czarina-1898"])

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
-from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import observation_length
-from four_seasons_env.registration import ENVS, FORMER_ENVS
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rules import RULES, Rules, get_rules
+from four_seasons_env.rules import RULES
 from tests.helpers import deck_with, observe, small, texts
 
 LIMITED = small("czarina-1898", ranks=4, piles=1)
@@ -193,15 +191,7 @@ def test_a_reserve_is_drawn_as_one():
     assert "line frame" not in draw_svg(Game("pysolfc/florentine", deal=0))
 
 
-# --- ids ------------------------------------------------------------------------------------------
-
-
-def test_former_ids_play_as_they_did():
-    env = FourSeasonsEnv(rules=FORMER_ENVS["Florentine-v0"])
-    assert env.rules == Rules(name="florentine-0.1", base_from="first", wrap="always", redeals=1)
-    assert ENVS["Florentine-v1"] == "florentine"
-    assert get_rules("florentine").reserve
-    assert set(FORMER_ENVS.values()).isdisjoint(RULES)
+# --- observations ---------------------------------------------------------------------------------
 
 
 def test_tops_has_room_for_the_face_up_card_only_where_there_is_one():

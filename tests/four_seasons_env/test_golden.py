@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from four_seasons_env.rules import FORMER, RULES, Rules
+from four_seasons_env.rules import RULES, Rules
 from tests.reference.golden import path_of, play
 from tests.reference.slow_model import SlowGame
 
-ROWS = [*RULES.values(), *FORMER.values()]
+ROWS = list(RULES.values())
 
 
 @pytest.mark.parametrize("rules", ROWS, ids=lambda rules: rules.name)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, FORMER, RULES, Rules, get_rules
+from four_seasons_env.rules import ALIASES, RULES, Rules, get_rules
 from tests.helpers import ROWS, rule_sets
 
 
@@ -26,7 +26,6 @@ def test_names_aliases_and_rules_are_found():
     own = Rules(ranks=6)
     assert get_rules(own) is own
     assert set(ENVS.values()) <= set(RULES)
-    assert get_rules("florentine-0.1") is FORMER["florentine-0.1"]
 
 
 def test_an_unknown_name_gets_the_nearest():

@@ -14,7 +14,7 @@ from pathlib import Path
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv
-from four_seasons_env.rules import FORMER, RULES, Rules, file_name
+from four_seasons_env.rules import RULES, Rules, file_name
 from tests.helpers import observe
 
 FOLDER = Path(__file__).with_name("golden")
@@ -138,9 +138,9 @@ def main() -> None:
     """Write all golden games, and the digests of features and of what versions keep."""
     FOLDER.mkdir(exist_ok=True)
     FEATURES.write_text(all_features())
-    for rules in [*RULES.values(), *FORMER.values()]:
+    for rules in RULES.values():
         path_of(rules).write_text(golden(rules))
-    rows = [frozen(rules) for rules in [*RULES.values(), *FORMER.values()]]
+    rows = [frozen(rules) for rules in RULES.values()]
     FROZEN.write_text("\n".join(rows) + "\n")
 
 
