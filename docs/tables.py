@@ -20,7 +20,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.deals import PLAYED, Deals, list_deals
 from four_seasons_env.experiments.expert_data.columns import COLUMNS
 from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
 from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
@@ -415,17 +414,6 @@ for _rules in RULES:
     TABLES.append((_page, "odds", lambda name=_rules: odds().query("rules == @name"), _ODDS, _WON))
 
 
-def catalogue() -> pd.DataFrame:
-    """How many deals with results of agents have each difficulty."""
-    rows = []
-    for path in sorted((RESULTS / "deals").glob("*.csv")):
-        name = str(read_table(path)["rules"].iloc[0])
-        lists = {each: list_deals(Deals(name, each))["agents"] for each in ("any", *PLAYED)}
-        counts = {each: found.count() for each, found in lists.items()}
-        rows.append({"rules": name, "agents": lists["any"].max(), **counts})
-    return pd.DataFrame(rows)
-
-
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
     ("docs/explanation/answer.md", "thrown-away"): lambda: as_markdown(
@@ -443,9 +431,6 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ),
     ("docs/how-to/language-models.md", "prompt"): prompt,
     ("docs/how-to/language-models.md", "digest"): lambda: f"`{DIGEST}`\n",
-    ("docs/reference/deals.md", "catalogue"): lambda: as_is(
-        catalogue().rename(columns={"any": "deals"})
-    ),
     ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""

@@ -27,9 +27,6 @@ RESULTS = Path(__file__).parent / "results"
 CENSUS = RESULTS / "census"
 """The stored census of the test deals, a file per rule set."""
 
-CATALOGUE = RESULTS / "deals"
-"""The stored results of agents on each deal, a file per rule set."""
-
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors of users: wrong flags, missing or damaged files, a full disk, missing extras."""
 

@@ -44,7 +44,6 @@ GROUPS = {
     },
     "measure": {
         "census": Command("experiments.census", "solve many deals", "experiments"),
-        "deals": Command("experiments.deals", "list deals by difficulty", "experiments"),
         "dataset": Command(
             "experiments.dataset", "write an agent's decisions as data", "experiments,dataset"
         ),

@@ -15,7 +15,6 @@ from four_seasons_env.experiments.out_folder import MARKS
 WRONG = {
     "census": ["--rules", "czarena"],
     "compare": ["--agents", "heuristik"],
-    "deals": ["--difficulty", "hart"],
     "demo": ["--rules", "czarena"],
     "optimum": ["--rules", "czarina"],
     "report": ["nowhere"],

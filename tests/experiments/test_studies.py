@@ -101,16 +101,6 @@ def test_thrown_away_judges_each_game(tmp_path: Path) -> None:
     assert results.groupby("agent").size().to_dict() == {"heuristic": 3, "greedy": 3}
 
 
-def test_the_catalogue_counts_agents_and_estimates_chances(tmp_path: Path) -> None:
-    rows = [("a", 10_000, True), ("b", 10_000, False), ("a", 10_001, True), ("b", 10_001, True)]
-    results = pd.DataFrame(rows, columns=["agent", "deal", "won"]).assign(rules="czarina")
-    results.to_csv(tmp_path / "results.csv", index=False)
-    run("catalogue", str(tmp_path), "--out", str(tmp_path))
-    found = pd.read_csv(tmp_path / "czarina.csv")
-    assert found[["deal", "agents", "wins"]].values.tolist() == [[10_000, 2, 1], [10_001, 2, 2]]
-    assert found["chance"].between(0, 1).all()
-
-
 def test_branching_counts_actions(tmp_path: Path) -> None:
     run("branching", "--deals", "3", "--out", str(tmp_path / "x.csv"))
     rows = pd.read_csv(tmp_path / "x.csv").set_index("what")
