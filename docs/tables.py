@@ -71,16 +71,6 @@ def table(rows: pd.DataFrame, titles: str, forms: str) -> str:
     )
 
 
-def as_is(rows: pd.DataFrame) -> str:
-    """A Markdown table of all columns, with separators of thousands."""
-    forms = []
-    for name in map(str, rows.columns):
-        is_number = pd.api.types.is_numeric_dtype(rows[name])
-        whole = is_number and (rows[name] == rows[name].round()).all()
-        forms.append(f"{{{name}{':,.0f' if whole else ':,.2f' if is_number else ''}}}")
-    return table(rows, " | ".join(map(str, rows.columns)), " | ".join(forms))
-
-
 # --- Rows: what is stored, and what follows from it. ---
 
 
@@ -202,15 +192,6 @@ def weights() -> pd.DataFrame:
         row["minutes"] = card.get("core_seconds", card["seconds"]) / 60
         rows.append(row | {"tried": card["validation"]["won"]})
     return pd.DataFrame(rows)
-
-
-def mutants() -> pd.DataFrame:
-    """Faults put into the code, by what became of them."""
-    rows = stored("reliability/mutants").merge(stored("reliability/judged"), on="name", how="left")
-    harmless = rows["judgement"].fillna("").str.startswith("equivalent")
-    outcome = rows["outcome"].mask(harmless & (rows["outcome"] != "killed"), "equivalent")
-    counts = pd.crosstab(rows["target"], outcome)
-    return counts.assign(tried=counts.sum(axis=1)).rename_axis(columns=None).reset_index()
 
 
 def prompt() -> str:
@@ -431,15 +412,8 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ),
     ("docs/how-to/language-models.md", "prompt"): prompt,
     ("docs/how-to/language-models.md", "digest"): lambda: f"`{DIGEST}`\n",
-    ("docs/explanation/reliability.md", "mutants"): lambda: as_is(mutants()),
 }
 """Parts of another form: page, marks, text."""
-_UNSHOWN = ["won", "lost", "unknown", "slowest solve, s"]
-"""Columns of the reliability trials that only their CSV files have."""
-for _name in ("records", "files", "commands", "soak"):
-    OTHERS["docs/explanation/reliability.md", _name] = lambda name=_name: as_is(
-        stored(f"reliability/{name}").drop(columns=_UNSHOWN, errors="ignore")
-    )
 _SCRIPTS = {path: path.parent for path in sorted((ROOT / "docs" / "recipes").glob("*.md"))}
 _SCRIPTS[ROOT / "docs" / "tutorials" / "search.md"] = ROOT / "docs" / "tutorials" / "search"
 """Pages that quote scripts, and where the scripts are."""

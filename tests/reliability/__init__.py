@@ -1,1 +1,0 @@
-"""Long trials before a release: each module is a command that can write a table."""
