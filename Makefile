@@ -28,11 +28,19 @@ $(TESTS): INSTALLS := '.[test]'
 $(DOCS): INSTALLS := '.[docs]'
 $(READY): INSTALLS := '.[dev]'
 
-# The environments are compiled while packages are downloaded.
+define COMPILE
+import gymnasium as gym, four_seasons_env
+for name in "FourSeasonsNextDeal-v0", "FourSeasons-v0":
+    env = gym.make_vec(name, num_envs=1)
+    env.step(env.reset()[1]["action_mask"].argmax(axis=1))
+endef
+export COMPILE
+
+# A first step compiles each environment while packages are downloaded.
 $(RUNS) $(TESTS) $(DOCS) $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable .
-	$(BIN)/python -m four_seasons_env.precompile & $(PIP) --editable $(INSTALLS) && wait
+	$(BIN)/python -c "$$COMPILE" & $(PIP) --editable $(INSTALLS) && wait
 	touch $@
 
 demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic, report

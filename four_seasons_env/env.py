@@ -274,7 +274,7 @@ class FourSeasonsEnv(GameEnv):
             deals=deals,
             allow_test_deals=allow_test_deals,
         )
-        super().__init__(Batch.compiled(settings))
+        super().__init__(Batch(settings))
 
     def _number(self, action: Any) -> int:
         return find_move(self.rules, action).number

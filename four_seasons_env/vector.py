@@ -401,4 +401,4 @@ class FourSeasonsVectorEnv(GameVectorEnv):
             deals=deals,
             allow_test_deals=allow_test_deals,
         )
-        super().__init__(Batch.compiled(settings))
+        super().__init__(Batch(settings))

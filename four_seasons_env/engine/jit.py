@@ -150,20 +150,16 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def is_compiled(function: Callable[..., Any]) -> bool:
-    """Whether a function made by `jit` needs no compiling, or its code cannot be kept anyway."""
-    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
-    has_code = getattr(function, "signatures", None)
-    return bool(cache_file is None or has_code or cache_file._load_index())
-
-
+@functools.cache
 def announce(function: Callable[..., Any]) -> None:
-    """Say on stderr that compilation is about to start, if a function is not in the cache.
+    """Say on stderr, once, that compilation is about to start, if a function is not in the cache.
 
     Args:
         function: one made by `jit`, which stands for all that its caller is about to compile.
     """
-    if not is_compiled(function):
+    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    has_code = getattr(function, "signatures", None)
+    if cache_file is not None and not has_code and not cache_file._load_index():
         print(
             "four_seasons_env: compiling, once on this machine; this can take half a minute ...",
             file=sys.stderr,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.bundles import Bundle, make_bundle
 from four_seasons_env.engine.cards import NO_CARD, parse_deck
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, start_streams
-from four_seasons_env.engine.jit import announce, is_compiled
+from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
@@ -37,7 +37,6 @@ from four_seasons_env.observations import (
     observation_space,
     show_all,
 )
-from four_seasons_env.precompile import second_process
 from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, check_earned, check_reward
 from four_seasons_env.rules import nearest
 
@@ -62,8 +61,6 @@ class RunningGames(abc.ABC):
 
     _compiled: Any
     """The module with `write_all` and `step_all`."""
-    _half: ClassVar[str]
-    """What `precompile.second_process` compiles of it."""
     observation_space: gym.Space[Any]
     action_space: gym.spaces.Discrete
     _settings: Any
@@ -94,19 +91,6 @@ class RunningGames(abc.ABC):
         self._started = False
         self.set_deals(settings.deals)
         self.settings = replace(settings, deals=None)  # an iterator could not be copied
-
-    @classmethod
-    def compiled(cls, settings: Any) -> Self:
-        """Running games whose reset and step are compiled; the first ones use a second process."""
-        if is_compiled(cls._compiled.write_all):
-            return cls(settings)
-        with second_process(cls._half):
-            games = cls(settings)
-            # Neither changes anything: no game is chosen, and the actions are refused.
-            cls._compiled.write_all(games._whole, ~games._all, stepping.BEGIN)
-            refused = np.full(len(games.games), -1)
-            cls._compiled.step_all(games._whole, refused, games.observations)
-        return games
 
     def _common_settings(self) -> dict[str, Any]:
         """The fields that the compiled settings of all environments have."""
@@ -488,7 +472,6 @@ class Batch(RunningGames):
     """
 
     _compiled = stepping
-    _half = "moves"
 
     def __init__(self, settings: MoveSettings) -> None:
         super().__init__(settings)

@@ -26,7 +26,6 @@ class NextDealBatch(RunningGames):
     """Running games whose actions are positions."""
 
     _compiled = stepping
-    _half = "positions"
 
     def __init__(self, settings: NextDealSettings) -> None:
         super().__init__(settings)

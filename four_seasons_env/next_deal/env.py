@@ -127,7 +127,7 @@ class FourSeasonsNextDealEnv(GameEnv):
             deals=deals,
             allow_test_deals=allow_test_deals,
         )
-        super().__init__(NextDealBatch.compiled(settings))
+        super().__init__(NextDealBatch(settings))
 
     def moves_of(self, action: int) -> list[Move]:
         """The moves of an action, including the one that turns a card.

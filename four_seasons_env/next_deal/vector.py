@@ -82,7 +82,7 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
             deals=deals,
             allow_test_deals=allow_test_deals,
         )
-        super().__init__(NextDealBatch.compiled(settings))
+        super().__init__(NextDealBatch(settings))
 
     def moves_of(self, index: int, action: int) -> list[Move]:
         """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""
