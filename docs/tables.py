@@ -170,14 +170,6 @@ def luck_as_cell(row: pd.Series) -> str:
     return f"{adjusted}, {row['luck_z']:+.2f} ({row['luck_p']:.2g})"
 
 
-def ratios() -> pd.DataFrame:
-    """Ratios of speeds: their range over the machines that they were measured on."""
-    values = stored("ratios").groupby("what", sort=False)["value"]
-    found = values.agg(["min", "max", "count"]).reset_index()
-    low, high = found["min"].map("{:.2f}".format), found["max"].map("{:.2f}".format)
-    return found.assign(text=low.where(low == high, low + " to " + high))
-
-
 def weights() -> pd.DataFrame:
     """A row for each folder of bundled weights, from its card."""
     rows = []
@@ -306,9 +298,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
-    ("docs/reference/benchmark.md", "ratios", ratios,
-     "moves per CPU-second | ratio | machines",
-     "{what} | {text} | {count}"),
+    ("docs/reference/benchmark.md", "peers", lambda: stored("peers"),
+     "moves per CPU-second | ratio | machine",
+     "{what} | {value:.1f} | {machine}"),
     ("docs/reference/benchmark.md", "rates", rates,
      "what | games | threads | observation | moves per second | per CPU-second",
      "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "

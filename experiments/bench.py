@@ -2,12 +2,11 @@
 
 Random legal play; masks and observations are written, and episodes are reset. The rates are those
 of the single environment, the vector environment at several batch sizes, by default and with
-`copy=False`, the next-deal environment, playouts (`Games.play_out`), and with `--peers`
-environments of other libraries in the same run. A rate is the median of several windows; the
-slowest and the fastest window show how noisy the machine is, and the rate by CPU time does not
-depend on its other work.
+`copy=False`, the next-deal environment, and playouts (`Games.play_out`). A rate is the median of
+several windows; the slowest and the fastest window show how noisy the machine is, and the rate by
+CPU time does not depend on its other work.
 
-    four-seasons bench --peers --out runs/speed
+    four-seasons bench --out runs/speed
 """
 
 from __future__ import annotations
@@ -39,9 +38,6 @@ PLAYERS = ("heuristic", "greedy", "random")
 WINDOWS = 5
 """Measured windows of a rate, after a first one that does not count."""
 
-_TYPICAL = (64, 4096)
-"""Batch sizes for which the default is compared with `copy=False`."""
-
 _MOST_DECISIONS = 1024
 """Largest batch of the next-deal environment; larger ones are no faster."""
 
@@ -58,10 +54,8 @@ class Bench:
     """Numbers of threads of the vector environments."""
     seconds: float = 0.5
     """Length of a window."""
-    peers: bool = False
-    """Measure environments of other libraries too (needs `pip install '.[peers]'`)."""
     out: Path | None = None
-    """Folder for bench.csv, ratios.csv and a plot."""
+    """Folder for bench.csv and a plot."""
 
 
 Rates = NDArray[np.float64]
@@ -71,8 +65,8 @@ Player = Callable[[], int]
 """Plays some moves, and returns how many."""
 
 
-def bench(run: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Measure, print, and return two tables: moves per second, and ratios of them.
+def bench(run: Bench) -> pd.DataFrame:
+    """Measure, print and return moves per second.
 
     Raises:
         ValueError: for a wrong flag.
@@ -84,16 +78,13 @@ def bench(run: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
     from four_seasons_env.experiments.reporting.plots.bench import plot_rates
     from four_seasons_env.experiments.reporting.tables import print_table, write_csv
 
-    table = pd.DataFrame([*_ours(run), *(_peers(run) if run.peers else ())])
-    found = ratios(table)
+    table = pd.DataFrame(_rates(run))
     print_table(as_cells(table), f"{run.rules} on {cpu_name()}")
-    print_table(found.assign(value=found["value"].map("{:.2f}".format)), "ratios by CPU time")
     if run.out:
         write_csv(run.out / "bench.csv", table)
-        write_csv(run.out / "ratios.csv", found)
         plot_rates(table, run.out / "bench.png")
-        print(f"saved in {run.out}: bench.csv, ratios.csv, bench.png")
-    return table, found
+        print(f"saved in {run.out}: bench.csv, bench.png")
+    return table
 
 
 def _check(run: Bench) -> None:
@@ -109,12 +100,12 @@ def _check(run: Bench) -> None:
         check_out(run.out, "measurement of speed")
 
 
-def _ours(run: Bench) -> list[dict[str, Any]]:
-    """The rates of our environments."""
+def _rates(run: Bench) -> list[dict[str, Any]]:
+    """A row for each rate."""
     sizes = [(games, threads) for threads in run.threads for games in run.games if threads <= games]
     rows = []
     for observation in ("tops", "cards"):
-        (rates,) = measure([_single(run.rules, observation)], run.seconds)
+        (rates,) = measure([single_player(run.rules, observation)], run.seconds)
         rows.append(_row(SINGLE, 1, 1, observation, rates))
         for games, threads in sizes:
             kinds = {VECTOR: True, VECTOR_SHARED: False}
@@ -132,22 +123,6 @@ def _ours(run: Bench) -> list[dict[str, Any]]:
         games = min(max(run.games), _MOST_DECISIONS)
         (rates,) = measure([_playouts(run.rules, games, agent)], run.seconds)
         rows.append(_row(PLAYOUTS.format(agent), games, 1, "-", rates))
-    return rows
-
-
-def _peers(run: Bench) -> list[dict[str, Any]]:
-    """The rates of the installed peers."""
-    from four_seasons_env.experiments.bench_peers import PEERS
-
-    rows = []
-    for name, (make, games) in PEERS.items():
-        try:
-            player = make()
-        except ImportError as error:
-            print(f"{name} is left out: {error} (pip install '.[peers]')")
-            continue
-        (rates,) = measure([player], run.seconds)
-        rows.append(_row(name, games, 1, "its own", rates))
     return rows
 
 
@@ -182,7 +157,8 @@ def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
     return [np.array(each[1:]) for each in rates]  # the first window compiles
 
 
-def _single(rules: str, observation: str) -> Player:
+def single_player(rules: str = "four-seasons", observation: str = "tops") -> Player:
+    """Random legal play in the single environment."""
     import gymnasium as gym
 
     from four_seasons_env.engine.kernel import new_masks
@@ -265,34 +241,6 @@ def _next_deal(rules: str, games: int, threads: int) -> Player:
         return 8 * games
 
     return play
-
-
-def ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Ratios of rates by CPU time: the default to `copy=False`, and this package to the peers.
-
-    This package is the single environment, or the vector environment on one thread with the number
-    of games nearest to the peer's; with `tops`.
-
-    Returns:
-        One row per ratio; columns what, machine, value.
-    """
-    import pandas as pd
-
-    found: dict[str, float] = {}
-    alone = table[table["threads"] == 1]
-    rates = alone.set_index(["what", "games", "observation"])["per_cpu_second"]
-    for what, games, observation in rates.index:
-        shared = (VECTOR_SHARED, games, observation)
-        if what == VECTOR and games in _TYPICAL and shared in rates:
-            name = f"{VECTOR} / with copy=False, {games:,} games, {observation}"
-            found[name] = rates[what, games, observation] / rates[shared]
-    ours = alone[alone["observation"] == "tops"]
-    for _, peer in alone[alone["observation"] == "its own"].iterrows():
-        same = ours[ours["what"] == (SINGLE if peer["games"] == 1 else VECTOR)]
-        nearest = same.iloc[(same["games"] - peer["games"]).abs().argmin()]
-        ratio = nearest["per_cpu_second"] / peer["per_cpu_second"]
-        found[f"{nearest['what']} / {peer['what']}"] = ratio
-    return pd.DataFrame({"what": list(found), "machine": cpu_name(), "value": list(found.values())})
 
 
 def cpu_name() -> str:

@@ -108,6 +108,11 @@ def test_branching_counts_actions(tmp_path: Path) -> None:
     assert (rows["mean"] >= 1).all()
 
 
+def test_peers_are_measured(tmp_path: Path) -> None:
+    run("peers", "--seconds", "0.01", "--out", str(tmp_path / "peers.csv"))
+    assert (pd.read_csv(tmp_path / "peers.csv")["value"] > 0).all()
+
+
 def test_losses_name_their_moments(tmp_path: Path) -> None:
     pytest.importorskip("pysat", reason="the extra `solver` is not installed")
     run("losses", "--deals", "1", "--out", str(tmp_path))

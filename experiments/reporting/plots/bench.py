@@ -11,7 +11,7 @@ from four_seasons_env.experiments.reporting.plots.style import COLOURS, new_axes
 
 
 def plot_rates(table: pd.DataFrame, path: Path) -> None:
-    """Moves per second against the batch size, by observation and threads; peers as marks."""
+    """Moves per second against the batch size, by observation and threads."""
     figure, axes = new_axes()
     ours = table[table["what"] == "vector environment"]
     for i, (observation, rates) in enumerate(ours.groupby("observation", sort=False)):
@@ -23,15 +23,6 @@ def plot_rates(table: pd.DataFrame, path: Path) -> None:
                 color=COLOURS[i],
                 label=f"{observation}, threads: {threads}",
             )
-    peers = table[table["observation"] == "its own"]
-    for i, (_, row) in enumerate(peers.iterrows()):
-        axes.plot(
-            row["games"],
-            row["moves_per_second"],
-            "D",
-            color=COLOURS[4 + i],
-            label=row["what"],
-        )
     axes.set_xscale("log", base=4)
     axes.set_yscale("log")
     batches = np.unique(ours["games"])
