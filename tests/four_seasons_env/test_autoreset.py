@@ -18,14 +18,11 @@ GAMES = 5
 SMALL = {"rules": small("four-seasons"), "max_moves": 30}
 NEXT_DEAL = {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30}
 MAKERS = {
-    "moves": lambda **how: FourSeasonsVectorEnv(GAMES, **SMALL | how),
-    "moves, not copied": lambda **how: FourSeasonsVectorEnv(GAMES, copy=False, **SMALL | how),
-    "cards on three threads": lambda **how: FourSeasonsVectorEnv(
-        GAMES, **SMALL | {"observation": "cards", "num_threads": 3} | how
-    ),
-    "counts": lambda **how: FourSeasonsVectorEnv(GAMES, **SMALL | {"dtype": "uint8"} | how),
-    "a reward of one's own": lambda **how: FourSeasonsVectorEnv(
+    "moves": lambda **how: FourSeasonsVectorEnv(
         GAMES, **SMALL | {"reward": lambda before, after: after["dealt"] - before["dealt"]} | how
+    ),
+    "cards on three threads": lambda **how: FourSeasonsVectorEnv(
+        GAMES, **SMALL | {"observation": "cards", "num_threads": 3, "copy": False} | how
     ),
     "next deal": lambda **how: FourSeasonsNextDealVectorEnv(GAMES, **NEXT_DEAL | how),
 }
@@ -91,7 +88,7 @@ def comparable(told: list) -> list:
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_the_three_modes_play_the_same_games(make):
+def test_all_modes_play_the_same_games(make):
     nobody = np.zeros(GAMES, np.bool_)
     same_step = Record(make())
     for _ in range(60):
@@ -124,7 +121,7 @@ def test_the_three_modes_play_the_same_games(make):
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-def test_gymnasiums_own_vector_environment_agrees(mode):
+def test_agrees_with_sync_vector_env(mode):
     native = FourSeasonsVectorEnv(3, **SMALL, autoreset_mode=mode)
     sync = gym.vector.SyncVectorEnv([lambda: FourSeasonsEnv(**SMALL)] * 3, autoreset_mode=mode)
     assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
@@ -155,7 +152,7 @@ def test_gymnasiums_own_vector_environment_agrees(mode):
     assert resets > 3 or mode is not AutoresetMode.DISABLED
 
 
-def test_the_mode_belongs_to_the_environment():
+def test_mode_is_in_the_metadata():
     envs = [FourSeasonsVectorEnv(2, autoreset_mode=mode) for mode in ("next_step", "SAME_STEP")]
     assert [env.metadata["autoreset_mode"] for env in envs] == [
         AutoresetMode.NEXT_STEP,
@@ -166,15 +163,12 @@ def test_the_mode_belongs_to_the_environment():
     assert made.metadata["autoreset_mode"] is AutoresetMode.DISABLED
 
 
-@pytest.mark.parametrize("kind", [FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv])
-def test_a_mode_that_there_is_not(kind):
+def test_unknown_mode():
     with pytest.raises(ValueError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextS"):
-        kind(2, autoreset_mode="NextSteps")
-    with pytest.raises(ValueError, match="unknown autoreset_mode None"):
-        kind(2, autoreset_mode=None)
+        FourSeasonsVectorEnv(2, autoreset_mode="NextSteps")
 
 
-def test_ended_games_are_not_stepped_where_nothing_resets_them():
+def test_ended_games_need_a_reset():
     env = FourSeasonsVectorEnv(3, **SMALL | {"max_moves": 2}, autoreset_mode="Disabled")
     _, infos = env.reset(seed=1)
     for _ in range(2):
@@ -192,7 +186,7 @@ def test_ended_games_are_not_stepped_where_nothing_resets_them():
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-def test_a_mask_resets_its_games_alone(mode):
+def test_reset_mask_resets_its_games(mode):
     env = FourSeasonsVectorEnv(3, "czarina", autoreset_mode=mode)
     env.reset(seed=1)
     env.step(np.zeros(3, int))
@@ -211,7 +205,7 @@ def test_a_mask_resets_its_games_alone(mode):
     assert (env.games[~chosen] == before[~chosen]).all()
 
 
-def test_seeds_that_are_none_go_on():
+def test_seed_none_goes_on():
     env = FourSeasonsVectorEnv(3)
     first = env.reset(seed=[4, None, 6])[1]["deal"]
     expected = FourSeasonsVectorEnv(3).reset(seed=[4, 5, 6])[1]["deal"]
@@ -233,7 +227,7 @@ def test_seeds_that_are_none_go_on():
         (None, "must be a bool array"),
     ],
 )
-def test_wrong_masks_change_nothing(mask, reason):
+def test_wrong_reset_mask_changes_nothing(mask, reason):
     env = FourSeasonsVectorEnv(3, autoreset_mode="Disabled")
     env.reset(seed=1)
     before = env.games.copy()
@@ -244,7 +238,7 @@ def test_wrong_masks_change_nothing(mask, reason):
         env.reset(options={"reset_maks": mask})
 
 
-def test_the_first_reset_is_of_all_games():
+def test_first_reset_needs_all_games():
     env = FourSeasonsVectorEnv(2)
     with pytest.raises(ResetNeeded):
         env.reset(seed=1, options={"reset_mask": np.array([True, False])})
@@ -277,14 +271,14 @@ def lengths_and_returns(mode: AutoresetMode) -> list[tuple[int, float]]:
 
 
 @pytest.mark.skipif(GYMNASIUM < (1, 4), reason="RecordEpisodeStatistics counts otherwise there")
-def test_gymnasiums_statistics_are_those_of_every_mode():
+def test_record_episode_statistics():
     expected = lengths_and_returns(AutoresetMode.SAME_STEP)
     for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED):
         assert lengths_and_returns(mode) == expected
 
 
 @pytest.mark.skipif(GYMNASIUM < (1, 3), reason="NormalizeObservation has another space there")
-def test_gymnasium_normalizes_observations_where_the_next_step_resets():
+def test_normalize_observation():
     env = wrappers.NormalizeObservation(
         wrappers.NormalizeReward(FourSeasonsVectorEnv(8, **SMALL, autoreset_mode="NextStep"))
     )
@@ -298,26 +292,10 @@ def test_gymnasium_normalizes_observations_where_the_next_step_resets():
     assert abs(np.mean(seen[40:])) < 0.3
 
 
-def test_gymnasium_transforms_observations_where_the_next_step_resets():
-    plain = FourSeasonsVectorEnv(3, **SMALL, autoreset_mode="NextStep")
-    env = wrappers.VectorizeTransformObservation(
-        FourSeasonsVectorEnv(3, **SMALL, autoreset_mode="NextStep"),
-        gym.wrappers.TransformObservation,
-        func=lambda observation: 1 - observation,
-        observation_space=plain.single_observation_space,
-    )
-    _, infos = plain.reset(seed=1)
-    env.reset(seed=1)
-    for _ in range(60):
-        actions = infos["action_mask"].argmax(axis=1)
-        one, *_, infos = plain.step(actions)
-        assert same(env.step(actions)[0], 1 - one)
-
-
 # --- game by game -------------------------------------------------------------------------------
 
 
-def test_attributes_and_methods_game_by_game():
+def test_get_attr_and_call():
     env = FourSeasonsVectorEnv(3, "czarina", render_mode="ansi")
     env.reset(options={"deal": [3, 4, 5]})
     assert env.get_attr("rules") == (env.rules,) * 3
@@ -335,13 +313,3 @@ def test_attributes_and_methods_game_by_game():
         env.call("step", 0)
     with pytest.raises(AttributeError, match="cannot set 'rules'"):
         env.set_attr("rules", "czarina")
-
-
-def test_cards_up_are_whole_numbers_of_gymnasiums_kind():
-    env = FourSeasonsVectorEnv(3, **SMALL)
-    _, infos = env.reset(seed=1)
-    assert infos["cards_up"].dtype == infos["deal"].dtype == np.int64
-    for _ in range(40):
-        *_, infos = env.step(infos["action_mask"].argmax(axis=1))
-        if "final_info" in infos:
-            assert infos["final_info"]["cards_up"].dtype == np.int64

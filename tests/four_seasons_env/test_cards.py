@@ -12,13 +12,13 @@ def test_codes_rise_by_rank_then_suit():
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("6h", "6H"), ("10H", "TH"), ("10d", "TD"), ("aS", "AS")]
+    ("written", "meant"), [("6h", "6H"), ("10d", "TD"), ("T♥\ufe0f", "TH"), ("10♡", "TH")]
 )
 def test_cards_are_read_as_people_write_them(written, meant):
     assert card_text(card_code(written)) == meant
 
 
-@pytest.mark.parametrize("text", ["", "H", "1H", "6X", "HH", "6HH", "0H", "6 H"])
+@pytest.mark.parametrize("text", ["", "H", "1H", "6X", "6HH"])
 def test_unknown_card_is_named(text):
     with pytest.raises(DeckError, match=f"unknown card {text!r}"):
         card_code(text)
@@ -30,10 +30,6 @@ def test_a_deck_is_read_back_as_written(codes):
     assert parse_deck(text) == codes
     assert parse_deck(text.split()) == codes
     assert parse_deck(text.replace(" ", ",\n")) == codes
-
-
-def test_a_deck_of_fewer_ranks():
-    assert parse_deck(" ".join(cards_in_order(4)), ranks=4) == list(range(16))
 
 
 FULL = cards_in_order()

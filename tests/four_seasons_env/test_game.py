@@ -7,17 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from four_seasons_env.engine.kernel import GAME
-from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.moves import all_moves, find_move
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
     biased_choice,
     board,
-    cards_in_order,
     deck_with,
-    numbered_deck,
     positions,
-    winning_moves,
 )
 
 #       2S                      [2C]
@@ -37,55 +34,25 @@ def test_an_opening():
     assert not game.is_won
     assert not game.is_over
     assert game.deal == -1
+    assert Game() == Game(deal=0) != Game("solitaire-till-dawn", deal=0)
 
 
-def test_without_a_deal_it_is_deal_0():
-    assert Game() == Game(deal=0) == Game("corner-card", deal=0)
-    assert Game().stock == numbered_deck(0)[6:]
-
-
-def test_decks_are_read_as_text_or_as_a_list():
-    assert Game(deck=OPENING) == Game(deck=" ".join(OPENING)) == Game(deck=tuple(OPENING))
-
-
-@pytest.mark.parametrize("as_what", ["Move", "text", "number", "numpy number"])
-def test_a_move_is_played_in_any_form(as_what):
-    game = Game(deck=OPENING)
-    move = next(move for move in game.legal_moves() if str(move) == "T0>F")
-    forms = {
-        "Move": move,
-        "text": "T0>F",
-        "number": move.number,
-        "numpy number": np.int64(move.number),
-    }
-    game.play(forms[as_what])
-    assert game.foundations["S"] == ["2S"]
-    assert game.tableau[0] == []
-    assert game.moves_played == 1
-
-
-@pytest.mark.parametrize(
-    ("move", "reason"),
-    [
-        ("W>F", "there is no card at W"),
-        ("W>T1", "there is no card at W"),
-        ("T1>F", "the foundation starts with 2H, not 8H"),
-        ("T0>T1", "2S does not go on 8H at T1"),
-    ],
-)
-def test_why_a_move_is_not_legal(move, reason):
-    game = Game(deck=OPENING)
-    before = game.to_bytes()
-    with pytest.raises(IllegalMove) as error:
-        game.play(move)
-    assert str(error.value) == f"{move} is not legal: {reason}"
-    assert game.to_bytes() == before
+def test_a_move_text_or_number_is_played():
+    move = find_move(RULES["four-seasons"], "T0>F")
+    for form in (move, "T0>F", move.number, np.int64(move.number)):
+        game = Game(deck=" ".join(OPENING))
+        game.play(form)
+        assert game.foundations["S"] == ["2S"]
+        assert game.tableau[0] == []
+        assert game.moves_played == 1
 
 
 @pytest.mark.parametrize(
     ("rules", "played", "move", "reason"),
     [
-        (Rules(), ["T0>F"], "T0>F", "there is no card at T0"),
+        (Rules(), [], "W>F", "there is no card at W"),
+        (Rules(), [], "T1>F", "the foundation starts with 2H, not 8H"),
+        (Rules(), [], "T0>T1", "2S does not go on 8H at T1"),
         (Rules(), ["T0>F"], "T2>F", "4S does not follow 2S on its foundation"),
         (
             Rules(spaces="before_dealing"),
@@ -98,39 +65,26 @@ def test_why_a_move_is_not_legal(move, reason):
         (Rules(redeals=1), ["deal"] * 46 + ["redeal"] + ["deal"] * 46, "redeal", "no redeal"),
         (Rules(worrying_back=True), [], "F:S>T0", "there is no card at F:S"),
         (Rules(worrying_back=True), [], "F:C>T0", "2C does not go on 2S at T0"),
-        (Rules(runs=True, piles=3), [], "T0>T1", "2S does not go on 8H"),
     ],
 )
-def test_why_a_later_move_is_not_legal(rules, played, move, reason):
+def test_error_says_why_a_move_is_illegal(rules, played, move, reason):
     game = Game(rules, deck=OPENING)
     for each in played:
         game.play(each)
+    before = game.to_bytes()
     with pytest.raises(IllegalMove, match=f"^{move} is not legal: {reason}"):
         game.play(move)
+    assert game.to_bytes() == before
 
 
-def test_why_a_run_does_not_move():
+def test_error_says_why_a_run_does_not_move():
     game = Game(Rules(runs=True), deck=deck_with("5S 6H 9S JD KC 2C"))
     game.play("T0>T1")
     with pytest.raises(IllegalMove, match="no packed part of T1 with 5S on top fits 9S at T2"):
         game.play("T1>T2")
 
 
-def test_what_is_no_move_at_all():
-    game = Game(deck=OPENING)
-    before = game.to_bytes()
-    for wrong, error in [
-        ("T9>F", ValueError),
-        (32, ValueError),
-        (-1, ValueError),
-        (1.0, TypeError),
-    ]:
-        with pytest.raises(error):
-            game.play(wrong)
-    assert game.to_bytes() == before
-
-
-def test_a_game_won_by_hand():
+def test_game_won_by_hand():
     """Four ranks, three piles: the Aces lie open, and the rest comes in order."""
     #   AS  AH  AD      [AC]     stock: 2C 2S 2H 2D 3C ... 4D
     rules = Rules(ranks=4, piles=3)
@@ -147,30 +101,8 @@ def test_a_game_won_by_hand():
         game.play("deal")
 
 
-def test_a_lost_game_is_over():
-    """One cell, and no move but dealing: at the end the 4D lies on all the other cards."""
-    #   3D      [AC]     stock: 2S AS 4S 3S 2H AH 4H 3H 2C 4C 3C 2D AD 4D
-    rules = Rules(ranks=4, piles=1, build="none")
-    game = Game(rules, deck="3D AC 2S AS 4S 3S 2H AH 4H 3H 2C 4C 3C 2D AD 4D")
-    for _ in range(14):
-        assert not game.is_over
-        game.play("deal")
-    assert game.is_over
-    assert not game.is_won
-    assert game.legal_moves() == []
-
-
-@pytest.mark.parametrize("deal", range(3))
-def test_tiny_games_are_won_by_search(deal):
-    game = Game(Rules(ranks=4, piles=3), deal=deal)
-    for move in winning_moves(game):
-        assert not game.is_won
-        game.play(move)
-    assert game.is_won
-
-
 @given(positions(), st.integers(0, 2**32))
-def test_a_copy_goes_its_own_way(game, seed):
+def test_copies_are_independent(game, seed):
     before = game.to_bytes()
     copy = game.copy()
     assert copy == game
@@ -181,22 +113,16 @@ def test_a_copy_goes_its_own_way(game, seed):
 
 
 @given(positions())
-def test_a_game_comes_back_from_bytes(game):
+def test_bytes_and_pickles_restore_games(game):
     data = game.to_bytes()
     back = Game.from_bytes(data, game.rules)
-    assert back == game
+    assert back == game == pickle.loads(pickle.dumps(game))
     assert board(back) == board(game)
     assert back.legal_moves() == game.legal_moves()
     assert GAME.itemsize < len(data) < 200
 
 
-def test_games_pickle():
-    game = Game("czarina", deal=17)
-    game.play("deal")
-    assert pickle.loads(pickle.dumps(game)) == game
-
-
-def test_looking_does_not_change_it():
+def test_properties_are_copies():
     game = Game(deal=17)
     before = game.to_bytes()
     game.tableau[0].append("AC")
@@ -210,19 +136,13 @@ def test_looking_does_not_change_it():
     assert game == Game(deal=17)
 
 
-def test_games_are_equal_by_position_and_rules():
-    assert Game(deal=1) != Game(deal=2)
-    assert Game("four-seasons", deal=1) != Game("solitaire-till-dawn", deal=1)
-    assert Game(deal=1) != "a game"
-
-
 def test_repr():
     game = Game("czarina", deal=17)
     game.play("deal")
     assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 moves>"
 
 
-def test_legal_moves_come_in_the_order_of_their_numbers():
+def test_legal_moves_are_in_order():
     numbers = [move.number for move in Game(deck=OPENING).legal_moves()]
     assert numbers == sorted(numbers)
     mask = Game(deck=OPENING).action_mask()
@@ -238,13 +158,9 @@ def test_legal_moves_come_in_the_order_of_their_numbers():
         ({"deal": -1}, "from 0 to 2"),
         ({"deal": 1.5}, "a deal is an integer, not 1.5"),
         ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
-        ({"deck": OPENING[:-1]}, "missing: KD"),
         ({"deck": [*OPENING[:-1], "2S"]}, "twice there: 2S; missing: KD"),
         ({"deck": ["1S", *OPENING[1:]]}, "unknown card '1S'"),
-        ({"deck": list(range(52))}, "unknown card 0"),
-        ({"deck": ""}, "missing: AC AS"),
         ({"deck": OPENING, "rules": Rules(ranks=12)}, "above the highest rank Q: KC KS KH KD"),
-        ({"deck": cards_in_order(12)}, "missing: KC KS KH KD"),
     ],
 )
 def test_wrong_arguments(arguments, reason):
@@ -252,7 +168,7 @@ def test_wrong_arguments(arguments, reason):
         Game(**arguments)
 
 
-def test_bytes_of_another_size():
+def test_wrong_size_of_bytes():
     data = Game().to_bytes()
     for wrong in (b"", data[:-1], data + b"\0"):
         with pytest.raises(ValueError, match=f"a game is {len(data)} bytes, not {len(wrong)}"):

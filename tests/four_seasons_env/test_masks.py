@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import new_masks
-from four_seasons_env.engine.masks import count_moves, draw_moves, nth_move
+from four_seasons_env.engine.masks import count_moves, nth_move
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import RULES
 
@@ -22,7 +21,7 @@ def _all_moves(words, moves):
     return count
 
 
-@pytest.mark.parametrize("rules", ["four-seasons", "simplicity", "pysolfc/simplicity"])
+@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/simplicity"])
 @given(data=st.data())
 def test_moves_are_picked_in_order(rules, data):
     words, masks = new_masks(1, RULES[rules])
@@ -41,14 +40,3 @@ def test_a_word_has_eight_moves_and_no_word_is_spare(rules):
     assert 8 * (words.shape[1] - 1) < actions <= 8 * words.shape[1]
     masks[1] = 1
     assert [int(np.count_nonzero(row.view(np.int8))) for row in words] == [0, actions, 0]
-
-
-def test_every_legal_move_is_drawn_as_often():
-    words, masks = new_masks(60_000, RULES["four-seasons"])
-    legal = [0, 3, 7, 8, 15, 16, 31]
-    masks[:, legal] = 1
-    moves = np.zeros(len(masks), np.int64)
-    draw_moves(words, np.array([5], np.uint64), moves)
-    assert set(moves.tolist()) == set(legal)
-    drawn = np.bincount(moves, minlength=32)[legal]
-    assert stats.chisquare(drawn).pvalue > 0.001

@@ -18,7 +18,6 @@ from four_seasons_env import (
 )
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.features import GAME_SLOTS, SUIT_SLOTS, WASTE_SLOTS, row_length
 from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealSettings
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS, mostly_slow
@@ -32,12 +31,11 @@ def some_action(info: dict, rng: np.random.Generator) -> int:
     return int(rng.choice(np.flatnonzero(info["action_mask"])))
 
 
-@pytest.mark.parametrize("endings", ["search", "policy"])
 @pytest.mark.parametrize("rules", mostly_slow(ROWS))
-def test_every_game_replays_move_for_move(rules: str, endings: str) -> None:
-    env = FourSeasonsNextDealEnv(rules, endings=endings, **SMALL)
+def test_each_game_replays_move_for_move(rules: str) -> None:
     rng = np.random.default_rng(1)
     for deal in range(4):
+        env = FourSeasonsNextDealEnv(rules, endings=("search", "policy")[deal % 2], **SMALL)
         observation, info = env.reset(options={"deal": deal})
         game = Game(rules, deal=deal)
         total, done = 0.0, False
@@ -101,11 +99,15 @@ def reachable(game: Game) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("order", ["advice", "breadth"])
 @pytest.mark.parametrize(
-    "rules", mostly_slow(["four-seasons", "four-seasons-1883", "kings-in-the-corner"])
+    ("rules", "order"),
+    [
+        ("four-seasons", "breadth"),
+        pytest.param("four-seasons-1883", "advice", marks=pytest.mark.slow),
+        pytest.param("kings-in-the-corner", "advice", marks=pytest.mark.slow),
+    ],
 )
-def test_with_room_enough_every_position_is_offered_once(rules: str, order: str) -> None:
+def test_each_position_is_offered_once(rules: str, order: str) -> None:
     env = FourSeasonsNextDealEnv(rules, candidates=3000, expansions=3000, order=order)
     rng = np.random.default_rng(2)
     compared = 0
@@ -139,7 +141,7 @@ def test_with_room_enough_every_position_is_offered_once(rules: str, order: str)
 
 @pytest.mark.parametrize("observation", mostly_slow(OBSERVATIONS, ("features",)))
 @pytest.mark.parametrize("rules", mostly_slow(ROWS))
-def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation: str) -> None:
+def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
         settings = NextDealSettings(
             num_envs=30, rules=RULES[rules], **SMALL, endings="policy", order="advice",
@@ -168,32 +170,12 @@ def test_nothing_offered_hangs_on_the_order_of_the_stock(rules: str, observation
         here.done[:] = False
 
 
-def test_features_have_their_slots() -> None:
-    env = FourSeasonsNextDealEnv()
-    observation, info = env.reset(options={"deal": 17})
-    rows = observation["observation"]
-    assert rows.dtype == np.int16
-    assert rows.shape == (32, row_length(5))
-    first = rows[0]
-    suits = first[: 4 * SUIT_SLOTS].reshape(4, 14, 2)
-    up = env.game.foundations
-    for suit, cards in enumerate(up.values()):
-        # A card that is up lies nowhere; every other one has its two rows.
-        lying = suits[suit, 1:]
-        assert (lying[: len(cards)] == 0).all()
-        assert (lying[len(cards) :] > 0).all()
-    game = first[-GAME_SLOTS - WASTE_SLOTS :]
-    assert (game[:23] > 0).all()
-    assert not game[23:].any()  # the waste is empty
-    assert info["action_mask"].sum() > 1
-
-
-def test_features_keep_their_numbers() -> None:
+def test_features_are_frozen() -> None:
     """Bundled networks are trained on them; `python -m tests.reference.golden` writes them anew."""
     assert all_features() == FEATURES.read_text()
 
 
-def test_an_ending_is_searched_and_a_win_found_is_played() -> None:
+def test_endings_are_searched() -> None:
     env = FourSeasonsNextDealVectorEnv(300, ending_expansions=400)
     _, infos = env.reset(options={"deal": list(range(300))})
     won = np.zeros(300, np.bool_)
@@ -212,13 +194,10 @@ def test_an_ending_is_searched_and_a_win_found_is_played() -> None:
     assert not alive.any()
 
 
-@pytest.mark.parametrize(
-    ("observation", "threads"),
-    [("features", 2), pytest.param("cards", 1, marks=pytest.mark.slow)],
-)
-def test_vector_and_single_environments_play_alike(observation: str, threads: int) -> None:
+@pytest.mark.parametrize("observation", mostly_slow(["features", "cards"], ("features",)))
+def test_vector_and_single_environments_play_alike(observation: str) -> None:
     settings = SMALL | {"observation": observation}
-    vector = FourSeasonsNextDealVectorEnv(3, num_threads=threads, **settings)
+    vector = FourSeasonsNextDealVectorEnv(3, num_threads=2, **settings)
     singles = [FourSeasonsNextDealEnv(**settings) for _ in range(3)]
     observations, infos = vector.reset(seed=11)
     starts = [env.reset(seed=11 + i) for i, env in enumerate(singles)]
@@ -257,8 +236,8 @@ COPIERS = {
 }
 
 
-@pytest.mark.parametrize("how", COPIERS)
-def test_copies_play_alike_and_leave_the_original_alone(how: str) -> None:
+@pytest.mark.parametrize("how", mostly_slow(COPIERS, ("pickle",)))
+def test_copies_play_alike(how: str) -> None:
     def play(env, steps: int, seed: int) -> list:
         rng = np.random.default_rng(seed)
         seen = []
@@ -287,7 +266,7 @@ def test_copies_play_alike_and_leave_the_original_alone(how: str) -> None:
     assert not same(ahead, play(env, 80, 1))
 
 
-def test_illegal_actions_stay_or_raise_and_an_episode_ends_all_the_same() -> None:
+def test_illegal_actions_stay_or_raise() -> None:
     env = FourSeasonsNextDealEnv(max_moves=25, **SMALL)
     observation, info = env.reset(seed=0)
     illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
@@ -321,22 +300,19 @@ def test_illegal_actions_stay_or_raise_and_an_episode_ends_all_the_same() -> Non
         ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),
     ],
 )
-def test_bad_arguments_are_refused_with_the_nearest(argument: dict, told: str) -> None:
+def test_wrong_arguments(argument: dict, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         FourSeasonsNextDealEnv(**argument)
 
 
 TINY = [
     DEFAULT.replace(ranks=4, piles=2),
-    DEFAULT.replace(ranks=4, piles=12),
     RULES["corners"].replace(ranks=4, piles=12),  # nothing is hidden at its opening
-    RULES["simplicity"].replace(ranks=4),
 ]
 
 
 @pytest.mark.parametrize("rules", TINY)
-@pytest.mark.parametrize("endings", ["search", "policy"])
-def test_tiny_games_start_and_end(rules: Rules, endings: str) -> None:
+def test_tiny_games_start_and_end(rules: Rules, endings: str = "policy") -> None:
     env = FourSeasonsNextDealEnv(rules, endings=endings, **SMALL)
     rng = np.random.default_rng(0)
     wins = 0
@@ -353,7 +329,7 @@ def test_tiny_games_start_and_end(rules: Rules, endings: str) -> None:
     assert wins > 0
 
 
-def test_gymnasium_finds_nothing_to_object_to() -> None:
+def test_gymnasium_accepts_it() -> None:
     check_env(gym.make("FourSeasonsNextDeal-v0", candidates=8).unwrapped)
     env = gym.make("FourSeasonsNextDeal-v0", rules="czarina", render_mode="ansi")
     env.reset(seed=0)
@@ -361,11 +337,3 @@ def test_gymnasium_finds_nothing_to_object_to() -> None:
     envs = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=4, endings="policy", candidates=8)
     observations, _ = envs.reset(seed=0)
     assert envs.observation_space.contains(observations)
-
-
-def test_gymnasiums_own_vector_environment_takes_games_whose_actions_differ_in_length():
-    envs = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=3, vectorization_mode="sync")
-    _, infos = envs.reset(seed=0)
-    for _ in range(30):
-        _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
-        assert all(moves[-1] >= 0 for moves in infos["moves"])

@@ -2,13 +2,11 @@
 
 import copy
 import random
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from four_seasons_env import Game, Games, IllegalMove
 from four_seasons_env.agents import make_agent
@@ -59,7 +57,7 @@ def together(rules: Rules, seed: int) -> Iterator[tuple[Game, SlowGame]]:
 
 
 @pytest.mark.parametrize("rules", SMALL, ids=lambda rules: rules.name)
-def test_the_outcomes_of_a_move_are_those_of_the_slow_model(rules: Rules) -> None:
+def test_outcomes_are_those_of_the_slow_model(rules: Rules) -> None:
     known = several = 0
     for seed in range(3):
         for game, slow in together(rules, seed):
@@ -89,41 +87,8 @@ def test_the_outcomes_of_a_move_are_those_of_the_slow_model(rules: Rules) -> Non
     assert known or not rules.redeals
 
 
-def suits_seen(rules: Rules, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """For each of many deals: unseen cards of each suit, int64 (n, 4), and the next card's suit."""
-    records = Games(rules, count).records
-    deck = records["deck"][:, : rules.cards]
-    hidden = np.arange(rules.cards) >= records["dealt"][:, None]
-    counts = [((deck & 3 == suit) & hidden).sum(axis=1) for suit in range(4)]
-    return np.stack(counts, axis=1), deck[np.arange(count), records["dealt"]] & 3
-
-
 @pytest.mark.parametrize("rules", [PER_SUIT, *SMALL], ids=lambda rules: rules.name)
-def test_cards_come_as_often_as_the_outcomes_say_over_100_000_deals(rules: Rules) -> None:
-    """Which suit comes next, among the deals with as many unseen cards of each suit."""
-    unseen, following = suits_seen(rules, 100_000)
-    groups, index = np.unique(unseen, axis=0, return_inverse=True)
-    observed, expected, degrees = [], [], 0
-    for group in range(len(groups)):
-        rows = np.flatnonzero(index == group)
-        if len(rows) < 300:
-            continue
-        game = Games(rules, [TRAIN_FROM + int(rows[0])])[0]
-        turn = next(move for move in game.legal_moves() if len(game.outcomes(move)) > 1)
-        chances = Counter[str]()
-        for card, probability, _ in game.outcomes(turn):
-            chances[str(card)[1]] += probability
-        seen = np.bincount(following[rows], minlength=4)
-        possible = [suit for suit in range(4) if groups[group, suit]]
-        observed += seen[possible].tolist()
-        expected += [len(rows) * chances["CSHD"[suit]] for suit in possible]
-        degrees += len(possible) - 1
-    statistic = ((np.array(observed) - expected) ** 2 / expected).sum()
-    assert stats.chi2.sf(statistic, degrees) > 1e-4
-
-
-@pytest.mark.parametrize("rules", [PER_SUIT, DEFAULT, *SMALL], ids=lambda rules: rules.name)
-def test_reshuffled_stocks_are_as_likely_as_the_outcomes_say(rules: Rules) -> None:
+def test_reshuffled_stocks_follow_the_outcomes(rules: Rules) -> None:
     game = Games(rules, [TRAIN_FROM + 1])[0]
     games = Games.of(game, 100_000)
     games.reshuffle(np.random.default_rng(0))
@@ -140,19 +105,13 @@ def test_reshuffled_stocks_are_as_likely_as_the_outcomes_say(rules: Rules) -> No
             assert abs(second.mean() - chance) < 5 * np.sqrt(chance / rows.sum())
 
 
-def test_a_reshuffled_game_has_another_stock_and_no_deal_number() -> None:
-    game = Game(deal=17)
-    other = game.reshuffled(np.random.default_rng(0))
-    assert other.stock != game.stock
-    assert (other.deal, game.deal) == (-1, 17)
-
-
 @pytest.mark.parametrize("rules", SMALL, ids=lambda rules: rules.name)
-def test_a_reshuffled_game_differs_in_nothing_that_is_seen(rules: Rules) -> None:
+def test_reshuffling_changes_nothing_seen(rules: Rules) -> None:
     rng, known = np.random.default_rng(0), 0
     for seed in range(3):
         for game, slow in together(rules, seed):
             other = game.reshuffled(rng)
+            assert other.deal == -1
             assert board(other) == board(game) == board(slow)
             assert other.unseen == game.unseen
             assert sorted(other.stock) == sorted(slow.stock)
@@ -182,7 +141,7 @@ def stops_of_the_slow_model(slow: SlowGame, most: int) -> set[Board] | None:
 
 
 @pytest.mark.parametrize("rules", SMALL, ids=lambda rules: rules.name)
-def test_the_stops_are_those_of_the_slow_model(rules: Rules) -> None:
+def test_stops_are_those_of_the_slow_model(rules: Rules) -> None:
     compared = 0
     for seed in range(3):
         for number, (game, slow) in enumerate(together(rules, seed)):
@@ -201,7 +160,7 @@ def test_the_stops_are_those_of_the_slow_model(rules: Rules) -> None:
     assert compared > 5
 
 
-def test_stops_take_so_many_expansions() -> None:
+def test_stops_have_a_budget() -> None:
     game = Game(deal=17)
     assert len(game.stops(1)) < len(game.stops())
     for wrong in (0, 10_000):
@@ -212,9 +171,9 @@ def test_stops_take_so_many_expansions() -> None:
 # --- many games ---------------------------------------------------------------------------------
 
 
-def test_games_play_as_single_games_do() -> None:
+def test_games_play_as_single_games() -> None:
     rng = np.random.default_rng(0)
-    games, singles = Games("czarina", 20), [Game("czarina", deal=TRAIN_FROM + i) for i in range(20)]
+    games, singles = Games("czarina", 9), [Game("czarina", deal=TRAIN_FROM + i) for i in range(9)]
     for _ in range(30):
         masks = games.action_masks(distinct=True)
         for i, game in enumerate(singles):
@@ -225,7 +184,7 @@ def test_games_play_as_single_games_do() -> None:
         for game, move in zip(singles, moves.tolist(), strict=True):
             if move >= 0:
                 game.play(move)
-    assert [games[i] for i in range(20)] == singles
+    assert [games[i] for i in range(9)] == singles
     assert games.is_over.tolist() == [game.is_over for game in singles]
     assert games.cards_up.tolist() == [game.cards_up for game in singles]
 
@@ -242,7 +201,7 @@ def test_rows_of_games_are_copies() -> None:
     assert (Games.from_records(games.records).records == games.records).all()
 
 
-def test_wrong_use_of_games_is_refused() -> None:
+def test_wrong_use_of_games() -> None:
     games = Games(deals=2)
     with pytest.raises(IllegalMove, match="W>F is not legal in game 1"):
         games.play([-1, 1])
@@ -258,9 +217,10 @@ def test_wrong_use_of_games_is_refused() -> None:
         games.play_out(make_agent("finisher"), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("name", ["heuristic", "greedy"])
-@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/florentine", "pysolfc/simplicity"])
-def test_a_playout_ends_as_the_agent_would_end_it(name: str, rules: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "rules"), [("heuristic", "four-seasons"), ("greedy", "pysolfc/florentine")]
+)
+def test_playouts_end_as_the_agent_would(name: str, rules: str) -> None:
     rng, agent = np.random.default_rng(0), make_agent(name, rules)
     games = Games(rules, 200)
     slowly = games[:]
@@ -276,22 +236,11 @@ def test_a_playout_ends_as_the_agent_would_end_it(name: str, rules: str) -> None
     assert (games.records["moves"] <= slowly.records["moves"]).all()
 
 
-def test_a_random_playout_follows_its_generator() -> None:
-    ends = []
-    for seed in (1, 1, 2):
-        games = Games(deals=50)
-        games.play_out(make_agent("random"), np.random.default_rng(seed), max_moves=60)
-        ends.append(games.records.tobytes())
-        assert games.records["moves"].max() == 60
-    assert ends[0] == ends[1] != ends[2]
-
-
 # --- environments -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [FourSeasonsEnv, FourSeasonsNextDealEnv])
-@pytest.mark.parametrize("rules", ["four-seasons", "czarina", "pysolfc/florentine"])
-def test_an_environment_goes_on_from_a_game(kind: Any, rules: str) -> None:
+def test_environments_continue_a_game(kind: Any, rules: str = "pysolfc/florentine") -> None:
     env, other = kind(rules=rules), kind(rules=rules)
     _, info = env.reset(seed=1)
     for step in range(30):
@@ -314,7 +263,7 @@ def test_an_environment_goes_on_from_a_game(kind: Any, rules: str) -> None:
             break
 
 
-def test_a_game_that_no_episode_can_start_from_is_refused() -> None:
+def test_wrong_game_to_continue() -> None:
     env, envs = FourSeasonsEnv(), FourSeasonsVectorEnv(3)
     game = Game()
     for wrong, error, message in [

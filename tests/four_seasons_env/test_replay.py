@@ -39,9 +39,3 @@ def test_it_stops_before_the_first_move_that_is_not_legal(rules: str) -> None:
         again = Game(rules, deal=3)
         assert play_through(again.record, again.rules, [*numbers, number, 0]) == (6, True)
         assert again == game
-
-
-def test_no_moves_leave_the_opening() -> None:
-    game = Game(deal=7)
-    assert play_through(game.record, game.rules, []) == (0, True)
-    assert game == Game(deal=7)

@@ -1,5 +1,7 @@
 """`FourSeasonsText-v0`: what it shows, what it reads, and that it reveals nothing."""
 
+import copy
+import pickle
 import random
 import re
 import string
@@ -10,43 +12,33 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import four_seasons_env
 from four_seasons_env.game import Game
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.text.replies import words_of
 from four_seasons_env.text.words import position_in_words, rules_in_words
-from tests.helpers import scripted_reply
+from tests.helpers import mostly_slow, scripted_reply
 
 UNITS = ["move", "position"]
 NEAREST = re.compile(r"The nearest legal choice is (\S+)\.")
 
 
-@pytest.mark.parametrize("name", [*RULES, *SMALL])
-def test_the_rules_take_150_words_at_most(name: str) -> None:
-    rules = RULES.get(name) or SMALL[name]
-    text = rules_in_words(rules)
-    assert len(text.split()) <= 150
-    assert text.isascii()
-
-
 @pytest.mark.parametrize("unit", UNITS)
-def test_it_is_an_environment_of_gymnasium(unit: str) -> None:
+def test_gymnasium_accepts_it(unit: str) -> None:
     env = gym.make("FourSeasonsText-v0", unit=unit)
     check_env(env.unwrapped, skip_render_check=True)
-    assert isinstance(env.unwrapped, four_seasons_env.FourSeasonsTextEnv)
     assert env.spec and env.spec.max_episode_steps == 500
 
 
-def test_several_games_run_in_a_vector_environment() -> None:
-    envs = gym.make_vec("FourSeasonsText-v0", num_envs=2, vectorization_mode="sync")
-    observations, _ = envs.reset(seed=[1, 2])
-    assert len({*observations}) == 2
-    envs.step(("deal", "deal"))
+def test_rules_take_at_most_150_words() -> None:
+    for rules in (RULES | SMALL).values():
+        text = rules_in_words(rules)
+        assert len(text.split()) <= 150
+        assert text.isascii()
 
 
-def test_the_observation_shows_the_whole_position() -> None:
+def test_observation_shows_the_position() -> None:
     env = FourSeasonsTextEnv()
     observation, _ = env.reset(options={"deal": 17})
     assert observation.startswith(rules_in_words(env.rules))
@@ -64,19 +56,16 @@ def test_the_observation_shows_the_whole_position() -> None:
         ("T0>F, W>T2; deal", ["T0>F", "W>T2", "deal"]),
         ("I think.\n\n**Answer:** `w -> t2`, **deal**.\n", ["w>t2", "deal"]),
         ("Answer: T0>F\nno, rather\nAnswer: deal", ["deal"]),
-        ("answer:\n1", ["1"]),
         ("First, T0 > F.\nThen deal", ["Then", "deal"]),
         ("x" * 10_000 + " Answer: deal", ["deal"]),
-        ("Answer:", []),
-        (" \n ", []),
         ("", []),
     ],
 )
-def test_the_words_of_a_reply(reply: str, words: list[str]) -> None:
+def test_words_of_a_reply(reply: str, words: list[str]) -> None:
     assert words_of(reply) == words
 
 
-def test_moves_are_played_in_order_up_to_one_that_is_not_legal() -> None:
+def test_moves_are_played_until_one_is_illegal() -> None:
     env, plain = FourSeasonsTextEnv(), gym.make("FourSeasons-v0")
     env.reset(options={"deal": 17})
     plain.reset(options={"deal": 17})
@@ -89,7 +78,7 @@ def test_moves_are_played_in_order_up_to_one_that_is_not_legal() -> None:
     assert env.game == plain.unwrapped.game  # type: ignore[attr-defined]
 
 
-def test_a_choice_among_positions_plays_its_moves() -> None:
+def test_choosing_a_position_plays_its_moves() -> None:
     env = FourSeasonsTextEnv(unit="position", choices=3)
     env.reset(options={"deal": 17})
     assert "3. T4>T1, deal\n" in env.message
@@ -105,17 +94,12 @@ def test_a_choice_among_positions_plays_its_moves() -> None:
     [
         ("move", "deel", '"deel" is not a move. The nearest legal choice is deal.'),
         ("move", "t3>t9", '"t3>t9" is not a move. The nearest legal choice is T3>T0.'),
-        ("move", "T0>F", "The nearest legal choice is "),
         ("move", "", "The reply has no answer. The nearest legal choice is deal."),
         ("move", "\u2603", '"\\u2603" is not a move.'),
         ("position", "9", '"9" is not one number from 1 to 4. The nearest legal choice is 4.'),
-        ("position", "1, 2", '"1" is not one number from 1 to 4.'),
-        ("position", "deal", "The nearest legal choice is 1."),
     ],
 )
-def test_an_unreadable_reply_is_answered_with_the_reason_and_the_nearest_choice(
-    unit: str, reply: str, answer: str
-) -> None:
+def test_wrong_reply_names_the_nearest_choice(unit: str, reply: str, answer: str) -> None:
     env = FourSeasonsTextEnv(unit=unit)
     before, _ = env.reset(options={"deal": 17})
     after, reward, terminated, truncated, info = env.step(reply)
@@ -125,7 +109,7 @@ def test_an_unreadable_reply_is_answered_with_the_reason_and_the_nearest_choice(
     assert info["illegal"]
 
 
-def test_the_game_ends_when_too_many_replies_in_a_row_play_nothing() -> None:
+def test_too_many_wrong_replies_end_the_game() -> None:
     env = FourSeasonsTextEnv(tries=2)
     env.reset(options={"deal": 17})
     replies = ["?", "?", "deal, ?", "?", "?", "?"]
@@ -138,7 +122,7 @@ def test_the_game_ends_when_too_many_replies_in_a_row_play_nothing() -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_episode_ends(unit: str) -> None:
+def test_episodes_end(unit: str) -> None:
     env = FourSeasonsTextEnv(unit=unit, tries=10**6, max_moves=7)
     env.reset(seed=1)
     assert [env.step("?")[3] for _ in range(7)] == [False] * 6 + [True]
@@ -150,7 +134,7 @@ def test_every_episode_ends(unit: str) -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_transcript_is_a_chat(unit: str) -> None:
+def test_transcript_is_a_chat(unit: str) -> None:
     env = FourSeasonsTextEnv(unit=unit)
     observation, _ = env.reset(options={"deal": 10_025})
     done, rewards = False, 0.0
@@ -170,7 +154,7 @@ def test_a_transcript_is_a_chat(unit: str) -> None:
     assert replayed == rewards
 
 
-def test_replies_must_be_text_and_a_game_must_be_running() -> None:
+def test_wrong_use() -> None:
     env = FourSeasonsTextEnv()
     with pytest.raises(gym.error.ResetNeeded):
         env.step("deal")
@@ -186,8 +170,8 @@ def test_replies_must_be_text_and_a_game_must_be_running() -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("rules", RULES)
-def test_nothing_shown_depends_on_the_order_of_unseen_cards(rules: str, unit: str) -> None:
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
+def test_nothing_hidden_shows(rules: str, unit: str) -> None:
     rng = np.random.default_rng(0)
     envs = [FourSeasonsTextEnv(rules, unit) for _ in "ab"]
     for deal in range(2):
@@ -256,21 +240,11 @@ def check_replies(unit: str, count: int, near: bool, seed: int) -> None:
 
 @pytest.mark.parametrize("near", [True, False], ids=["nearly valid", "random"])
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_reply_is_answered(unit: str, near: bool) -> None:
+def test_each_reply_is_answered(unit: str, near: bool) -> None:
     check_replies(unit, 300, near, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("near", [True, False], ids=["nearly valid", "random"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_10_000_replies_are_answered(unit: str, near: bool) -> None:
-    check_replies(unit, 10_000, near, 2)
-
-
-def test_games_that_are_copied_continue_alike() -> None:
-    import copy
-    import pickle
-
+def test_copies_continue_alike() -> None:
     env = FourSeasonsTextEnv()
     env.reset(seed=3)
     env.step("deal")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 
 import gymnasium as gym
@@ -11,7 +10,6 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from four_seasons_env.wrappers import (
-    DTYPES,
     MASK_KEYS,
     MaskInObservation,
     VectorMaskInObservation,
@@ -24,8 +22,7 @@ def drawn(mask: np.ndarray, rng: np.random.Generator) -> int:
     return int(rng.choice(np.flatnonzero(mask)))
 
 
-@pytest.mark.parametrize("env_id", IDS)
-@pytest.mark.parametrize("library", MASK_KEYS)
+@pytest.mark.parametrize(("env_id", "library"), [(IDS[0], "rllib"), (IDS[1], "tianshou")])
 def test_observations_hold_what_info_says(env_id: str, library: str) -> None:
     seen, mask_key = MASK_KEYS[library]
     env = MaskInObservation(gym.make(env_id), library)
@@ -52,17 +49,8 @@ def test_observations_hold_what_info_says(env_id: str, library: str) -> None:
         ended = terminated or truncated
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_mask_has_the_dtype_asked_for(dtype: str) -> None:
-    env = MaskInObservation(gym.make("FourSeasons-v0"), dtype=dtype)
-    joined, _ = env.reset(seed=0)
-    assert joined["action_mask"].dtype == np.dtype(dtype)
-    assert env.observation_space["action_mask"].dtype == np.dtype(dtype)
-    assert env.observation_space.contains(joined)
-
-
 @pytest.mark.parametrize("terminal", ["ones", "zeros"])
-def test_the_last_mask_is_ones_or_the_truth(terminal: str) -> None:
+def test_mask_of_the_last_observation(terminal: str) -> None:
     env = MaskInObservation(gym.make("Corners-v0"), terminal_mask=terminal)
     _, info = env.reset(seed=0)
     terminated = False
@@ -72,18 +60,8 @@ def test_the_last_mask_is_ones_or_the_truth(terminal: str) -> None:
     assert joined["action_mask"].all() if terminal == "ones" else not joined["action_mask"].any()
 
 
-def test_an_episode_cut_short_keeps_the_mask_of_its_position() -> None:
-    env = MaskInObservation(gym.make("FourSeasons-v0", max_moves=3))
-    _, info = env.reset(seed=0)
-    for _ in range(3):
-        joined, _, _, truncated, info = env.step(int(np.argmax(info["action_mask"])))
-    assert truncated
-    assert info["action_mask"].any()
-    np.testing.assert_array_equal(joined["action_mask"], info["action_mask"])
-
-
 @pytest.mark.parametrize("env_id", IDS)
-def test_the_vector_form_agrees_with_the_single_one(env_id: str) -> None:
+def test_vector_form_agrees_with_single(env_id: str) -> None:
     vector = VectorMaskInObservation(gym.make_vec(env_id, num_envs=3, max_moves=30), "rllib")
     singles = [MaskInObservation(gym.make(env_id, max_moves=30), "rllib") for _ in range(3)]
     rng = np.random.default_rng(1)
@@ -108,24 +86,24 @@ def test_the_vector_form_agrees_with_the_single_one(env_id: str) -> None:
 
 
 @pytest.mark.parametrize("env_id", IDS)
-def test_gymnasium_takes_it_and_makes_it_again_from_its_spec(env_id: str) -> None:
+def test_spec_makes_it_again(env_id: str) -> None:
     env = MaskInObservation(gym.make(env_id), "tianshou", "float32")
     check_env(env.unwrapped)
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    assert env.observation_space["mask"].dtype == np.float32
     assert again.observation_space == env.observation_space
     first, second = env.reset(seed=3)[0], again.reset(seed=3)[0]
     for key in first:
         np.testing.assert_array_equal(first[key], second[key])
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_play_as_the_original(duplicate) -> None:
+def test_copies_play_as_the_original() -> None:
     env = MaskInObservation(gym.make("FourSeasons-v0"), "rllib")
     rng = np.random.default_rng(2)
     joined, _ = env.reset(seed=1)
     for _ in range(12):
         joined = env.step(drawn(joined["action_mask"], rng))[0]
-    twin = duplicate(env)
+    twin = pickle.loads(pickle.dumps(env))
     for _ in range(40):
         action = drawn(joined["action_mask"], rng)
         joined, *rest = env.step(action)
@@ -141,15 +119,13 @@ def test_copies_play_as_the_original(duplicate) -> None:
     ("arguments", "said"),
     [
         ({"keys": "rlib"}, "unknown library 'rlib': did you mean 'rllib'"),
-        ({"keys": ("a",)}, "two different names"),
         ({"keys": ("a", "a")}, "two different names"),
         ({"dtype": "int64"}, "unknown dtype of a mask 'int64': did you mean 'int8'"),
-        ({"dtype": "int9"}, "unknown dtype of a mask 'int9': did you mean 'int8'"),
         ({"flatten": "no"}, "unknown flatten 'no': known: True, False"),
         ({"terminal_mask": "one"}, "unknown terminal_mask 'one': did you mean 'ones'"),
     ],
 )
-def test_what_cannot_be_is_refused(arguments: dict, said: str) -> None:
+def test_wrong_arguments(arguments: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         MaskInObservation(gym.make("FourSeasons-v0"), **arguments)
     with pytest.raises(ValueError, match="Discrete"):
@@ -160,14 +136,13 @@ def test_what_cannot_be_is_refused(arguments: dict, said: str) -> None:
     ("wrapper", "make"),
     [(MaskInObservation, gym.make), (VectorMaskInObservation, gym.make_vec)],
 )
-def test_an_environment_without_masks_is_refused(wrapper, make) -> None:
+def test_masks_are_required(wrapper, make) -> None:
     with pytest.raises(ValueError, match=r'returns no masks in info\["action_mask"\]'):
         wrapper(make("CartPole-v1")).reset()
 
 
-@pytest.mark.parametrize("library", ["rllib", "tianshou"])
-def test_flattened_observations_hold_the_same_numbers(library: str) -> None:
-    key = MASK_KEYS[library][0]
+def test_flattened_observations() -> None:
+    library, key = "rllib", "observations"
     kwargs = {"candidates": 4}
     env = MaskInObservation(gym.make(IDS[1], **kwargs), library, flatten=True)
     vector = VectorMaskInObservation(
@@ -183,9 +158,3 @@ def test_flattened_observations_hold_the_same_numbers(library: str) -> None:
     np.testing.assert_array_equal(batch[key][0], flat[key])
     again = gym.make(env.spec)
     assert again.observation_space == env.observation_space
-
-
-def test_only_a_box_is_flattened() -> None:
-    env = MaskInObservation(gym.make(IDS[0]), ("seen", "mask"))
-    with pytest.raises(ValueError, match="only a Box can be flattened"):
-        MaskInObservation(env, flatten=True)
