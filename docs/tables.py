@@ -34,7 +34,6 @@ from four_seasons_env.experiments.studies.sensitivity import by_value, covered
 from four_seasons_env.experiments.studies.thrown_away import thrown_away
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
-from four_seasons_env.text.decisions import DIGEST
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -320,9 +319,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/planner.md", "steps", lambda: stored("steps"),
      "step | measured on | gain, points",
      "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
-    ("docs/how-to/language-models.md", "decisions", lambda: stored("decisions"),
-     "agent | regret | standard error | best %",
-     "{agent} | {regret:.2%} | {error:.2%} | {best:.1%}"),
     ("docs/reference/agents.md", "recipes", lambda: players("recipes"),
      "rules | agent | method | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{rules} | {agent} | {kind} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
@@ -403,7 +399,6 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
         decided_within(census().query("rules == @DEFAULT"))
     ),
     ("docs/how-to/language-models.md", "prompt"): prompt,
-    ("docs/how-to/language-models.md", "digest"): lambda: f"`{DIGEST}`\n",
 }
 """Parts of another form: page, marks, text."""
 _SCRIPTS = {path: path.parent for path in sorted((ROOT / "docs" / "recipes").glob("*.md"))}

@@ -19,12 +19,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from four_seasons_env.agents import make_agent
+from four_seasons_env.agents import Agent, make_agent
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.matches.decisions import play_to_next_card
+from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.solver import fair_value
+
+_MOST_MOVES = 200
 
 
 def decisions(
@@ -57,6 +60,33 @@ def decisions(
             if move is None:
                 break
             game.play(move)
+
+
+def play_to_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> Move | None:
+    """Let an agent play until it chooses a move that turns a card of the stock.
+
+    Args:
+        agent: the player.
+        game: is played on, up to that move.
+        rng: of the agent, and of the order in which it is shown the unseen cards.
+
+    Returns:
+        The move, which is not played; None if the game ends before.
+    """
+    for _ in range(_MOST_MOVES):
+        mask = game.action_mask(distinct=agent.mask == "distinct")
+        if game.is_over:
+            return None
+        shown = game.record.copy()
+        seed = rng.integers(0, 2**63, 1, dtype=np.uint64)
+        reshuffle_unseen_all(shown, compile_rules(game.rules), seed)
+        move = all_moves(game.rules)[int(agent.act(shown, mask[None], rng)[0])]
+        after = game.copy()
+        after.play(move)
+        if after.stock_size < game.stock_size:
+            return move
+        game.play(move)
+    return None
 
 
 def summarise(table: pd.DataFrame) -> pd.DataFrame:

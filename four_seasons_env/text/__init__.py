@@ -3,7 +3,6 @@
 - `env`: `FourSeasonsTextEnv`, whose observations and actions are text.
 - `words`: rules and positions in words.
 - `replies`: what a reply asks for, and what is said to one that cannot be read.
-- `decisions`: single decisions with exact values, to score a model by its regret.
 """
 
 from four_seasons_env.text.env import FourSeasonsTextEnv

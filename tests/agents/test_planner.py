@@ -20,8 +20,8 @@ from four_seasons_env.agents.planner.search import (
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
-from four_seasons_env.experiments.matches.decisions import play_to_next_card
 from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.studies.endings import play_to_next_card
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.features import (
     GAME_ROWS,

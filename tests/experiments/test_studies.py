@@ -1,7 +1,6 @@
 """Each study runs from beginning to end, as small as it can be."""
 
 import dataclasses
-import hashlib
 import json
 import os
 import subprocess
@@ -240,16 +239,3 @@ def test_peeking_tests_each_player(tmp_path: Path) -> None:
     table = pd.read_csv(tmp_path / "peeking.csv")
     assert len(table["sees"].unique()) == 4
     assert table["luck_p"].between(0, 1).all()
-
-
-def test_decisions_are_generated_and_scored(tmp_path: Path) -> None:
-    data, out = tmp_path / "some.jsonl", tmp_path / "scores.csv"
-    flags = ["--generate", "--count", "2", "--data", str(data), "--out", str(out)]
-    printed = run("decisions", *flags, "--agents", "first legal", "random legal", "heuristic")
-    decisions = [json.loads(line) for line in data.read_text().splitlines()]
-    published = (ROOT / "four_seasons_env/data/decisions.jsonl").read_text().splitlines()
-    assert decisions == [json.loads(line) for line in published[:2]]
-    assert hashlib.sha256(data.read_bytes()).hexdigest() in printed
-    scores = pd.read_csv(out)
-    assert list(scores["decisions"]) == [2, 2, 2]
-    assert scores["regret"].between(0, 1).all()
