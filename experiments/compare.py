@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.matches.players import Player, split_label
+from four_seasons_env.experiments.matches.players import Player, find_players, split_label
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
@@ -50,9 +50,7 @@ class Compare:
     again."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. Those with weights may have a path, or a pattern that matches several
-    training seeds. A label for tables may precede the name: ppo=maskable_ppo:runs/study/ppo-*.
-    People take part by their recorded games: human:games, a folder that `play --record` has
-    written."""
+    training seeds. A label for tables may precede the name: ppo=maskable_ppo:runs/study/ppo-*."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
@@ -146,9 +144,7 @@ def _check(run: Compare) -> list[str]:
         ValueError: naming the nearest valid choice.
     """
     for agent in run.agents:
-        _, name = split_label(agent)
-        if not name.startswith("human:"):
-            split_name(name)
+        split_name(split_label(agent)[1])
     rule_sets = rule_set_names(run.rules)
     if not (run.agents and rule_sets and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
@@ -212,15 +208,12 @@ def play_all(run: Compare) -> pd.DataFrame:
     rule_sets = _check(run)
     # Imported here, as below, so that wrong flags are rejected without waiting for pandas.
     from four_seasons_env.engine.deals import parse_deals
-    from four_seasons_env.experiments.matches.people import find_all_players
     from four_seasons_env.experiments.matches.results import open_comparison, sealed_count
 
-    deals = () if sealed_count(run.deals) else parse_deals(run.deals)
+    if not sealed_count(run.deals):
+        parse_deals(run.deals)
     check_out(run.out, "comparison")
-    players = {
-        rules: find_all_players(run.agents, rules, run.play, run.trust, deals)
-        for rules in rule_sets
-    }
+    players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
     shown = [{(each.agent, each.play) for each in own} for own in players.values()]
     if run.resolve is not None and min(map(len, shown)) < 2:
         raise ValueError("--resolve compares agents: name two or more")
@@ -229,12 +222,11 @@ def play_all(run: Compare) -> pd.DataFrame:
     blocks = split_deals(manifest.sealed or run.deals, BLOCK)
     tasks = [
         GamesTask(
-            run.out, rules, played, player, run.seed, manifest.recorded, rules in manifest.luck
+            run.out, rules, block, player, run.seed, manifest.recorded, rules in manifest.luck
         )
         for rules in rule_sets
         for player in players[rules]
         for block in blocks
-        if (played := player.deals_in(block))
     ]
     run_blocks(play_block, tasks, "playing", run.workers)
     listed = {path for task in tasks for path in (task.part, task.games)}

@@ -109,11 +109,7 @@ def _players(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
     """The blocks of deals of each player."""
     blocks = split_deals(manifest.sealed or manifest.deals, BLOCK)
     return [
-        [
-            GamesTask(folder, rules, deals, player, manifest.seed, record=True)
-            for block in blocks
-            if (deals := player.deals_in(block))
-        ]
+        [GamesTask(folder, rules, block, player, manifest.seed, record=True) for block in blocks]
         for rules, players in manifest.players.items()
         for player in players
     ]
@@ -129,8 +125,6 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
     Returns:
         The games that were replayed, and what differs.
     """
-    from four_seasons_env.experiments.matches.people import results_of
-
     differences: list[str] = []
     games: dict[int, Record] = {}
     for task in tasks:
@@ -149,17 +143,16 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
     if rows["deal"].tolist() != deals:
         differences.append("results.csv does not have each deal of the manifest once, in order")
     told = rows.drop_duplicates("deal").set_index("deal")
-    for end in results_of(list(games.values())).to_dict("records"):
-        if end["deal"] not in told.index:
+    for deal, game in games.items():
+        if deal not in told.index:
             continue
-        row = told.loc[end["deal"]]
-        unlike = [name for name in ("won", "cards_up", "moves") if row[name] != end[name]]
+        row = told.loc[deal]
+        end = {"won": game.end.won, "cards_up": game.end.cards_up, "moves": len(game.moves)}
+        unlike = [name for name in end if row[name] != end[name]]
         if unlike:
             stated = ", ".join(f"{name} {row[name]}" for name in unlike)
             true = ", ".join(f"{name} {end[name]}" for name in unlike)
-            differences.append(
-                f"deal {end['deal']}: results.csv says {stated}; the game says {true}"
-            )
+            differences.append(f"deal {deal}: results.csv says {stated}; the game says {true}")
     return list(games.values()), differences
 
 
@@ -231,8 +224,6 @@ def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
     if record.player != task.player.agent:
         return f"deal {record.deal} was played by {record.player!r}, not {task.player.agent!r}"
     count = len(record.moves)
-    if task.player.deals is not None:  # a person may stop at any time
-        return None
     if not record.end.over and count < MAX_MOVES:
         return f"deal {record.deal} breaks off after {count} moves"
     if count > MAX_MOVES or record.undone:

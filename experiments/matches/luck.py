@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -30,7 +29,7 @@ def meter_for(rules: Rules) -> LuckMeter:
 
 
 def luck_of(games: Sequence[Record]) -> pd.DataFrame:
-    """The columns `LUCK`, a row per game; missing for a game in which a turned card was taken back.
+    """The columns `LUCK`, a row per game.
 
     Args:
         games: of one rule set.
@@ -39,8 +38,6 @@ def luck_of(games: Sequence[Record]) -> pd.DataFrame:
 
 
 def _luck_of(game: Record) -> tuple[float, ...]:
-    if game.undone:  # the player saw the card, then chose again
-        return (math.nan,) * len(LUCK)
     rules, start = get_rules(game.rules), game.start().record
     meter = meter_for(rules)
     luck = meter.measure(start, [find_move(rules, move).number for move in game.moves])

@@ -55,8 +55,6 @@ class Player:
     """Whether zips may be opened."""
     observation: str = PUBLIC
     """The observation of the agent."""
-    deals: tuple[int, ...] | None = None
-    """Of a person, the deals played; None: any deal."""
 
     def make(self, rules: Rules) -> Agent:
         """The agent itself."""
@@ -92,12 +90,6 @@ class Player:
         guarded = self.play == "deterministic"
         _seed_libraries([seed, int(deals[0]), 1])
         return play_recorded(self.make(rules), self.agent, rules, deals, seed, guarded)
-
-    def deals_in(self, block: range | tuple[int, ...]) -> range | tuple[int, ...]:
-        """The deals of a block that it plays."""
-        if self.deals is None:
-            return block
-        return tuple(deal for deal in self.deals if deal in block)
 
     @property
     def key(self) -> tuple[str, str, int | None]:

@@ -66,8 +66,7 @@ class Manifest:
     @property
     def games(self) -> int:
         """How many games there are when all have been played."""
-        every = (player for players in self.players.values() for player in players)
-        return sum(len(player.deals_in(self.numbers)) for player in every)
+        return len(self.numbers) * sum(map(len, self.players.values()))
 
 
 def sealed_count(deals: str) -> int | None:
@@ -119,12 +118,7 @@ def open_comparison(
     """
     found = read_manifest(out) if (out / MANIFEST).is_file() else None
     count = sealed_count(deals)
-    manifest = Manifest(
-        {rules: [_entry(each) for each in own] for rules, own in players.items()},
-        deals,
-        seed=seed,
-        luck=luck or {},
-    )
+    manifest = Manifest(players, deals, seed=seed, luck=luck or {})
     if found is not None:
         if not found.sealed:  # players cannot change after sealed deals are drawn
             found.players = _with_games(out, found)
@@ -147,11 +141,6 @@ def _with_games(out: Path, found: Manifest) -> dict[str, list[Player]]:
         rules: [each for each in own if any((parts / file_name(rules) / each.folder).glob("*.csv"))]
         for rules, own in found.players.items()
     }
-
-
-def _entry(player: Player) -> Player:
-    """A player without its games."""
-    return Player(*(getattr(player, each.name) for each in dataclasses.fields(Player)))
 
 
 def _difference(found: Manifest, now: Manifest) -> str | None:

@@ -60,7 +60,7 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 """
 
 _SHOWN = (
-    *("rules", "agent", "method", "deals", "seeds"),
+    *("rules", "agent", "method", "seeds"),
     *("won % [95%]", f"vs {BASELINE} [95%]", "ms/game"),
 )
 """Columns of the main table on the HTML page; the Markdown page has all."""

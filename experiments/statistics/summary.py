@@ -19,7 +19,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.ceiling import CEILING
 from four_seasons_env.experiments.statistics.luck import luck_columns, with_adjusted
 
@@ -40,7 +39,7 @@ _ON_LUCK = (
 )
 
 BRIEF = (
-    *("rules", "agent", "method", "play", "played", "deals", "seeds", "won % [95%]"),
+    *("rules", "agent", "method", "play", "played", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
 """Columns that `four-seasons compare` prints; table.md has all."""
@@ -106,7 +105,7 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
         "cards_up": float(cards.to_numpy().mean()),
         **_interval("cards", crossed_interval(cards.to_numpy())),
         "moves": played["moves"].mean(),
-        "ms_per_move": 1000 * played["seconds"].sum(min_count=1) / max(played["moves"].sum(), 1),
+        "ms_per_move": 1000 * played["seconds"].sum() / max(played["moves"].sum(), 1),
         "ms_per_game": 1000 * played["seconds"].mean(),
     }
     adjusted = None
@@ -295,7 +294,6 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "method": summary["kind"].fillna("-") if "kind" in summary else None,
         "play": summary["play"].fillna("-"),
         "played": summary.get("source", None),
-        "deals": _numbers(summary, "deals", "{:,.0f}") if _unlike_deals(summary) else None,
         "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
         "won % [95%]": win_rates(summary),
         ADJUSTED: (
@@ -336,18 +334,12 @@ def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     return cells[[name for name in _ON_LUCK if name in cells]]
 
 
-def _unlike_deals(summary: pd.DataFrame) -> bool:
-    """Whether rows of one rule set, apart from stored ones, differ in their number of deals."""
-    now = summary[summary["source"] == NOW] if "source" in summary else summary
-    return bool(now.groupby("rules")["deals"].nunique().max() > 1)
-
-
 def deals_as_text(results: pd.DataFrame) -> str:
-    """Which deals were played: the range, or how many of a range; of sealed deals the number."""
+    """Which deals were played: the range; of sealed deals the number."""
     first, last, count = (results["deal"].agg(what) for what in ("min", "max", "nunique"))
     if last - first + 1 == count:
         return f"deals {first:,}-{last:,}"
-    return f"{count:,} sealed deals" if first >= TRAIN_FROM else f"{count:,} of {first:,}-{last:,}"
+    return f"{count:,} sealed deals"
 
 
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:

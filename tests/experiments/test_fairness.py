@@ -10,8 +10,9 @@ import pytest
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
+from four_seasons_env.experiments import compare
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.matches import people, results
+from four_seasons_env.experiments.matches import results
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.results import read_manifest
 from four_seasons_env.experiments.parallel.workers import Workers
@@ -158,7 +159,7 @@ def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
     tmp_path: Path, monkeypatch
 ) -> None:
     loaded: list[str] = []
-    find, draw = people.find_all_players, results.sealed_deals
+    find, draw = compare.find_players, results.sealed_deals
 
     def find_first(*arguments, **more):
         loaded.append("agents")
@@ -168,7 +169,7 @@ def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
         loaded.append("deals")
         return draw(count)
 
-    monkeypatch.setattr(people, "find_all_players", find_first)
+    monkeypatch.setattr(compare, "find_players", find_first)
     monkeypatch.setattr(results, "sealed_deals", then_draw)
     played = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
     assert loaded == ["agents", "deals"]

@@ -13,7 +13,7 @@ from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
-from four_seasons_env.experiments.matches.luck import LUCK, luck_of
+from four_seasons_env.experiments.matches.luck import LUCK
 from four_seasons_env.experiments.matches.play import play_recorded
 from four_seasons_env.experiments.matches.results import read_manifest
 from four_seasons_env.experiments.parallel.workers import Workers
@@ -36,7 +36,6 @@ from four_seasons_env.experiments.studies.peeking import (
 )
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.game import Game
-from four_seasons_env.play.records import Record
 from four_seasons_env.rules import RULES
 from tests.helpers import ROOT, small
 
@@ -275,8 +274,3 @@ def test_damaged_games_are_refused_with_luck_too(compared, tmp_path, capsys):
         path.write_bytes(path.read_bytes()[:-20])
     assert not verify(Verify(out, luck=True, workers=ALONE))
     assert "is damaged after line" in capsys.readouterr().out
-
-
-def test_a_game_with_a_card_taken_back_has_no_luck():
-    (luck,) = luck_of([Record("four-seasons", ("deal",), deal=3, undone=1)]).to_numpy()
-    assert np.isnan(luck).all()

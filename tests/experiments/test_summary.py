@@ -96,8 +96,6 @@ def test_of_a_single_move_the_time_is_that_of_the_move() -> None:
     assert row_of(one, "greedy")["ms_per_move"] == pytest.approx(5)
     none = one.assign(moves=0)
     assert row_of(none, "greedy")["ms_per_move"] == pytest.approx(5)
-    untimed = played("greedy", *OTHER).assign(seconds=np.nan)
-    assert np.isnan(row_of(untimed, "greedy")["ms_per_move"])
 
 
 def test_only_the_baseline_of_the_same_rules_and_all_of_the_deals_counts() -> None:
@@ -225,12 +223,6 @@ def test_cells_that_are_shown_where_they_say_something() -> None:
     assert told["of winnable %"] == ["90.00", "-"]
     assert told["McNemar p"] == ["0.0001", "0.5000"]
     assert as_text(made().drop(columns="p_value"))["McNemar p"].tolist() == ["-", "-"]
-
-
-def test_deals_are_counted_where_rows_that_were_played_differ() -> None:
-    assert as_text(made(deals=[1000, 20]))["deals"].tolist() == ["1,000", "20"]
-    assert "deals" not in as_text(made(deals=[1000, 20], source=[NOW, STORED]))
-    assert "deals" not in as_text(made(deals=[1000, 20], rules=["a", "b"]))
 
 
 def test_bounds_and_ranks() -> None:
