@@ -9,14 +9,14 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from four_seasons_env.arguments import check_choice, whole_number
+from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.episodes.batch import Batch, RunningGames
 from four_seasons_env.episodes.limit import LimitInSpec
 from four_seasons_env.episodes.settings import MAX_MOVES, MoveSettings
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import HUMAN, RENDER_MODES, draw_as, prepare_rendering
+from four_seasons_env.rendering import draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules, get_rules
 
@@ -24,13 +24,10 @@ from four_seasons_env.rules import Rules, get_rules
 class GameEnv(LimitInSpec, gym.Env[Any, Any]):
     """The part that the single environments share, whatever an action is."""
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
     def __init__(self, batch: RunningGames) -> None:
-        modes = (*RENDER_MODES, HUMAN)
-        self.render_mode = check_choice("render_mode", batch.settings.render_mode, modes)
-        prepare_rendering(self.render_mode)
-        self._window = self._new_window() if self.render_mode == HUMAN else None
+        self.render_mode = prepare_rendering(batch.settings.render_mode)
         self._batch = batch
         self.rules = batch.rules
         self.observation_space = batch.observation_space
@@ -120,7 +117,6 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         batch.reset(asked)
         batch.observe(self._new_observations())
         self._running = True
-        self._show()
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -138,7 +134,6 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         self._actions[0] = self._number(action)
         batch.step(self._actions, out=self._new_observations())
         self._running = not batch.done[0]
-        self._show()
         return (
             self._observation(),
             float(batch.rewards[0]),
@@ -150,30 +145,10 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
     def render(self) -> Any:
         """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
 
-        With `"human"`, `reset` and `step` show it in a window, and this shows it again.
-
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        if self._window is not None:
-            self._window.show(draw_as("rgb_array", self.game))
-            return None
         return None if self.render_mode is None else draw_as(self.render_mode, self.game)
-
-    def _new_window(self) -> Any:
-        from four_seasons_env.rendering.window import Window
-
-        return Window("Four Seasons", self.metadata["render_fps"])
-
-    def _show(self) -> None:
-        """Show the position in the window, if there is one."""
-        if self._window is not None:
-            self.render()
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
 
 
 class FourSeasonsEnv(GameEnv):
@@ -226,8 +201,9 @@ class FourSeasonsEnv(GameEnv):
     - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces,
       which then count as illegal).
     - `illegal`: `"stay"` (see above) or `"raise"` (an `IllegalMove`, nothing changed).
-    - `render_mode`: `None`, `"ansi"` (`render` returns text), `"rgb_array"` (a picture) or
-      `"human"` (a window that follows the game); the last two need the extra `render`.
+    - `render_mode`: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which
+      needs the extra `render`). `gym.make` also accepts `"human"`: Gymnasium then shows the
+      pictures in a window.
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
       known solutions took 320 moves, the average one 182. `spec.max_episode_steps` has the same
       value; Gymnasium's own `max_episode_steps` can only shorten it.

@@ -12,7 +12,6 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike, NDArray
 
-from four_seasons_env.arguments import check_choice
 from four_seasons_env.env import GameEnv
 from four_seasons_env.episodes.autoreset import (
     RESET_MASK,
@@ -26,7 +25,7 @@ from four_seasons_env.episodes.settings import MAX_MOVES, MoveSettings
 from four_seasons_env.episodes.spares import Spares
 from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import RENDER_MODES, draw_as, prepare_rendering
+from four_seasons_env.rendering import draw_as, prepare_rendering
 from four_seasons_env.rewards import RewardFunction
 from four_seasons_env.rules import Rules, get_rules
 
@@ -41,13 +40,12 @@ _INT64 = np.dtype(np.int64)
 class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     """The part that the vector environments share, whatever an action is."""
 
-    metadata: dict[str, Any] = {**GameEnv.metadata, "render_modes": ["ansi", "rgb_array"]}
+    metadata: dict[str, Any] = GameEnv.metadata
 
     def __init__(self, batch: RunningGames) -> None:
         settings = batch.settings
         self.num_envs = len(batch.games)
-        self.render_mode = check_choice("render_mode", settings.render_mode, RENDER_MODES)
-        prepare_rendering(self.render_mode)
+        self.render_mode = prepare_rendering(settings.render_mode)
         self.autoreset_mode = settings.autoreset_mode
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch

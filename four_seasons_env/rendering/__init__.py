@@ -1,8 +1,7 @@
-"""Drawings of positions: as text, SVG, pixels, or in a window.
+"""Drawings of positions: as text, SVG or pixels.
 
 - `svg`: `draw_svg`, the only drawing; `layout`, `cards`, `glyphs` and `themes` are its parts.
 - `picture`: the drawing as pixels, and as SVG and PNG files.
-- `window`: the window of `render_mode="human"`.
 - `text`: the text of `print(game)`.
 
 A drawing shows only what the player may see: of the stock, its size and a card that lies face up.
@@ -12,28 +11,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
 
 if TYPE_CHECKING:
     from four_seasons_env.game import Game
 
-__all__ = ["HUMAN", "RENDER_MODES", "draw", "draw_as", "draw_svg", "prepare_rendering"]
+__all__ = ["RENDER_MODES", "draw", "draw_as", "draw_svg", "prepare_rendering"]
 
 RENDER_MODES = (None, "ansi", "rgb_array")
 """The render modes of all environments."""
-HUMAN = "human"
-"""A render mode of single environments: a window."""
 
 
-def prepare_rendering(render_mode: str | None) -> None:
-    """Load the modules that a render mode needs.
+def prepare_rendering(render_mode: str | None) -> str | None:
+    """Check a render mode, and load the modules that it needs.
 
     Raises:
-        ImportError: if they are not installed, with the command that installs them.
+        ValueError: for an unknown mode, with the nearest one.
+        ImportError: if modules are not installed, with the command that installs them.
     """
-    if render_mode in ("rgb_array", HUMAN):
+    if render_mode == "human":
+        raise ValueError(
+            'render_mode "human" is a wrapper of Gymnasium: use '
+            'gymnasium.make("FourSeasons-v0", render_mode="human")'
+        )
+    if check_choice("render_mode", render_mode, RENDER_MODES) == "rgb_array":
         import four_seasons_env.rendering.picture  # noqa: F401
+    return render_mode
 
 
 def draw_as(render_mode: str, position: Game) -> Any:

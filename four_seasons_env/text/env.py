@@ -266,7 +266,3 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     def render(self) -> Any:
         """See `FourSeasonsEnv.render`."""
         return self._env.render()
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._env.close()

@@ -1,6 +1,5 @@
 import copy
 import io
-import pickle
 import random
 import sys
 from collections import Counter
@@ -9,7 +8,7 @@ from xml.etree import ElementTree
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.wrappers import HumanRendering, RecordVideo
+from gymnasium.wrappers import RecordVideo
 from hypothesis import given
 
 from four_seasons_env.env import FourSeasonsEnv
@@ -17,6 +16,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import biased_choice, deck_with, mostly_slow, positions, restocked, stock_codes
 
@@ -340,73 +340,40 @@ def fast(monkeypatch) -> None:
     monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 10_000)
 
 
-def test_a_window_follows_the_game(screen, monkeypatch):
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
+def test_gymnasium_shows_a_window(screen, monkeypatch, env_id):
     from four_seasons_env.rendering.picture import paint
 
     fast(monkeypatch)
-    env = gym.make("FourSeasons-v0", render_mode="human")
-    assert "human" in env.metadata["render_modes"]
+    env = gym.make(env_id, render_mode="human")
     env.reset(options={"deal": 17})
-    np.testing.assert_array_equal(surface_pixels(screen), paint(env.unwrapped.game))
     env.step(0)
     np.testing.assert_array_equal(surface_pixels(screen), paint(env.unwrapped.game))
-    assert env.render() is None
     env.close()
     assert not screen.get_init()
-    env.close()
 
 
-def test_a_window_waits_between_pictures(screen, monkeypatch):
-    import time
-
-    monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 20)
-    env = FourSeasonsEnv(render_mode="human")
-    env.reset(options={"deal": 17})
-    started = time.perf_counter()
-    for _ in range(4):
-        env.step(0)
-    assert time.perf_counter() - started > 3 / 20
-    env.close()
-
-
-def test_a_window_that_the_user_closes_stays_closed(screen, monkeypatch):
+def test_closing_a_window_never_ends_the_process(screen, monkeypatch):
+    """Gymnasium has one window in a process; the others raise an error."""
     import pygame
 
     fast(monkeypatch)
-    env = FourSeasonsEnv(render_mode="human")
-    env.reset(options={"deal": 17})
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
-    env.step(0)
-    assert not screen.get_init()
-    env.step(0)
-    assert not screen.get_init()
-    assert env.game.moves_played == 2
+    envs = [gym.make(each, render_mode="human") for each in ("FourSeasons-v0", "CartPole-v1") * 2]
+    for env in envs:
+        env.reset(seed=0)
+    twin = copy.deepcopy(envs[0].unwrapped)
+    envs[0].close()
+    for env in envs[1:]:
+        with pytest.raises((pygame.error, ValueError)):
+            env.step(0)
+        env.close()
+    twin.step(0)
 
 
-def test_an_environment_with_a_window_can_be_copied(screen, monkeypatch):
-    fast(monkeypatch)
-    env = FourSeasonsEnv(render_mode="human")
-    env.reset(options={"deal": 17})
-    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        twin.step(0)
-        assert twin.game.moves_played == 1
-    assert env.game.moves_played == 0
-    env.close()
-
-
-def test_vector_environments_have_no_window():
-    assert "human" not in FourSeasonsVectorEnv.metadata["render_modes"]
-    with pytest.raises(ValueError, match="unknown render_mode 'human'"):
-        FourSeasonsVectorEnv(2, render_mode="human")
-
-
-def test_gymnasium_shows_pictures_in_a_window_of_its_own(screen, monkeypatch):
-    fast(monkeypatch)
-    env = HumanRendering(FourSeasonsEnv(render_mode="rgb_array"))
-    env.reset(options={"deal": 17})
-    env.step(0)
-    assert screen.get_init()
-    env.close()
+def test_a_window_needs_gymnasium():
+    for make in (FourSeasonsEnv, FourSeasonsVectorEnv, FourSeasonsTextEnv):
+        with pytest.raises(ValueError, match=r"use gymnasium\.make"):
+            make(render_mode="human")
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "florentine", "simplicity"])
