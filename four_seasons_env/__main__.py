@@ -27,7 +27,7 @@ class Command(NamedTuple):
 
 GROUPS = {
     "play": {
-        "play": Command("play.__main__", "play in the browser, or on the terminal", "play"),
+        "play": Command("play.__main__", "play in the browser", "play"),
         "rules": Command("commands.rules", "list the rule sets"),
         "solve": Command("commands.solve", "solve one deal with all cards known"),
         "review": Command("experiments.review", "find where a game was lost", "experiments"),

@@ -1,8 +1,9 @@
-"""Play in the browser: `four-seasons play`; on the terminal with `--terminal`."""
+"""Play in the browser: `four-seasons play`."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import socket
 import sys
 import webbrowser
@@ -24,7 +25,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.add_argument("--record", type=Path, help="a JSON lines file for games that end")
     parser.add_argument("--player", default="", help="the name in the records")
-    parser.add_argument("--terminal", action="store_true", help="play here, with the keyboard")
     return parser
 
 
@@ -85,15 +85,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not 0 <= options.port < 2**16:
         raise ValueError(f"--port is a number from 0 to 65535, not {options.port}")
     keep = _keeper(options.record, options.player)
-    try:
-        if options.terminal:
-            from four_seasons_env.play.terminal import play_on_terminal
-
-            play_on_terminal(rules, deal, keep=keep)
-        else:
-            _serve((rules, deal), options.host, options.port, not options.no_browser, keep)
-    except KeyboardInterrupt:
-        pass
+    with contextlib.suppress(KeyboardInterrupt):
+        _serve((rules, deal), options.host, options.port, not options.no_browser, keep)
 
 
 if __name__ == "__main__":

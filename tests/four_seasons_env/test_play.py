@@ -1,6 +1,5 @@
-"""The game in the hands of people: sessions, the server, the page in a browser, the terminal."""
+"""The game in the hands of people: sessions, the server, the page in a browser."""
 
-import io
 import random
 import re
 import shutil
@@ -13,7 +12,7 @@ from four_seasons_env.__main__ import main
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words
-from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.rules import RULES
 from tests.helpers import ROOT, biased_choice, mostly_slow, restocked, stock_codes
 
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
@@ -345,57 +344,6 @@ def test_the_command_listens_on_loopback():
     from four_seasons_env.play.__main__ import _parser
 
     assert _parser().parse_args([]).host == "127.0.0.1"
-
-
-def on_terminal(*lines: str, rules: str = "four-seasons", deal: int = 17) -> str:
-    rich = pytest.importorskip("rich.console", reason="the terminal needs the extra 'play'")
-    from four_seasons_env.play.terminal import play_on_terminal
-
-    out = io.StringIO()
-    play_on_terminal(get_rules(rules), deal, lines, rich.Console(file=out, width=80))
-    return out.getvalue()
-
-
-def test_a_game_on_the_terminal():
-    shown = on_terminal("d", "3 0", "T4>T1", "w f", "u", "r", "q", "d")
-    assert "1 of 52 up, 3 moves" in shown
-    assert "W>F is not legal" in shown
-    assert "T0 6♦ 5♠" in shown
-    assert "T1 K♦ Q♣" in shown
-    assert shown.count("deal 17: 1 of 52 up, 1 moves") == 1
-    assert "4 moves" not in shown  # nothing is played after q
-
-
-def test_the_terminal_tells_what_was_not_understood():
-    pytest.importorskip("rich")
-    from four_seasons_env.play.terminal import _HELP
-
-    shown = on_terminal("w9", "t0 t9", "nonsense", "m", "?")
-    assert shown.count(_HELP) == 2
-    assert "no move 'w9'" in shown
-    assert "did you mean T0>T" in shown
-    assert "queen of clubs from the south pile to the west pile" in shown
-
-
-def test_the_terminal_gives_a_hint_and_plays_what_goes_up():
-    assert "planner: " in on_terminal("h")
-    session = Session("simplicity", 5)
-    ups = session.finish()
-    assert ups
-    assert f"{1 + ups} of 52 up" in on_terminal("a", rules="simplicity", deal=5)
-
-
-def test_the_terminal_tells_the_luck_of_a_game_that_is_over():
-    from four_seasons_env.solver import solve
-
-    won = [move.text for move in solve(Game(deal=17), seconds=20).moves]
-    shown = on_terminal(*won)
-    assert "Won!" in shown
-    assert re.search(r"luck of this game: [+-]\d\.\d\d wins", shown)
-    assert shown.count("uckiest cards: ") == 2
-    assert "luck of this game" not in on_terminal(*won[:-1])
-    assert "luck of this game" not in on_terminal("d", "u", *won)  # a turned card was taken back
-    assert "luck of this game" not in on_terminal(rules="simplicity")
 
 
 # --- the page in a browser ------------------------------------------------------------------------
