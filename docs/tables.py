@@ -105,11 +105,6 @@ def players(*names: str, ranked: bool = False) -> pd.DataFrame:
     return found.assign(won=win_rates(found), **texts)
 
 
-def certified() -> pd.DataFrame:
-    """How many losses have a proof that has been checked, by rule set."""
-    return stored("certificates").groupby("rules")["certified"].agg(["sum", "count"]).reset_index()
-
-
 def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     """The rows of some agents, in this order, each from its most deals; with a word on each."""
     most = rows.sort_values(["deals", "play"], ascending=[False, True], kind="stable")
@@ -331,9 +326,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/family.md", "odds", odds,
      f"rules | {_ODDS}",
      f"[{{rules}}](../rules/{{file}}.md) | {_WON}"),
-    ("docs/explanation/proofs.md", "certified", certified,
-     "rules | losses | certified",
-     "{rules} | {count} | {sum}"),
     ("docs/explanation/fair-values.md", "endings", lambda: stored("endings"),
      "hidden | decisions | positions, median | seconds, median | exact within 1 s % | judged "
      "| cost, points",

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import internal, jit
 from four_seasons_env.engine.kernel import NO_PILE, stock_size
 
-_ZERO, _FACTOR = np.uint64(0), np.uint64(0x9E3779B97F4A7C15)
 _rng = np.random.default_rng(2026)
 
 
@@ -28,7 +26,6 @@ _LEVEL = _table(4, 14)  # [suit, cards on its foundation]
 _STOCK = _table(3, 53)  # [redeals left, cards in the stock]
 _TOP = _table(13, 53)  # [pile, or the waste, its top card]
 _BASE = _table(4, 13)  # [suit, the rank that its foundation starts from]
-_CLASS = _table(53)  # [class of a card in a pile]
 
 
 @internal
@@ -62,29 +59,6 @@ def position_keys(g, rule):
             unarranged += _CARD[card]
             card = host
     return arranged, unarranged
-
-
-@jit
-def class_key(g, rule, classes):
-    """As the first of `position_keys`, but cards of one class may change places in the tableau.
-
-    Args:
-        classes: uint8 (53,), [card] -> its class.
-    """
-    total = _common(g)
-    if rule.reserve != NO_PILE:
-        total += _TOP[rule.reserve, classes[g.top[rule.reserve]]]
-    for pile in range(rule.piles):
-        card = g.top[pile]
-        if card == NO_CARD:
-            continue
-        sequence = _ZERO
-        while card != NO_CARD:
-            total += _CARD[card]
-            sequence = (sequence + _CLASS[classes[card]]) * _FACTOR
-            card = g.below[card]
-        total += mix(sequence)
-    return total
 
 
 @jit

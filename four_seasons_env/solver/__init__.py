@@ -2,8 +2,7 @@
 
 - `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says.
 - `protocol`: what all searches have in common.
-- `beam`, `nodes`, `exchange_search`: searches for wins. A search that left nothing out and has not
-  won proves a loss.
+- `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `relaxation`.
 - `reasons`: `why_lost`, the few moments that decide a loss.
 - `shorten`: a pass that makes solutions shorter.

@@ -69,7 +69,6 @@ class Puzzle(NamedTuple):
     deck: Deck
     where: NDArray[np.uint8]  # (53,) [card] -> its position in the deck
     weights: NDArray[np.float64]  # (features,) of `features`
-    classes: NDArray[np.uint8]  # [card] -> its class, of cards that may change places (`exchanges`)
 
 
 def make_puzzle(root: Root, weights: NDArray[np.float64] = WEIGHTS) -> Puzzle | None:
@@ -89,9 +88,8 @@ def make_puzzle(root: Root, weights: NDArray[np.float64] = WEIGHTS) -> Puzzle | 
     if not frame["one_way"] or len(deck) - first > KEY_POSITIONS:
         return None
     bits = frame["place"][deck].astype(np.uint64)
-    alone = np.arange(53, dtype=np.uint8)
     cards = Deck(bits, len(deck), first, root.rules.piles)
-    return Puzzle(cards, where, weights, alone)
+    return Puzzle(cards, where, weights)
 
 
 class Nodes(NamedTuple):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.frame import make_frame
-
-if TYPE_CHECKING:
-    from four_seasons_env.solver.oracle import Oracle
 
 SEARCHING, WON, LOST, UNDECIDED = range(4)
 """The status of a search: `LOST` is a proof, `UNDECIDED` an end without an answer."""
@@ -47,7 +44,3 @@ class Root:
     def __init__(self, record: Any, rules: Rules, memory: int = 2**30) -> None:
         self.record, self.rules, self.memory = record, rules, memory
         self.frames = make_frame(record, rules)
-        self.oracle: Oracle | None = None
-        """What is known of nodes (`oracle.oracle_of`); None until a search needs it."""
-        self.apart: set[int] = set()
-        """Cards that keep their places in complete searches with exchanges (`exchange_search`)."""

@@ -50,7 +50,7 @@ def why_lost(game: Game) -> Reason | None:
         )
     if not root.frames[0]["one_way"]:
         return None
-    formula = sat.formula_of(root, in_parts=True)
+    formula = sat.Formula(root, in_parts=True)
     solver = sat.load(formula.clauses)
     texts = {
         int(root.frames[0]["place"][card]): card_text(card) for card in range(game.rules.cards)

@@ -23,9 +23,9 @@ class Step(NamedTuple):
     """A row of the schedule: one search."""
 
     method: str
-    """`beam`, `formula`, `nodes` or `exchanges` (docs/explanation/solver.md)."""
+    """`beam` or `formula` (docs/explanation/solver.md)."""
     width: int | None = None
-    """Positions, or nodes, that a layer starts with. None: all, so that the search is a proof."""
+    """Positions that a layer starts with. None: all, so that the search is a proof."""
     arrangements: int = 8
     """Positions that a beam keeps with the same cards in the tableau."""
     narrow: bool = False
@@ -65,7 +65,6 @@ FIRST = (
     Step("formula", most=34),
     Step("beam", None, positions=200_000, most=30),
     Step("beam", 400),
-    Step("exchanges", None, positions=5_000, most=36),
     Step("beam", None, positions=1_000_000, most=22),
     Step("beam", 800, 16, narrow=True),
     Step("beam", 400, 32, narrow=True),
@@ -74,7 +73,6 @@ FIRST = (
     Step("beam", 800, 16, spread=0.4, seed=3),
     Step("beam", 1_000, 32, planned=100),
     Step("beam", 800, 64, spread=0.2, seed=1),
-    Step("exchanges", None, positions=5_000),
 )
 ROUND = (
     Step("beam", 800, 16, spread=0.4),
@@ -85,10 +83,7 @@ ROUND = (
     Step("beam", 400, 32, spread=0.2),
     Step("beam", 5_000, 100, spread=0.1, planned=1_000),
     Step("beam", None, positions=200_000),
-    Step("exchanges", None, positions=100_000),
     Step("beam", 3_200, 64, spread=0.2),
-    Step("exchanges", 100, spread=0.1),
-    Step("nodes", 100, spread=0.2),
 )
 
 

@@ -19,9 +19,7 @@ from four_seasons_env.engine.moves import WASTE, Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver.beam import Beam, expand
-from four_seasons_env.solver.exchange_search import ExchangeSearch
 from four_seasons_env.solver.frame import cards_at
-from four_seasons_env.solver.nodes import NodeSearch
 from four_seasons_env.solver.protocol import (
     ANY_NUMBER,
     LOST,
@@ -53,9 +51,8 @@ class Solution:
     """Time taken."""
     certificate: str = ""
     """The evidence: `moves` that win, or the method that proved the loss: a `beam` that left
-    nothing out; the `formula` of the relaxed game, which cannot be satisfied; a complete search by
-    `nodes`, in the game itself or in the easier one with `exchanges`. Empty for an unknown
-    answer."""
+    nothing out, or the `formula` of the relaxed game, which cannot be satisfied. Empty for an
+    unknown answer."""
     step: str = ""
     """The step of the schedule that decided, such as `beam, width 100`; empty if none did."""
 
@@ -64,10 +61,7 @@ def make_search(step: Step, root: Root) -> Search:
     """The search of a row of the schedule."""
     if step.method == "formula":
         return FormulaSearch(root)
-    if step.method == "beam":
-        return Beam(root, step.width, step.arrangements, step.weights(), step.planned)
-    kind = NodeSearch if step.method == "nodes" else ExchangeSearch
-    return kind(root, step.width, step.weights())
+    return Beam(root, step.width, step.arrangements, step.weights(), step.planned)
 
 
 @functools.cache
@@ -76,7 +70,7 @@ def _warm_up() -> None:
     announce(expand)
     small = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)  # soon decided
     root = Root(small.record[0], small.rules, 2**28)
-    for search in Beam(root, 2, planned=1), Beam(root, None), NodeSearch(root, 1):
+    for search in Beam(root, 2, planned=1), Beam(root, None):
         while search.go_on() == SEARCHING:
             pass
 

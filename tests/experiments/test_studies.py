@@ -119,14 +119,6 @@ def test_losses_name_their_moments(tmp_path: Path) -> None:
     assert row["moments"].split()
 
 
-def test_certify_writes_proofs_of_losses(tmp_path: Path) -> None:
-    pytest.importorskip("pysat", reason="the extra `solver` is not installed")
-    run("certify", "--deals", "1", "--out", str(tmp_path))
-    (row,) = pd.read_csv(tmp_path / "certificates.csv").to_dict("records")
-    assert row["certified"]
-    assert (tmp_path / "four-seasons" / f"{row['deal']}.drat").exists()
-
-
 def test_fit_schedule_prints_steps_in_order(tmp_path: Path) -> None:
     printed = run("fit_schedule", "--deals", "6", "--candidates", "3", "--out", str(tmp_path))
     assert printed.split()[2].startswith("Step(method='beam',")

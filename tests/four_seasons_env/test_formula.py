@@ -64,7 +64,7 @@ def test_what_no_play_can_do_does_not_satisfy_the_formula() -> None:
     from pysat.solvers import Glucose4
 
     game = Game("four-seasons", TRAIN_FROM)
-    formula = sat.formula_of(Root(game.record[0], game.rules))
+    formula = sat.Formula(Root(game.record[0], game.rules))
     last = int(np.argmax(formula.passing))
     card = formula.passing[last]
     direct, before, up = -int(formula.direct[last]), formula.before, formula.up

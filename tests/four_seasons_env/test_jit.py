@@ -204,7 +204,7 @@ def test_the_kernel_depends_on_the_rules_and_not_on_the_server():
     kernel = set(_files_behind("four_seasons_env.engine.kernel"))
     assert {"rules.py", "engine/deals.py", "engine/moves.py"} <= kernel
     assert not any(file.startswith(("solver/", "play/")) for file in kernel)
-    assert kernel < set(_files_behind("four_seasons_env.solver.nodes"))
+    assert kernel < set(_files_behind("four_seasons_env.solver.beam"))
 
 
 def _files_behind(module: str) -> list[str]:

@@ -20,7 +20,7 @@ LOST = 3015
 def satisfiable(game: Game, moments: set[str], waiting: set[str]) -> bool:
     """Whether the relaxed game can be won that looks at these moments and this order only."""
     root = Root(game.record[0], game.rules)
-    formula = sat.formula_of(root, in_parts=True)
+    formula = sat.Formula(root, in_parts=True)
     places = root.frames[0]["place"][: game.rules.cards]
     names = {int(place): card_text(card) for card, place in enumerate(places)}
     fits = {names[place]: int(v) for place, v in zip(formula.passing, formula.fits, strict=True)}
@@ -88,5 +88,5 @@ def test_the_command_tells_the_reason(capsys: pytest.CaptureFixture[str]) -> Non
     assert (
         capsys.readouterr()
         .out.splitlines()[-1]
-        .endswith("when it leaves the waste: 7D 7S TC AS AH 7H")
+        .endswith("when it leaves the waste: JS 7D 9H KH 7S JH")
     )

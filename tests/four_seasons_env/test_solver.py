@@ -1,5 +1,6 @@
 """The solver: against brute force, on rule sets that contain each other, and within its budget."""
 
+import itertools
 import random
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.protocol import UNDECIDED
 from four_seasons_env.solver.relaxation import piles_needed
-from four_seasons_env.solver.schedule import Step
+from four_seasons_env.solver.schedule import Step, steps
 from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
 from tests.reference.solver_differential import compare
@@ -231,6 +232,13 @@ def test_time_is_kept() -> None:
     started = time.monotonic()
     assert solve(hard_game(), seconds=0.3).seconds < 3
     assert time.monotonic() - started < 10
+
+
+def test_no_two_beams_of_the_schedule_are_alike() -> None:
+    """The same beam would find the same again."""
+    some = [step for step in itertools.islice(steps(seed=3), 100) if step.width]
+    assert len({(step.width, *step.weights()) for step in some}) == len(some)
+    assert some != [step for step in itertools.islice(steps(seed=4), 100) if step.width]
 
 
 def test_a_search_without_memory_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from four_seasons_env.solver.features import FEATURES, WIDE_WEIGHTS, score_posit
 from four_seasons_env.solver.frame import cards_at, make_frame
 from four_seasons_env.solver.hash_table import doubled, find
 from four_seasons_env.solver.node_values import make_puzzle
-from four_seasons_env.solver.protocol import LOST, WON, Root
+from four_seasons_env.solver.protocol import LOST, SEARCHING, WON, Root
 from four_seasons_env.solver.relaxation import cards_up, next_cards
 from four_seasons_env.solver.relaxed_search import (
     ALIVE,
@@ -30,7 +30,6 @@ from four_seasons_env.solver.relaxed_search import (
 )
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
-from tests.reference.nodes_differential import run
 
 MEMORY = 2**22
 
@@ -80,6 +79,14 @@ def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
     assert set(found) <= {(True, ALIVE), (False, ALIVE), (False, DEAD)}
     assert found[True, ALIVE] > 2
     assert found[False, DEAD] > 2
+
+
+def run(search: Beam) -> int:
+    """The status of a search at its end."""
+    status = SEARCHING
+    while status == SEARCHING:
+        status = search.go_on()
+    return status
 
 
 @pytest.mark.parametrize("rules", ANY, ids=lambda rules: rules.name)

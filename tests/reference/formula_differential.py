@@ -32,7 +32,7 @@ def satisfies(game: Game, moves: Sequence[object]) -> bool:
 
     root = Root(game.record[0], game.rules)
     place = root.frames[0]["place"]
-    formula = sat.formula_of(root)
+    formula = sat.Formula(root)
     left, up = _times(game, moves)
     cards = {int(place[_number(card)]): card for card in {**left, **up}}
     passing = [cards[place] for place in formula.passing.tolist()]
