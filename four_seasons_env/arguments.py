@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from four_seasons_env.rules import nearest
 
@@ -57,16 +56,3 @@ def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
         known = [str(choice) for choice in choices]
         raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), known)}")
     return value
-
-
-def check_dtype(name: str, dtype: DTypeLike, choices: tuple[str, ...]) -> np.dtype[Any]:
-    """An argument that is a dtype or its name, if it is one of its choices.
-
-    Raises:
-        ValueError: if it is not, with the nearest choice.
-    """
-    try:
-        text = np.dtype(dtype).name
-    except TypeError:
-        text = str(dtype)
-    return np.dtype(check_choice(name, text, choices))

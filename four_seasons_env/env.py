@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.deals import check_seed
@@ -168,7 +168,7 @@ class FourSeasonsEnv(GameEnv):
     `info["action_mask"]` and `action_masks()` mark the legal ones.
 
     ## Observation Space
-    `Box(0, 1, (L,), float32)`, or of another `dtype`. `"tops"` holds the top cards of piles and
+    `Box(0, 1, (L,), float32)`. `"tops"` holds the top cards of piles and
     waste, foundation levels, pile heights, base and stock; `"cards"` holds everything that a player
     with perfect memory knows (Markov). `four_seasons_env.observations` documents each slot.
 
@@ -207,8 +207,6 @@ class FourSeasonsEnv(GameEnv):
     - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
       known solutions took 320 moves, the average one 182. `spec.max_episode_steps` has the same
       value; Gymnasium's own `max_episode_steps` can only shorten it.
-    - `dtype`: of observations, `"float32"` or `"uint8"` (counts; divided by
-      `observation_space.high` they equal the float32 values).
     - `reveal_deal`: whether infos have `deal`.
     - `deals`: numbers of deals to draw from for each episode, by the seed, in place of all
       training deals. Repeat a number to draw it more often; `set_deals` replaces them between
@@ -232,7 +230,6 @@ class FourSeasonsEnv(GameEnv):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
         *,
-        dtype: DTypeLike = "float32",
         reveal_deal: bool = True,
         deals: Iterable[int] | None = None,
         allow_test_deals: bool = False,
@@ -245,7 +242,6 @@ class FourSeasonsEnv(GameEnv):
             illegal=illegal,
             render_mode=render_mode,
             max_moves=max_moves,
-            dtype=dtype,
             reveal_deal=reveal_deal,
             deals=deals,
             allow_test_deals=allow_test_deals,

@@ -1,7 +1,6 @@
 """Observations: what a player knows of a position, as a vector of float32 in [0, 1].
 
-As `uint8` they hold counts instead of shares; divided by the `high` of their space they equal the
-float32 values. Batches of games keep counts and write either form from them.
+Batches of games keep counts of cards, in a quarter of the memory, and write the vectors from them.
 
 There are two encoders. A rule set has R ranks, P piles and N = 4 R cards. Ranks are *relative*: 0
 is the base card's rank, 1 is the next that its foundation takes, and so on up to R - 1. Spaces, an
@@ -42,8 +41,6 @@ P                      it is in pile 0, 1, ...
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 from numba import types
@@ -63,8 +60,6 @@ from four_seasons_env.rules import Rules
 
 OBSERVATIONS = ("tops", "cards")
 TOPS, CARDS = range(len(OBSERVATIONS))
-
-DTYPES = ("float32", "uint8")
 
 _OFF = np.uint8(0)
 _MOST_REDEALS = 2
@@ -88,12 +83,9 @@ def observation_length(rules: Rules, observation: str) -> int:
     return tops_length(rules) + extra
 
 
-def observation_space(rules: Rules, observation: str, dtype: np.dtype[Any]) -> gym.spaces.Box:
-    """The space of an observation vector of one of `DTYPES`."""
-    most = largest_counts(rules, observation)
-    if dtype == np.uint8:
-        return gym.spaces.Box(np.zeros_like(most), most, dtype=np.uint8)
-    return gym.spaces.Box(0.0, 1.0, most.shape, np.float32)
+def observation_space(rules: Rules, observation: str) -> gym.spaces.Box:
+    """The space of an observation vector."""
+    return gym.spaces.Box(0.0, 1.0, (observation_length(rules, observation),), np.float32)
 
 
 def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
@@ -115,7 +107,7 @@ SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
 
 @by_type
 def _share(out, count, share):
-    """The value of a row's slot for a count; ``share`` is the value of 1 (float32)."""
+    """A count, for a row of counts; for a row of float32, its product with ``share``."""
     if out.dtype == types.uint8:
         return lambda out, count, share: np.uint8(count)
     return lambda out, count, share: np.float32(count) * share
@@ -288,7 +280,7 @@ def refresh(g, rule, kind, shown, out, move):
 
 @jit
 def encode(g, rule, kind, shown, out):
-    """Write a position's observation of a kind (TOPS or CARDS) into a row of one of `DTYPES`.
+    """Write a position's observation of a kind (TOPS or CARDS) into a row: counts, or float32.
 
     ``shown``, a SHOWN record, is written too: `refresh` needs it.
     """
@@ -309,33 +301,16 @@ def encode_all(games, rules, kind, out):
         encode(games[i], rules[0], kind, shown[0], out[i])
 
 
-@by_type
-def _show(counts, shares, out):
-    if out.dtype == types.uint8:
-        return _as_counts
-    return _as_shares
-
-
-def _as_counts(counts, shares, out):
-    for i in range(len(counts)):
-        for j in range(len(shares)):
-            out[i, j] = counts[i, j]
-
-
-def _as_shares(counts, shares, out):
-    for i in range(len(counts)):
-        for j in range(len(shares)):
-            out[i, j] = np.float32(counts[i, j]) * shares[j]
-
-
 @jit
 def show_all(counts, shares, out):
-    """Write rows of counts as observations of one of `DTYPES`: uint8 (n, slots).
+    """Write rows of counts as observations: uint8 (n, slots).
 
     One loop over all rows takes half the time of a function for each.
 
     Args:
-        shares: float32 (slots,), what one is in each slot of an observation of float32.
-        out: (n, slots).
+        shares: float32 (slots,), what a count of 1 is in each slot of an observation.
+        out: float32 (n, slots).
     """
-    _show(counts, shares, out)
+    for i in range(len(counts)):
+        for j in range(len(shares)):
+            out[i, j] = np.float32(counts[i, j]) * shares[j]

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from four_seasons_env.env import GameEnv
 from four_seasons_env.episodes.autoreset import (
@@ -372,7 +372,6 @@ class FourSeasonsVectorEnv(GameVectorEnv):
         render_mode: str | None = None,
         max_moves: int = MAX_MOVES,
         *,
-        dtype: DTypeLike = "float32",
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         copy: bool = True,
         num_threads: int = 1,
@@ -390,7 +389,6 @@ class FourSeasonsVectorEnv(GameVectorEnv):
             illegal=illegal,
             render_mode=render_mode,
             max_moves=max_moves,
-            dtype=dtype,
             autoreset_mode=check_autoreset_mode(autoreset_mode),
             copy=copy,
             num_threads=num_threads,

@@ -16,8 +16,9 @@ from gymnasium import spaces
 from gymnasium.spaces.utils import flatten_space
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
+from numpy.typing import DTypeLike
 
-from four_seasons_env.arguments import check_choice, check_dtype
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.rules import nearest
 
 MASK_KEYS = {
@@ -36,6 +37,19 @@ TERMINAL_MASKS = ("ones", "zeros")
 """The values of the mask of a game that is over."""
 
 
+def _check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """The dtype of a mask.
+
+    Raises:
+        ValueError: if it is not one of `DTYPES`, with the nearest one.
+    """
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    return np.dtype(check_choice("dtype of a mask", name, DTYPES))
+
+
 class _Masking:
     """The part that the two wrappers share: names, spaces, and joining observation and mask."""
 
@@ -51,7 +65,7 @@ class _Masking:
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
         self.keys = (keys[0], keys[1])
-        self.dtype = check_dtype("dtype of a mask", dtype, DTYPES)
+        self.dtype = _check_dtype(dtype)
         self.ones_at_end = check_choice("terminal_mask", terminal_mask, TERMINAL_MASKS) == "ones"
         self.flatten = check_choice("flatten", flatten, (True, False))
 

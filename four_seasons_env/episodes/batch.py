@@ -482,14 +482,13 @@ class Batch(RunningGames):
             observation=OBSERVATIONS.index(observation),
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
-        dtype = np.dtype(settings.dtype)
-        self.observation_space = observation_space(self.rules, observation, dtype)
+        self.observation_space = observation_space(self.rules, observation)
         self.action_space = gym.spaces.Discrete(len(all_moves(self.rules)))
         self._words, self.masks = new_masks(count, self.rules)  # the same memory
         self._shown = np.zeros(count, SHOWN)
         shape = (count, *self.observation_space.shape)
         self._counts = np.zeros(shape, np.uint8)
-        self.observations = np.zeros(shape, self.observation_space.dtype)
+        self.observations = np.zeros(shape, np.float32)
         self._share_buffers()
 
     def __getstate__(self) -> dict[str, Any]:

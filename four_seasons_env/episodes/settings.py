@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_choice, check_dtype, check_positive
+from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.deals import TEST, check_deal
-from four_seasons_env.observations import DTYPES, OBSERVATIONS
+from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules
 
@@ -92,10 +92,8 @@ class MoveSettings(EnvSettings):
 
     observation: str
     mask: str
-    dtype: DTypeLike
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("mask", self.mask, MASKS)
         check_choice("observation", self.observation, OBSERVATIONS)
-        check_dtype("dtype of observations", self.dtype, DTYPES)

@@ -59,7 +59,7 @@ class CompiledSettings(NamedTuple):
     max_moves: int
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
     strict: bool  # illegal actions are refused
-    shares: NDArray[np.float32]  # (slots,), what a count of 1 is in an observation of float32
+    shares: NDArray[np.float32]  # (slots,), what a count of 1 is in an observation
 
 
 class Buffers(NamedTuple):
@@ -212,7 +212,7 @@ def step_all(bundle, actions, out):
 
     Args:
         actions: int64 (n,).
-        out: (n, slots), of one of `observations.DTYPES`.
+        out: float32 (n, slots).
 
     Returns:
         How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot

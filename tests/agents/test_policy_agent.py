@@ -107,7 +107,7 @@ def by_sum(observations: Any, masks: np.ndarray, rng: np.random.Generator) -> np
 @pytest.mark.parametrize(
     ("env_id", "arguments"),
     [
-        ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "dtype": "uint8"}),
+        ("FourSeasons-v0", {"observation": "cards", "mask": "distinct"}),
         ("FourSeasons-v0", {}),
         ("FourSeasonsNextDeal-v0", {"candidates": 8, "expansions": 20}),
         ("FourSeasonsNextDeal-v0", {"endings": "policy", "observation": "tops"}),

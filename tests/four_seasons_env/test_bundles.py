@@ -20,7 +20,7 @@ from tests.helpers import small
 
 SETTINGS = MoveSettings(
     rules=RULES["four-seasons"], observation="tops", reward="foundation", mask="legal",
-    illegal="stay", max_moves=500, dtype="float32",
+    illegal="stay", max_moves=500,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, Rules
@@ -91,7 +92,8 @@ def test_episode_and_mask_end_together(data):
     rules = data.draw(rule_sets(max_ranks=8))
     max_moves = data.draw(st.integers(1, 80))
     mask = data.draw(st.sampled_from(["legal", "distinct"]))
-    env = FourSeasonsEnv(rules, mask=mask, max_moves=max_moves)
+    kind = data.draw(st.sampled_from(OBSERVATIONS))
+    env = FourSeasonsEnv(rules, observation=kind, mask=mask, max_moves=max_moves)
     _, info = env.reset(options={"deck": data.draw(decks(rules))})
     rng = random.Random(data.draw(st.integers(0, 2**32)))
     terminated = truncated = False
@@ -99,13 +101,13 @@ def test_episode_and_mask_end_together(data):
     while not (terminated or truncated):
         legal = env.game.legal_moves(distinct=mask == "distinct")
         assert info["action_mask"].dtype == np.int8
-        assert env.observation_space.contains(observe(env.game, "tops"))
+        assert env.observation_space.contains(observe(env.game, kind))
         assert np.flatnonzero(info["action_mask"]).tolist() == [m.number for m in legal]
         assert legal or steps == 0, "nothing to play, and the game has not ended"
         action = biased_choice(legal, rng).number if legal else 0
         observation, _, terminated, truncated, info = env.step(action)
         steps += 1
-        assert (observation == observe(env.game, "tops")).all()
+        assert (observation == observe(env.game, kind)).all()
         assert terminated == env.game.is_over
         assert truncated == (steps == max_moves and not terminated)
         assert steps <= max_moves
