@@ -31,7 +31,6 @@ from four_seasons_env.experiments.statistics.odds import (
 from four_seasons_env.experiments.statistics.regret import regret_as_text
 from four_seasons_env.experiments.statistics.summary import win_rates
 from four_seasons_env.experiments.studies.sensitivity import by_value, covered
-from four_seasons_env.experiments.studies.thrown_away import thrown_away
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
 
@@ -377,9 +376,6 @@ for _rules in RULES:
 
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
-    ("docs/explanation/answer.md", "thrown-away"): lambda: as_markdown(
-        thrown_away(stored("thrown_away"))
-    ),
     ("docs/reference/small-games.md", "won"): lambda: as_markdown(
         regret_as_text(stored("small-games"))[0]
     ),

@@ -30,7 +30,6 @@ from four_seasons_env.experiments.reporting.plots.style import (
 )
 from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.studies.sensitivity import HYPERPARAMETERS, SEEDS, by_value
-from four_seasons_env.experiments.studies.thrown_away import still_winnable, winnable
 
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", CEILING]
@@ -75,29 +74,6 @@ def plot_learning(curves: pd.DataFrame, references: dict[str, float], path: Path
     in_percent(axes, y=True)
     axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
     figure.suptitle("next_deal_ppo on four-seasons: validation during training", fontsize=10)
-    figure.savefig(path)
-
-
-def plot_thrown_away(results: pd.DataFrame, path: Path) -> None:
-    """Draw winnable deals that can still be won, by cards left in the stock: a band per agent."""
-    figure, axes = new_axes()
-    games = winnable(results)
-    agents = list(dict.fromkeys(games["agent"]))
-    left = np.arange(int(games["alive"].max()), -1, -1)
-    for agent, own in games.groupby("agent", sort=False):
-        low, high = np.array([still_winnable(own, int(cards)) for cards in left]).T
-        colour = colours_of(agents)[str(agent)]
-        axes.fill_between(left, low, high, step="post", color=colour, alpha=0.15, lw=0)
-        for edge in (low, high):
-            axes.step(left, edge, where="post", color=colour, lw=1.2)
-        axes.plot(-1.5, own["won"].mean(), "o", color=colour, ms=5, clip_on=False)
-    axes.set_xlim(left[0], -1.5)
-    axes.set_xlabel("cards left in the stock (dots: share finally won)")
-    axes.set_ylabel("winnable deals that can still be won")
-    axes.set_ylim(0, 1)
-    in_percent(axes, y=True)
-    name_colours(axes, agents)
-    figure.suptitle("Four Seasons, validation deals", fontsize=10)
     figure.savefig(path)
 
 
@@ -182,7 +158,6 @@ def main() -> None:
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_regret(read_table(RESULTS / "small-games.csv"), out / "small-games.png")
     plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")
-    plot_thrown_away(read_table(RESULTS / "thrown_away.csv"), out / "thrown_away.png")
     plot_sensitivity(read_table(RESULTS / "sensitivity.csv"), out / "sensitivity.png")
     luck = read_table(RESULTS / "luck.csv")
     plot_luck(luck[luck["agent"] != "next_deal_ppo"], out / "luck.png")  # about as the planner

@@ -2,7 +2,6 @@ import json
 import random
 import re
 
-import pandas as pd
 import pytest
 
 from four_seasons_env.experiments.matches import verdicts as module
@@ -19,12 +18,6 @@ from four_seasons_env.experiments.matches.verdicts import (
 from four_seasons_env.experiments.reporting.review_page import Reviewed, review_page
 from four_seasons_env.experiments.review import main as review_command
 from four_seasons_env.experiments.review import review_game
-from four_seasons_env.experiments.studies.thrown_away import (
-    edges,
-    still_winnable,
-    thrown_away,
-    winnable,
-)
 from four_seasons_env.game import Game
 from four_seasons_env.play.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
@@ -115,19 +108,6 @@ def test_limits_hold(monkeypatch):
     for none in (judge(positions, seconds=0.0), judge(positions, in_all=0)):
         assert none.statuses == [UNKNOWN] * 40
         assert none.losing_move is none.last_won is none.first_lost is None
-
-
-def test_the_first_and_last_positions_of_each_stock_tell_as_much_as_all():
-    record = lost_game()
-    positions = record.positions()
-    few = edges(positions)
-    assert len(few) < len(positions)
-    for pick in (0, -1):
-        assert few[pick] is positions[pick]
-    for left in {each.stock_size for each in positions}:
-        alike = [each for each in positions if each.stock_size == left]
-        kept = [each for each in few if each.stock_size == left]
-        assert (kept[0], kept[-1], len(kept)) == (alike[0], alike[-1], min(len(alike), 2))
 
 
 def test_where_the_place_is_open_no_move_is_blamed():
@@ -240,28 +220,3 @@ def test_a_recorded_game_is_reviewed(tmp_path, capsys):
         with pytest.raises(SystemExit):
             review_command(wrong)
         assert told in capsys.readouterr().err
-
-
-def test_bounds_tell_what_is_known():
-    games = pd.DataFrame(
-        [
-            ("a", 1, True, WON, 0, -1),
-            ("a", 2, False, WON, 20, 10),  # thrown away with 20 to 10 cards left
-            ("a", 3, False, WON, 35, 35),
-            ("a", 4, False, WON, 46, -1),  # anywhere
-            ("a", 5, False, LOST, -1, 46),
-            ("b", 4, False, UNKNOWN, -1, 46),  # known to be winnable by the other's game
-        ],
-        columns=["agent", "deal", "won", "start", "alive", "dead"],
-    ).assign(rules="four-seasons")
-    known = winnable(games)
-    of_b = known[known["agent"] == "b"]
-    assert (of_b["deal"].to_list(), of_b["alive"].to_list()) == ([4], [46])
-    of_a = known[known["agent"] == "a"]
-    assert still_winnable(of_a, 40) == (0.75, 1.0)
-    assert still_winnable(of_a, 30) == (0.5, 0.75)
-    assert still_winnable(of_a, 15) == (0.25, 0.75)
-    assert still_winnable(of_a, 5) == (0.25, 0.5)
-    row = thrown_away(games).iloc[0]
-    assert (row["winnable deals"], row["won %"]) == ("4", "25.0")
-    assert row["40 cards left %"] == "75.0 to 100.0"

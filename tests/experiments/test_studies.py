@@ -93,13 +93,6 @@ def test_endings_are_valued_between_their_bounds(tmp_path: Path) -> None:
     assert list(pd.read_csv(tmp_path / "summary.csv")["agent"].unique()) == ["heuristic"]
 
 
-def test_thrown_away_judges_each_game(tmp_path: Path) -> None:
-    flags = ["--agents", "heuristic", "greedy", "--positions", "20000"]
-    run("thrown_away", *flags, "--deals", "10000-10002", "--out", str(tmp_path))
-    results = pd.read_csv(tmp_path / "results.csv")
-    assert results.groupby("agent").size().to_dict() == {"heuristic": 3, "greedy": 3}
-
-
 def test_branching_counts_actions(tmp_path: Path) -> None:
     run("branching", "--deals", "3", "--out", str(tmp_path / "x.csv"))
     rows = pd.read_csv(tmp_path / "x.csv").set_index("what")
