@@ -227,7 +227,6 @@ def quote() -> str:
 
 def card() -> pd.DataFrame:
     """The properties of the game as a benchmark, each with the file that it comes from."""
-    counts = stored("branching").set_index("what")
     won = answer().set_index("agent")["win_rate"]
     best = won.drop(CEILING).max()
     finisher = stored("four-seasons").query("agent == 'finisher'")["win_rate"].iloc[0]
@@ -259,8 +258,6 @@ def card() -> pd.DataFrame:
          f"{runs.mean():.1%}, {runs.min():.1%}, {runs.max():.1%}", "sensitivity"),
         ("share of all training seeds between this lowest and highest, with 95% confidence",
          f"{covered(len(runs)):.0%} or more", "sensitivity"),
-        *[(f"{what}: mean (maximum)", f"{row['mean']:.1f} ({row['most']:.0f})", "branching")
-          for what, row in counts.iterrows()],
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["what", "value", "file"])
 
@@ -310,39 +307,24 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/measures.md", "sensitivity", sensitivity,
      "hyperparameter | lowest | low | baseline | high | highest",
      "`{hyperparameter}` | {lowest} | {low} | {baseline} | {high} | {highest}"),
-    ("docs/explanation/planner.md", "steps", lambda: stored("steps"),
-     "step | measured on | gain, points",
-     "{step} | {measured on} | {gain:+.1f} ({error:.1f})"),
     ("docs/reference/agents.md", "recipes", lambda: players("recipes"),
      "rules | agent | method | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{rules} | {agent} | {kind} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
     ("docs/reference/agents.md", "weights", weights,
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
-    ("docs/explanation/planner.md", "habits", lambda: stored("habits"),
-     "where | decisions | they differ | gain in games won, points [95%]",
-     "{where} | {decisions:,} | {differ:,} | {gain:+.1%} [{gain_low:+.1%}, {gain_high:+.1%}]"),
     ("docs/reference/family.md", "odds", odds,
      f"rules | {_ODDS}",
      f"[{{rules}}](../rules/{{file}}.md) | {_WON}"),
-    ("docs/explanation/fair-values.md", "endings", lambda: stored("endings"),
-     "hidden | decisions | positions, median | seconds, median | exact within 1 s % | judged "
-     "| cost, points",
-     "{hidden} | {decisions} | {nodes:,.0f} | {median:.4f} | {within 1 s:.1%} | {both} "
-     "| {cost:.2%}"),
     ("docs/reference/small-games.md", "optima", optima,
      "rules | openings | valued | optimum % [95%] | won for certain % | positions "
      "| core-seconds",
      "{rules} | {openings:,.0f} | {valued:.0f} | {optimum:.3%} [{low:.2%}, {high:.2%}] "
      "| {sure:.1%} | {nodes:,.0f} | {seconds:.1f}"),
     ("docs/explanation/learning.md", "study",
-     lambda: players("learning", ranked=True).query("rules == @DEFAULT"),
+     lambda: players("learning", ranked=True),
      "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move | ms/game",
      "{agent} | {seeds:.0f} | {won} | {gain} | {up} | {ms_per_move:.3f} | {ms_per_game:.2f}"),
-    ("docs/explanation/learning.md", "family",
-     lambda: players("learning").query("rules != @DEFAULT"),
-     "rules | agent | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
-     "{rules} | {agent} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
     ("docs/explanation/luck.md", "luck", lambda: stored("luck"),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
      "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "

@@ -11,7 +11,9 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import strategies as st
 
+from four_seasons_env.agents import Agent
 from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
@@ -275,6 +277,20 @@ def winning_moves(game: Game) -> list[str]:
 
 
 # --- environments -------------------------------------------------------------------------------
+
+
+def play_to_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> Move | None:
+    """Let an agent play on to a move that turns a card; return it, or None if the game ends."""
+    for _ in range(200):
+        if game.is_over:
+            return None
+        mask = game.action_mask(distinct=agent.mask == "distinct")
+        shown = game.reshuffled(rng).record.copy()
+        move = all_moves(game.rules)[int(agent.act(shown, mask[None], rng)[0])]
+        if game.after(move).stock_size < game.stock_size:
+            return move
+        game.play(move)
+    return None
 
 
 def legal_action(env: FourSeasonsEnv, rng: random.Random) -> int:

@@ -150,7 +150,7 @@ def main() -> None:
     both = both.sort_values("play").drop_duplicates("agent")
     plot_win_rates(both, "Four Seasons: who wins how often", out / "answer.png")
 
-    curves = read_table(RESULTS / "learning_curves.csv").query("rules == 'four-seasons'")
+    curves = read_table(RESULTS / "learning_curves.csv")
     rates = players.sort_values("play").drop_duplicates("agent").set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
     plot_learning(curves, references, out / "learning.png")

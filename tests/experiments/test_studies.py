@@ -1,6 +1,5 @@
 """Each study runs from beginning to end, as small as it can be."""
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -11,13 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.learned.candidates.network import HEADS, NETWORKS
+from four_seasons_env.agents.learned.candidates.network import HEADS
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE, load_policy, save_policy
-from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.next_deal.features import row_length, write_row
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
-from tests.agents.test_planner import positions
 from tests.helpers import ROOT
 
 pytestmark = pytest.mark.slow
@@ -47,27 +43,6 @@ def test_ladder_writes_prices_of_validation_deals_alone(tmp_path: Path) -> None:
     assert prices == sorted(prices, key=lambda each: each["milliseconds"])
 
 
-def test_an_average_gives_the_mean_of_the_outputs(tmp_path: Path) -> None:
-    """Of networks that differ in their widths."""
-    rules, rows = RULES["four-seasons"], []
-    for game in positions(rules, 5):
-        rows.append(np.zeros(row_length(rules.piles), np.int16))
-        write_row(game.record[0], compile_rules(rules)[0], rows[-1])
-    outputs = []
-    for seed, widths in enumerate(((8, 4, 8, 8), (4, 8, 12, 16))):
-        weights = table_weights(widths, HEADS, seed)
-        card = dataclasses.replace(candidate_card(rules), layers=list(widths))
-        save_policy(tmp_path / str(seed), card, weights)
-        network = NETWORKS["tables"](weights, widths, len(rows[0]))
-        outputs.append(network.evaluate(np.array(rows), np.arange(len(rows))))
-    run("average", *(str(tmp_path / each) for each in "01"), "--out", str(tmp_path / "both"))
-    card, weights = load_policy(tmp_path / "both", "next_deal_ppo", rules)
-    assert card.layers == [12, 12, 20, 24]
-    network = NETWORKS["tables"](weights, card.layers, len(rows[0]))
-    found = network.evaluate(np.array(rows), np.arange(len(rows)))
-    np.testing.assert_allclose(found, np.mean(outputs, axis=0), rtol=1e-4, atol=1e-4)
-
-
 def test_a_halved_policy_has_rounded_weights_in_half_the_space(tmp_path: Path) -> None:
     rules = RULES["florentine"]
     weights = table_weights((8, 4, 8, 8), HEADS, 0)
@@ -82,34 +57,9 @@ def test_a_halved_policy_has_rounded_weights_in_half_the_space(tmp_path: Path) -
         np.testing.assert_array_equal(each, weights[name].astype(np.float16))
 
 
-def test_endings_are_valued_between_their_bounds(tmp_path: Path) -> None:
-    flags = ["--agent", "heuristic", "--hidden", "3", "--seconds", "0.05"]
-    run("endings", *flags, "--deals", "10000-10003", "--out", str(tmp_path))
-    table = pd.read_csv(tmp_path / "endings.csv")
-    assert set(table["hidden"]) <= {2, 3}
-    assert (table["low"] <= table["high"]).all()
-    assert (table["own_low"] <= table["own_high"]).all()
-    assert (table["own_high"] <= table["high"]).all()
-    assert list(pd.read_csv(tmp_path / "summary.csv")["agent"].unique()) == ["heuristic"]
-
-
-def test_branching_counts_actions(tmp_path: Path) -> None:
-    run("branching", "--deals", "3", "--out", str(tmp_path / "x.csv"))
-    rows = pd.read_csv(tmp_path / "x.csv").set_index("what")
-    assert rows.loc["decisions of a game", "most"] <= 47
-    assert (rows["mean"] >= 1).all()
-
-
 def test_peers_are_measured(tmp_path: Path) -> None:
     run("peers", "--seconds", "0.01", "--out", str(tmp_path / "peers.csv"))
     assert (pd.read_csv(tmp_path / "peers.csv")["value"] > 0).all()
-
-
-def test_losses_name_their_moments(tmp_path: Path) -> None:
-    pytest.importorskip("pysat", reason="the extra `solver` is not installed")
-    run("losses", "--deals", "1", "--out", str(tmp_path))
-    (row,) = pd.read_csv(tmp_path / "losses.csv").to_dict("records")
-    assert row["moments"].split()
 
 
 def test_fit_schedule_prints_steps_in_order(tmp_path: Path) -> None:
@@ -118,13 +68,6 @@ def test_fit_schedule_prints_steps_in_order(tmp_path: Path) -> None:
     runs = pd.read_csv(tmp_path / "runs.csv")
     assert runs["deal"].nunique() == 6
     assert set(runs["won"]) <= {0, 1}
-
-
-def test_tune_heuristic_writes_weights(tmp_path: Path) -> None:
-    out = tmp_path / "weights.json"
-    flags = ["--generations", "1", "--population", "3", "--elite", "2", "--deals", "5"]
-    run("tune_heuristic", *flags, "--out", str(out))
-    assert json.loads(out.read_text())["rules"] == "four-seasons"
 
 
 def test_small_games_writes_what_the_package_has(tmp_path: Path) -> None:
@@ -160,16 +103,11 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     monkeypatch.setattr(learning, "GRIDS", ("next_deal",))
     monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small*"})
     monkeypatch.setattr(learning, "OTHER_POLICIES", {})
-    monkeypatch.setattr(learning, "FAMILY", ["four-seasons"])
-    monkeypatch.setattr(learning, "FAMILY_RUNS", "next_deal/*/best")
     monkeypatch.setattr(learning, "DEALS", "10000-10001")
-    monkeypatch.setattr(learning, "FAMILY_DEALS", "10000-10001")
     out = tmp_path / "out"
     monkeypatch.setattr(sys, "argv", ["learning", "--out", str(out)])
     learning.main()
-    assert {"small", "small-policy-alone", "small-averaged-2", "next_deal_ppo"} <= set(
-        pd.read_csv(out / "summary.csv")["agent"]
-    )
+    assert set(pd.read_csv(out / "summary.csv")["agent"]) >= {"small", "small-policy-alone"}
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
 
 

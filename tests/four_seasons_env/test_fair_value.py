@@ -11,11 +11,10 @@ from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.experiments.studies.endings import play_to_next_card
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.solver import fair_value, solve
-from tests.helpers import ROWS, mostly_slow, small
+from tests.helpers import ROWS, mostly_slow, play_to_next_card, small
 from tests.reference.fair_differential import compare, positions, small_games
 
 # --- small games ----------------------------------------------------------------------------------
