@@ -96,8 +96,7 @@ format: $(READY)  ## lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(DOCS)  ## build the site in site/, and the notebooks from their sources
-	$(BIN)/jupytext --quiet --update --to ipynb docs/notebooks/*.py
+docs: $(DOCS)  ## build the site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(READY)  ## steps per second

@@ -1,9 +1,8 @@
 """Hooks of MkDocs: pages made of other files, and links to source files.
 
 The start page of the site is the README; changelog and contributing are the files of the
-repository's root; the pages of notebooks are made of their sources. On GitHub, a link to a source
-file opens the file. On the site, it opens the reference page of that module, or becomes plain text
-if no page documents the module.
+repository's root. On GitHub, a link to a source file opens the file. On the site, it opens the
+reference page of that module, or becomes plain text if no page documents the module.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jupytext
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -23,15 +21,6 @@ PAGES = {
     "contributing.md": "CONTRIBUTING.md",
 }
 """Pages made of files of the repository's root."""
-
-BOOSTS = {
-    "api": 0.2,
-    "notebooks": 0.5,
-    "reference/deals.md": 3.0,
-    "tutorials/benchmark.md": 5.0,
-    "tutorials/train.md": 2.0,
-}
-"""Weights of folders and pages in the search of the site; 1 for the others."""
 
 _WHOLE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 _FIRST_CELL = re.compile(r"(<tr>\s*)<td>(.*?)</td>")
@@ -49,30 +38,16 @@ def reference_pages() -> dict[str, str]:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made of the repository's root files and of notebooks."""
+    """Add the pages that are made of the repository's root files."""
     for page, source in PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=text))
-    for path in sorted((ROOT / "docs" / "notebooks").glob("*.py")):
-        page = f"notebooks/{path.stem}.md"
-        files.append(File.generated(config, page, content=notebook_page(path)))
     return files
 
 
-def notebook_page(path: Path) -> str:
-    """A notebook as Markdown, with a link to the file that Jupyter opens."""
-    parts = []
-    for cell in jupytext.read(path).cells:
-        code = f"```python\n{cell.source}\n```"
-        parts.append(cell.source if cell.cell_type == "markdown" else code)
-    parts.insert(1, f"[Download this notebook]({path.stem}.ipynb)")
-    return "\n\n".join(parts) + "\n"
-
-
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Set the page's weight in searches, and link to pages of the site instead of files."""
+    """Link to pages of the site instead of files."""
     home = page.file.src_uri
-    page.meta["search"] = {"boost": BOOSTS.get(home, BOOSTS.get(home.partition("/")[0], 1.0))}
     source = ROOT / PAGES.get(home, f"docs/{home}")
     known = reference_pages()
 
