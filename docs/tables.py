@@ -30,7 +30,7 @@ from four_seasons_env.experiments.statistics.odds import (
 )
 from four_seasons_env.experiments.statistics.regret import regret_as_text
 from four_seasons_env.experiments.statistics.summary import win_rates
-from four_seasons_env.experiments.studies.sensitivity import by_value, covered
+from four_seasons_env.experiments.studies.sensitivity import by_value
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
 
@@ -225,43 +225,6 @@ def quote() -> str:
     return QUOTE.format(**rates | {"best": best})
 
 
-def card() -> pd.DataFrame:
-    """The properties of the game as a benchmark, each with the file that it comes from."""
-    won = answer().set_index("agent")["win_rate"]
-    best = won.drop(CEILING).max()
-    finisher = stored("four-seasons").query("agent == 'finisher'")["win_rate"].iloc[0]
-    ladder = stored("ladder").drop_duplicates("agent").set_index("agent")["win_rate"]
-    luck = stored("luck").query("agent == 'planner' and rules == @DEFAULT").iloc[0]
-    network = "planner@positions=40,expansions=1,votes=0"
-    curves = stored("learning_curves").query("study == '2-minutes' and win_rate >= 0.6")
-    games = curves.groupby("seed")["games"].min()
-    runs = stored("sensitivity").query("study == 'training_seeds'")["win_rate"]
-    rows = [
-        ("deals that can be won with open cards", f"{won[CEILING]:.1%} or more", "census"),
-        ("best fair player", f"{best:.1%}", "four-seasons"),
-        ("headroom: the gap between these two",
-         f"{100 * (won[CEILING] - best):.1f} points", "four-seasons"),
-        ("random legal moves", f"{won['random']:.1%}", "four-seasons"),
-        ("a beginner's list of moves", f"{won['greedy']:.1%}", "ladder"),
-        ("tuned rule of thumb", f"{won['heuristic']:.1%}", "four-seasons"),
-        ("the same with an exact search of endings", f"{finisher:.1%}", "four-seasons"),
-        ("the planner's network, hardly any search",
-         f"{ladder[f'{network},ending_positions=0']:.1%}", "ladder"),
-        ("the same with a search of endings", f"{ladder[network]:.1%}", "ladder"),
-        ("the same with full search and look-ahead",
-         f"{ladder['planner@lookahead=1']:.1%}", "ladder"),
-        ("share of luck in the variance of the planner's results",
-         f"{1 - luck['deals'] / luck['equivalent_deals']:.0%} or more", "luck"),
-        ("games of training until 60%, `next_deal_ppo`, range of seeds",
-         f"{games.min():,.0f} to {games.max():,.0f}", "learning_curves"),
-        (f"`next_deal_ppo`, baseline of the study below, {len(runs)} seeds: mean, lowest, highest",
-         f"{runs.mean():.1%}, {runs.min():.1%}, {runs.max():.1%}", "sensitivity"),
-        ("share of all training seeds between this lowest and highest, with 95% confidence",
-         f"{covered(len(runs)):.0%} or more", "sensitivity"),
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["what", "value", "file"])
-
-
 def sensitivity() -> pd.DataFrame:
     """A row for each hyperparameter: the mean win rate of each value."""
     table = by_value(stored("sensitivity"))
@@ -301,9 +264,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/agents.md", "ladder", lambda: players("ladder"),
      "agent | method | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
-    ("docs/explanation/measures.md", "card", card,
-     "property | value | source",
-     "{what} | {value} | {file}"),
     ("docs/explanation/measures.md", "sensitivity", sensitivity,
      "hyperparameter | lowest | low | baseline | high | highest",
      "`{hyperparameter}` | {lowest} | {low} | {baseline} | {high} | {highest}"),

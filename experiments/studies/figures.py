@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from four_seasons_env.experiments.command_line import RESULTS
 from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
@@ -24,7 +23,6 @@ from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
     colours_of,
     in_percent,
-    name_colours,
     new_axes,
     new_panels,
 )
@@ -74,31 +72,6 @@ def plot_learning(curves: pd.DataFrame, references: dict[str, float], path: Path
     in_percent(axes, y=True)
     axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
     figure.suptitle("next_deal_ppo on four-seasons: validation during training", fontsize=10)
-    figure.savefig(path)
-
-
-def plot_luck(summary: pd.DataFrame, path: Path) -> None:
-    """Half the width of a 95% interval against the number of deals: plain and luck-adjusted."""
-    figure, axes = new_axes()
-    agents, deals = list(summary["agent"]), np.geomspace(100, 10_000, 50)
-    for row in summary.to_dict("records"):
-        plain = 1.96 * np.sqrt(row["win_rate"] * (1 - row["win_rate"]) / deals)
-        colour = colours_of(agents)[str(row["agent"])]
-        axes.plot(deals, plain, "--", color=colour, lw=1)
-        axes.plot(deals, plain * np.sqrt(row["deals"] / row["equivalent_deals"]), color=colour)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(deals[0], deals[-1])
-    axes.set_xticks(ticks := [100, 1000, 10_000], [f"{tick:,}" for tick in ticks])
-    widths = [0.005, 0.01, 0.02, 0.05, 0.1]
-    axes.set_yticks(widths, [f"{100 * width:g}" for width in widths])
-    axes.minorticks_off()
-    axes.set_xlabel("deals (log scale)")
-    axes.set_ylabel("half width of the 95% interval, points")
-    lines = [Line2D([], [], color=colour) for colour in colours_of(agents).values()]
-    lines += [Line2D([], [], color="grey", ls=style) for style in ("--", "-")]
-    name_colours(axes, [*agents, "plain", "luck-adjusted"], lines)
-    figure.suptitle("Four Seasons: certainty by number of deals", fontsize=10)
     figure.savefig(path)
 
 
@@ -159,8 +132,6 @@ def main() -> None:
     plot_regret(read_table(RESULTS / "small-games.csv"), out / "small-games.png")
     plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")
     plot_sensitivity(read_table(RESULTS / "sensitivity.csv"), out / "sensitivity.png")
-    luck = read_table(RESULTS / "luck.csv")
-    plot_luck(luck[luck["agent"] != "next_deal_ppo"], out / "luck.png")  # about as the planner
 
 
 if __name__ == "__main__":

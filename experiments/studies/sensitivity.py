@@ -16,7 +16,6 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-from scipy import stats
 
 from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.experiments.studies.learning import four_seasons
@@ -28,19 +27,6 @@ HYPERPARAMETERS = (
     *("learning_rate", "ent_coef", "gae_lambda", "clip_range"),
     *("n_epochs", "batch_size", "n_steps"),
 )
-
-
-def covered(runs: int, confidence: float = 0.95) -> float:
-    """Share of all runs that lie between the worst and the best of a number of runs, at least.
-
-    The share between the extremes of independent draws has the distribution Beta(runs - 1, 2),
-    whatever is drawn from (Wilks, 1941).
-
-    Args:
-        runs: how many were seen, 2 or more.
-        confidence: how often the statement holds.
-    """
-    return float(stats.beta.ppf(1 - confidence, runs - 1, 2))
 
 
 def read_runs(folder: Path) -> pd.DataFrame:

@@ -111,17 +111,6 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
 
 
-def test_a_share_of_all_runs_lies_between_the_extremes() -> None:
-    """Against the polynomial of Wilks (1941), and against draws."""
-    from four_seasons_env.experiments.studies.sensitivity import covered
-
-    for runs in (2, 5, 20):
-        share = covered(runs)
-        assert 1 - runs * share ** (runs - 1) + (runs - 1) * share**runs == pytest.approx(0.95)
-    draws = np.random.default_rng(0).random((20_000, 20))
-    assert (np.ptp(draws, axis=1) >= covered(20)).mean() == pytest.approx(0.95, abs=0.01)
-
-
 def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> None:
     from four_seasons_env.experiments.studies import sensitivity
 
