@@ -291,7 +291,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "
      "| {luck_z:+.2f} | {luck_p:.3f}"),
     ("docs/explanation/luck.md", "peeking",
-     lambda: stored("peeking").groupby("sees", sort=False).tail(1),
+     lambda: stored("peeking"),
      "sees | games | won % | luck z | luck p",
      "{sees} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.1g}"),
     ("docs/reference/leaderboard.md", "leaderboard", leaderboard,

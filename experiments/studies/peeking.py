@@ -3,8 +3,8 @@
     python experiments/studies/peeking.py --out runs/peeking
 
 Plays training deals as three players that see hidden cards and as a fair one, all with the
-planner's network, and tests each for peeking. Writes peeking.csv, a row for each player and number
-of games; docs/results/peeking.csv holds it.
+planner's network, and tests each for peeking. Writes peeking.csv, a row for each player, which
+docs/results holds.
 """
 
 from __future__ import annotations
@@ -12,34 +12,25 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.luck import LuckMeter
-from four_seasons_env.agents.planner.lookahead import choose
-from four_seasons_env.agents.planner.search import new_evaluator, reach
-from four_seasons_env.agents.planner.weights import bundled_network
-from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.experiments.reporting.tables import write_csv
 from four_seasons_env.experiments.statistics.luck import peeking
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.reach import Search, new_search
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import solve
 
 RULE_SET = RULES["four-seasons"]
 HEARTS = 2
-_POSITIONS, _EXPANSIONS = 50, 20
-_ALL = np.float32(1)
-"""Margin of `choose` that leaves out no position."""
-_FEWER = (30, 100, 300, 1000)
-"""Numbers of games after which the test is shown as well."""
+PLANNER = "planner@positions=50,expansions=20,votes=0"
+_EXPANSIONS = 20
+"""Of the search for positions in which a seen card is turned."""
+_MOST_MOVES = 200
 
 Seen = Callable[[int], bool]
 """Whether a player sees that this card comes next."""
@@ -68,7 +59,7 @@ def all_cards(game: Game) -> list[int]:
 
 
 class Peeker:
-    """Plays the planner's best position, or the best for the next card where it sees that card.
+    """Plays as the planner, or for the best value after the next card where it sees that card.
 
     Args:
         rules: the rule set.
@@ -76,61 +67,39 @@ class Peeker:
     """
 
     def __init__(self, rules: Rules, sees: Seen) -> None:
-        self._evaluator = new_evaluator(rules, bundled_network(rules))
-        self._search = new_search(rules, _POSITIONS)
+        self._agent, self._rng = make_agent(PLANNER, rules), np.random.default_rng(0)
         self._meter, self._sees = LuckMeter(rules), sees
-        self._chosen = np.zeros(_POSITIONS, np.int64)
-        self._after = np.zeros(_POSITIONS, GAME)
 
     def __call__(self, game: Game) -> list[int]:
         """Play a game to its end, and return the moves."""
         moves: list[int] = []
-        while game.stock_size > 1 and (decision := self._decide(game)):
-            for move in decision:
+        while game.stock_size > 1:
+            card = int(game.record["deck"][0, game.record["dealt"][0]])
+            for move in self._peek(game) if self._sees(card) else self._decide(game):
                 game.play(move)
-            moves += decision
+                moves.append(move)
         solution = solve(game, max_positions=20_000)
         return moves + [move.number for move in solution.moves or ()]
 
+    def _peek(self, game: Game) -> list[int]:
+        """The moves that turn the true next card in the best position for it."""
+        stops = game.stops(_EXPANSIONS)
+        after = np.concatenate([stop.game.after(stop.turn).record for stop in stops])
+        best = stops[int(self._meter.worth(after).argmax())]
+        return [move.number for move in (*best.moves, best.turn)]
+
     def _decide(self, game: Game) -> list[int]:
-        """The moves up to the turn of the next card."""
-        (record,), search = game.record.copy(), self._search
-        card = int(record["deck"][record["dealt"]])
-        hide_unseen(record, self._evaluator.rule)
-        _, count = reach(record, self._evaluator, search, _POSITIONS, _EXPANSIONS)
-        most = _POSITIONS if self._sees(card) else 1
-        found = choose(search, count, most, _ALL, self._chosen)
-        best = 0
-        if found > 1:
-            _turn(search, self._chosen[:found], card, self._evaluator.rule, self._after)
-            best = int(self._meter.worth(self._after[:found]).argmax())
-        return self._moves_to(int(self._chosen[best])) if found else []
-
-    def _moves_to(self, row: int) -> list[int]:
-        """The moves to a position of the search, with the one that turns a card."""
-        search = self._search
-        moves = [int(search.turns[row])]
-        # A move with a refill is played from the position before it.
-        at = int(search.parents[row]) if moves[0] > 0 else row
-        while at > 0:
-            moves.insert(0, int(search.moves[at]))
-            at = int(search.parents[at])
+        """The planner's moves up to the turn of the next card."""
+        moves: list[int] = []
+        for _ in range(_MOST_MOVES):
+            mask = game.action_mask(distinct=True)[None]
+            shown = game.reshuffled(self._rng).record.copy()
+            moves.append(int(self._agent.act(shown, mask, self._rng)[0]))
+            after = game.after(moves[-1])
+            if after.stock_size < game.stock_size:
+                break
+            game = after
         return moves
-
-
-@jit
-def _turn(
-    search: Search, rows: NDArray[np.int64], card: int, rule: Any, after: NDArray[Any]
-) -> None:
-    """Write the positions that follow if this card is turned in these rows."""
-    for i in range(len(rows)):
-        move = search.turns[rows[i]]
-        after[i] = search.positions[search.parents[rows[i]] if move > 0 else rows[i]]
-        deck, first = after[i].deck, np.int64(after[i].dealt)
-        for k in range(first, np.int64(after[i].deck_size)):
-            if deck[k] == card:
-                deck[first], deck[k] = deck[k], deck[first]
-        play(after[i], rule, move)
 
 
 def play_and_measure(player: Player, first: int, games: int) -> Iterator[dict[str, float]]:
@@ -163,10 +132,9 @@ def main() -> None:
     for name, player, most in players:
         count = int(most * run.share)
         played = pd.DataFrame(play_and_measure(player, TRAIN_FROM, count))
-        for games in (*(fewer for fewer in _FEWER if fewer < count), count):
-            z, p = peeking(played[:games])
-            won = played["won"][:games].mean()
-            rows.append({"sees": name, "games": games, "won": won, "luck_z": z, "luck_p": p})
+        z, p = peeking(played)
+        won = played["won"].mean()
+        rows.append({"sees": name, "games": count, "won": won, "luck_z": z, "luck_p": p})
         write_csv(run.out / "peeking.csv", pd.DataFrame(rows))
         print(f"sees {name}: z {z:.1f} after {count:,} games", flush=True)
 
