@@ -106,11 +106,6 @@ AGENTS: dict[str, Entry] = {
         learner="four_seasons_env.agents.planner.learner:PlannerLearner",
         options="four_seasons_env.agents.planner.agent:PlannerAgent",
     ),
-    "best": Entry(
-        "four_seasons_env.agents.best:make_best",
-        "the strongest within a time limit for each move",
-        "learned + search",
-    ),
     "next_deal_ppo": Entry(
         "four_seasons_env.agents.learned.loading:load_agent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",

@@ -17,7 +17,7 @@ from tests.helpers import ROOT
 pytestmark = pytest.mark.slow
 
 VERSIONS = ("3.11", "3.12", "3.13")
-LEARNED = ("maskable_ppo", "next_deal_ppo", "planner", "best")
+LEARNED = ("maskable_ppo", "next_deal_ppo", "planner")
 
 PLAY = """
 import sys

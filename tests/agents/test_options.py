@@ -46,7 +46,6 @@ def test_a_name_is_text(name):
         ("rollout@standard_errors=inf", "a number, 0 or more, not 'inf'"),
         ("finisher@ending_positions=2021-01-01", "must be a whole number"),
         ("next_deal_ppo@candidates=many", "candidates of agent 'next_deal_ppo' must be a whole"),
-        ("best@milliseconds=fast", r"must be a number, 0 or more, not 'fast' \(default 10\.0\)"),
         ("finisher@base=finisher", "is a finisher itself: take another, such as 'heuristic'"),
         ("finisher@base=finisher@ending_positions=5", "is a finisher itself"),
         ("finisher@base=3", "unknown agent '3'"),
@@ -67,8 +66,6 @@ def test_weights_that_are_not_there_are_refused():
 
 
 def test_options_as_arguments_are_checked_too():
-    with pytest.raises(ValueError, match="milliseconds of agent 'best' must be a number"):
-        make_agent("best", milliseconds="1")
     with pytest.raises(ValueError, match="worlds of agent 'rollout' must be a whole number"):
         make_agent("rollout", worlds=2.5)
     with pytest.raises(ValueError, match="no option 'world': did you mean 'worlds'"):

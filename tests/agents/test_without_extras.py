@@ -49,7 +49,7 @@ def run(blocked: list[str], code: str) -> str:
 
 
 def test_bundled_agents_play_without_torch():
-    names = ["planner", "next_deal_ppo", "maskable_ppo", "best", "finisher@base=maskable_ppo"]
+    names = ["planner", "next_deal_ppo", "maskable_ppo", "finisher@base=maskable_ppo"]
     run(
         TRAIN + EXPERIMENTS,
         PLAY
