@@ -60,8 +60,8 @@ class Train:
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, which replace those of the agent's YAML file."""
     warm_start: str | None = None
-    """An agent to imitate first, such as heuristic. The planner continues from a planner's weights:
-    planner or planner:FOLDER."""
+    """Weights that the planner starts from, also of another rule set: planner or
+    planner:FOLDER."""
     validations: int = 10
     """Number of validations, evenly over the run; the best policy is saved."""
     validation_deals: int = 2000
@@ -218,8 +218,7 @@ def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
             print("no checkpoint has been saved yet: the run starts again")
         monitor.start()
         if run.warm_start:
-            with monitor.clock.running():
-                learner.warm_start(run.warm_start)
+            learner.warm_start(run.warm_start)
         return
     try:
         learner.load(checkpoint)

@@ -95,17 +95,19 @@ class Learner(abc.ABC):
         return read_settings(cls.schema, cls.name, overrides, cls.folder)
 
     @classmethod
-    @abc.abstractmethod
-    def check_warm_start(cls, teacher: str, rules: Rules, settings: Any) -> None:
-        """Refuse an agent that it cannot start from.
+    def check_warm_start(cls, start: str, rules: Rules, settings: Any) -> None:
+        """Check the name of the weights to start from; most algorithms take none.
 
         Raises:
-            ValueError: naming what it can start from.
+            ValueError: if it cannot start from these weights.
         """
+        raise ValueError(
+            f"{cls.name} starts from random weights, not from {start!r}: leave out --warm-start"
+        )
 
-    @abc.abstractmethod
-    def warm_start(self, teacher: str) -> None:
-        """Start from an agent that `check_warm_start` accepts."""
+    def warm_start(self, start: str) -> None:
+        """Start from weights that `check_warm_start` accepts, not from random ones."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def describe(self) -> str:

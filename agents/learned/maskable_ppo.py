@@ -5,18 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import MaskablePpoSettings
 from four_seasons_env.agents.policy_files import PolicyFileError
-from four_seasons_env.agents.registry import Agent
-from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
 
@@ -79,12 +75,3 @@ class MoveLevelPpo(Ppo):
             "layers": list(layers["pi"] if isinstance(layers, dict) else layers),
             "activation": names[model.policy.activation_fn],
         }
-
-    def choice_of(
-        self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The teacher's moves; it sees reshuffled stocks."""
-        shown = env.venv.games.copy()
-        seeds = rng.integers(0, 2**63, len(shown), np.uint64)
-        reshuffle_unseen_all(shown, compile_rules(env.venv.rules), seeds)
-        return teacher.act(shown, env.action_masks().view(np.int8), rng)

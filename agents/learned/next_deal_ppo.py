@@ -10,20 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
-from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents.learned.candidates.encoders import ENCODERS, PREFIXES
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
-from four_seasons_env.agents.learned.candidates.teaching import choice_of
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import NextDealPpoSettings
 from four_seasons_env.agents.policy_files import PolicyFileError
-from four_seasons_env.agents.registry import Agent
 from four_seasons_env.next_deal.features import row_length
-from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
 
@@ -103,10 +98,3 @@ class NextDealPpo(Ppo):
             "layers": list(widths or model.policy.features_extractor.widths),
             "network": network,
         }
-
-    def choice_of(
-        self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The candidates to which the teacher's moves lead."""
-        assert isinstance(env.venv, FourSeasonsNextDealVectorEnv)
-        return choice_of(teacher, env.venv, rng)

@@ -21,8 +21,7 @@ from four_seasons_env.agents.learned.sb3_state import restore_model, save_model
 from four_seasons_env.agents.learned.settings import HERE, PpoSettings
 from four_seasons_env.agents.learned.weights import WeightAverage, arrays_of, save_state
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
-from four_seasons_env.agents.registry import AGENTS, Agent
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 _PPO_ARGUMENTS = (
     *("n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range"),
@@ -73,21 +72,6 @@ class Ppo(Learner):
     def steps(self) -> int:  # type: ignore[override]
         """Steps learned from so far."""
         return int(self.model.num_timesteps)
-
-    @classmethod
-    def check_warm_start(cls, teacher: str, rules: Rules, settings: PpoSettings) -> None:
-        """It can imitate any agent that does not learn."""
-        teachers = [name for name, entry in AGENTS.items() if not entry.learns]
-        if teacher not in teachers:
-            raise ValueError(
-                f"no teacher {teacher!r} for a warm start: {nearest(teacher, teachers)}"
-            )
-
-    def warm_start(self, teacher: str) -> None:
-        """Imitate an agent before learning (`four_seasons_env.agents.learned.cloning`)."""
-        from four_seasons_env.agents.learned.cloning import clone
-
-        clone(self, teacher)
 
     def describe(self) -> str:
         """Its games, weights and device."""
@@ -172,9 +156,3 @@ class Ppo(Learner):
         Raises:
             PolicyFileError: for a model of another shape.
         """
-
-    @abc.abstractmethod
-    def choice_of(
-        self, teacher: Agent, env: FourSeasonsVecEnv, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The teacher's actions, int64 of shape (n,); -1 where it has none."""

@@ -56,10 +56,6 @@ class PpoSettings:
     max_grad_norm: Amount
     layers: Annotated[list[Positive], Meta(min_length=1)]
     """Units of the hidden layers."""
-    cloning_moves: Positive
-    """Actions of the teacher to clone in a warm start."""
-    cloning_epochs: Positive
-    cloning_learning_rate: Amount
 
     def rate(self, done: float) -> float:
         """The learning rate when this share of the run is done, 0 to 1."""

@@ -51,18 +51,18 @@ class PlannerLearner(Learner):
         self._optimizer = torch.optim.Adam(self.network.parameters())
 
     @classmethod
-    def check_warm_start(cls, teacher: str, rules: Rules, settings: PlannerSettings) -> None:
+    def check_warm_start(cls, start: str, rules: Rules, settings: PlannerSettings) -> None:
         """It can start from a planner's weights, of any rules: `planner`, or `planner:FOLDER`.
 
         Raises:
             ValueError: if the name is not a planner's, or its weights cannot be used.
             FileNotFoundError: if there are no weights.
         """
-        _teacher_weights(teacher, rules, settings)
+        _weights_of(start, rules, settings)
 
-    def warm_start(self, teacher: str) -> None:
+    def warm_start(self, start: str) -> None:
         """Take a planner's weights in place of random ones."""
-        weights = _teacher_weights(teacher, self.rules, self.settings)
+        weights = _weights_of(start, self.rules, self.settings)
         self.network.load_state_dict(
             {name: torch.from_numpy(each) for name, each in weights.items()}
         )
@@ -155,18 +155,18 @@ class PlannerLearner(Learner):
         self.average.restore(state["average"])
 
 
-def _teacher_weights(
-    teacher: str, rules: Rules, settings: PlannerSettings
+def _weights_of(
+    start: str, rules: Rules, settings: PlannerSettings
 ) -> dict[str, NDArray[np.float32]]:
     """The weights that a planner's name stands for; they may be trained on other rules.
 
     Raises:
         ValueError: see `PlannerLearner.check_warm_start`.
     """
-    name = split_name(teacher)
+    name = split_name(start)
     if name.registered != AGENT or name.options:
         raise ValueError(
-            f"the planner starts from a planner's weights, not from {teacher!r}: write planner, or "
+            f"the planner starts from a planner's weights, not from {start!r}: write planner, or "
             "planner:FOLDER"
         )
     folder = name.path or bundled_weights(AGENT, rules.name)
@@ -175,7 +175,7 @@ def _teacher_weights(
     if card.layers != settings.layers:
         layers = ",".join(map(str, card.layers))
         raise ValueError(
-            f"the weights of {teacher!r} have other layers than {settings.layers}: add --set "
+            f"the weights of {start!r} have other layers than {settings.layers}: add --set "
             f"layers=[{layers}]"
         )
     return weights

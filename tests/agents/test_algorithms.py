@@ -1,4 +1,4 @@
-"""The learning algorithms: rule sets of every kind, warm starts, and zips."""
+"""The learning algorithms: rule sets of every kind, and zips."""
 
 from pathlib import Path
 
@@ -7,9 +7,7 @@ import pytest
 import torch
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.learned.cloning import ALONE, clone, demonstrate
 from four_seasons_env.agents.learned.learner import get_learner
-from four_seasons_env.agents.learned.loading import PLAYERS
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.policy_files import PolicyFileError
@@ -71,46 +69,6 @@ def test_an_update_is_one_rollout_at_the_rate_of_the_runs_share() -> None:
         assert learner.model.policy.optimizer.param_groups[0]["lr"] == rates[-1]
     first = learner.settings.learning_rate
     assert rates == pytest.approx([first, first / 2, first / 20])
-
-
-# --- warm starts
-
-
-def test_demonstrations_are_the_teachers_moves_and_what_they_earned() -> None:
-    learner = make("maskable_ppo", DEFAULT, "gamma=1.0", "max_moves=200")
-    shown = demonstrate(learner, make_agent("heuristic"), actions=2000)
-    assert len(shown.actions) > 500
-    assert shown.masks[np.arange(len(shown.actions)), shown.actions].all()
-    # Undiscounted, what is left to earn is a number of cards, and 1 for a win.
-    cards = shown.returns * 52
-    np.testing.assert_allclose(cards, np.round(cards), atol=1e-3)
-    assert shown.returns.min() >= 0
-    assert shown.returns.max() <= 2
-    # Other deals than those that the learner begins with.
-    games = learner.make_games(seed=0)
-    openings = games.reset().astype(np.float16)
-    assert not (shown.observations[ALONE][:1] == openings).all(axis=1).any()
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_a_warm_start_plays_like_its_teacher(name: str) -> None:
-    layers = "layers=[32,16,32,16]" if name == "next_deal_ppo" else "layers=[64]"
-    moves = 10_000 if name == "next_deal_ppo" else 40_000
-    overrides = [
-        *("games=64", "batch_size=256", layers, "max_moves=200", f"cloning_moves={moves}"),
-        *("cloning_epochs=4", "cloning_learning_rate=3e-3"),
-    ]
-    learner = make(name, DEFAULT, *overrides)
-    deals = range(TRAIN_FROM, TRAIN_FROM + 100)
-
-    def cards_up() -> float:
-        card, weights = learner.policy({})
-        player = PLAYERS[name](DEFAULT, card, weights)
-        return float(play_deals(player, DEFAULT, deals, max_moves=200)["cards_up"].mean())
-
-    before = cards_up()
-    clone(learner)
-    assert cards_up() > before + 4
 
 
 # --- zips
