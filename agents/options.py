@@ -15,7 +15,7 @@ from four_seasons_env.rules import nearest
 
 NOT_IN_NAMES = (
     *("rules", "network", "train_seed", "card", "weights", "deterministic"),
-    *("agent", "path", "trust"),
+    *("agent", "path"),
 )
 """Arguments of makers that are no options in an agent's name."""
 

@@ -36,7 +36,7 @@ _Width = Annotated[int, Meta(ge=1, le=2**16)]
 
 
 class PolicyFileError(ValueError):
-    """A policy that cannot be used: damaged, for another game, or a zip without trust."""
+    """A policy that cannot be used: damaged, or for another game."""
 
 
 class Training(TypedDict, total=False):

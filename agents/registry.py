@@ -212,7 +212,6 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
     is_ours = name in AGENTS
     takes = plugins.load(entry.options or entry.maker)
     check_options(name, takes, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
-    trust = {"trust": arguments.pop("trust")} if entry.learns and "trust" in arguments else {}
     check_options(name, takes, arguments, ("rules",))
     options = convert_options(name, takes, parts.options, text=True)
     options |= convert_options(name, takes, arguments, text=False)
@@ -220,6 +219,6 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
         own: Agent = plugins.make(entry.maker, rules, options)
         return own
     if entry.learns:
-        options |= {"agent": name, "path": parts.path, **trust}
+        options |= {"agent": name, "path": parts.path}
     made: Agent = plugins.load(entry.maker)(rules, **options)
     return made

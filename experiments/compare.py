@@ -66,8 +66,6 @@ class Compare:
     """Play the deals of the range in their order, a thousand at a time, until each agent's
     difference to the heuristic (or to the first agent) is known to within so many percentage
     points, with 95% at any time of stopping."""
-    trust: bool = False
-    """Open zips of Stable-Baselines3, which can run any code."""
     record: bool = False
     """Store the moves of every game, so that `four-seasons verify` can replay it."""
     luck: bool = False
@@ -213,7 +211,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     if not sealed_count(run.deals):
         parse_deals(run.deals)
     check_out(run.out, "comparison")
-    players = {rules: find_players(run.agents, rules, run.play, run.trust) for rules in rule_sets}
+    players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     shown = [{(each.agent, each.play) for each in own} for own in players.values()]
     if run.resolve is not None and min(map(len, shown)) < 2:
         raise ValueError("--resolve compares agents: name two or more")

@@ -58,8 +58,6 @@ class Dataset:
     solve: int = 0
     """Add the solver's verdict on every position. The solver expands up to this many positions for
     a game, such as 500000, so that the verdicts are the same on every machine."""
-    trust: bool = False
-    """Open zips of Stable-Baselines3, which can run any code."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -144,7 +142,7 @@ def write_dataset(run: Dataset) -> None:
     from four_seasons_env.experiments.training.run_folder import write_json
 
     rules = get_rules(run.rules)
-    player, *others = find_players([run.agent], rules, ["deterministic"], run.trust)
+    player, *others = find_players([run.agent], rules, ["deterministic"])
     if others:
         raise ValueError(f"--agent {run.agent} stands for {1 + len(others)} policies: choose one")
     parts = split_name(player.name)

@@ -1,4 +1,4 @@
-"""The players of trained weights. Only a zip of Stable-Baselines3 needs torch."""
+"""The players of trained weights."""
 
 from __future__ import annotations
 
@@ -22,27 +22,18 @@ PLAYERS: dict[str, Callable[..., Agent]] = {
 """By the registered name, what makes a player of rules, a card, its weights, and options."""
 
 
-def load_agent(
-    rules: Rules, agent: str, path: Path | None = None, trust: bool = False, **options: Any
-) -> Agent:
+def load_agent(rules: Rules, agent: str, path: Path | None = None, **options: Any) -> Agent:
     """The player of trained weights.
 
     Args:
         rules: the rule set to play.
         agent: name of the algorithm.
-        path: the folder of a policy, or a zip of Stable-Baselines3; by default the bundled weights.
-        trust: open a zip, although that runs any code that it contains.
+        path: the folder of a policy; by default the bundled weights.
         **options: of the player.
 
     Raises:
         FileNotFoundError: if there are no weights.
-        agents.policy_files.PolicyFileError: for damaged weights, weights for other rules, or a zip
-            without trust.
+        agents.policy_files.PolicyFileError: for damaged weights, or weights for other rules.
     """
-    if path is not None and path.suffix == ".zip":
-        from four_seasons_env.agents.learned.sb3_zip import load_zip
-
-        card, weights = load_zip(path, agent, rules, trust)
-    else:
-        card, weights = load_policy(path or bundled_weights(agent, rules.name), agent, rules)
+    card, weights = load_policy(path or bundled_weights(agent, rules.name), agent, rules)
     return PLAYERS[agent](rules, card, weights, **options)

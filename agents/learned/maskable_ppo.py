@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import torch
-from gymnasium import spaces
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
 from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import MaskablePpoSettings
-from four_seasons_env.agents.policy_files import PolicyFileError
-from four_seasons_env.observations import OBSERVATIONS, observation_length
-from four_seasons_env.rules import Rules
 
 MODULES: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 """Activations by their names in hyperparameters and policy cards."""
@@ -49,29 +44,3 @@ class MoveLevelPpo(Ppo):
     def network_fields(cls, settings: MaskablePpoSettings) -> dict[str, Any]:
         """See `Ppo.network_fields`."""
         return {"mask": settings.mask, "activation": settings.activation}
-
-    @classmethod
-    def read_zip(cls, path: Path, model: Any, rules: Rules) -> dict[str, Any]:
-        """See `Ppo.read_zip`.
-
-        A zip does not say which rules it was trained on. All that can be checked is that its
-        observation is as long as one of these rules'.
-        """
-        if isinstance(model.observation_space, spaces.Dict):
-            raise PolicyFileError(
-                f"{path} is a network for next_deal_ppo: name next_deal_ppo:{path}"
-            )
-        (length,) = model.observation_space.shape or (None,)
-        known = {observation_length(rules, each): each for each in OBSERVATIONS}
-        if length not in known:
-            raise PolicyFileError(
-                f"{path} takes observations of {length} slots; {rules.name!r} has "
-                + " and ".join(f"{each} ({size})" for size, each in known.items())
-            )
-        layers = model.policy.net_arch
-        names = {module: word for word, module in MODULES.items()}
-        return {
-            "observation": known[length],
-            "layers": list(layers["pi"] if isinstance(layers, dict) else layers),
-            "activation": names[model.policy.activation_fn],
-        }

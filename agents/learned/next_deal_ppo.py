@@ -7,20 +7,13 @@ the policy class (`four_seasons_env.agents.learned.candidates`). Hyperparameters
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-from gymnasium import spaces
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents.learned.candidates.encoders import ENCODERS, PREFIXES
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import NextDealPpoSettings
-from four_seasons_env.agents.policy_files import PolicyFileError
-from four_seasons_env.next_deal.features import row_length
-from four_seasons_env.observations import OBSERVATIONS, observation_length
-from four_seasons_env.rules import Rules
 
 
 class NextDealPpo(Ppo):
@@ -72,29 +65,4 @@ class NextDealPpo(Ppo):
             "activation": "relu",
             "network": settings.network,
             "decisions": decisions,
-        }
-
-    @classmethod
-    def read_zip(cls, path: Path, model: Any, rules: Rules) -> dict[str, Any]:
-        """See `Ppo.read_zip`."""
-        options = model.policy_kwargs
-        names = {kind: name for name, kind in ENCODERS.items()}
-        network = names.get(options.get("features_extractor_class"))
-        if network is None or not isinstance(model.observation_space, spaces.Dict):
-            raise PolicyFileError(
-                f"{path} does not hold a CandidatePolicy with one of {', '.join(ENCODERS)}"
-            )
-        one = model.observation_space["observation"]
-        slots = {row_length(rules.piles): "features"}
-        slots |= {observation_length(rules, each): each for each in OBSERVATIONS}
-        length = (one.shape or (0,))[-1]
-        if length not in slots:
-            raise PolicyFileError(
-                f"{path} reads {length} slots of a candidate, not {sorted(slots)}"
-            )
-        widths = options.get("features_extractor_kwargs", {}).get("widths")
-        return {
-            "observation": slots[length],
-            "layers": list(widths or model.policy.features_extractor.widths),
-            "network": network,
         }

@@ -142,17 +142,3 @@ class Ppo(Learner):
     @abc.abstractmethod
     def network_fields(cls, settings: Any) -> dict[str, Any]:
         """What else a policy's card says of its network."""
-
-    @classmethod
-    @abc.abstractmethod
-    def read_zip(cls, path: Path, model: Any, rules: Rules) -> dict[str, Any]:
-        """The hyperparameters of the network of a model from a zip of Stable-Baselines3.
-
-        Args:
-            path: of the zip, for error messages.
-            model: found there.
-            rules: the rule set to play.
-
-        Raises:
-            PolicyFileError: for a model of another shape.
-        """

@@ -51,8 +51,6 @@ class Player:
     """SHA-256, in hex, of its registered name, its options, its weights, the weights that its
     options name, and the source file of an agent from another package. The folder of the weights
     does not matter."""
-    trust: bool = False
-    """Whether zips may be opened."""
     observation: str = PUBLIC
     """The observation of the agent."""
 
@@ -60,8 +58,6 @@ class Player:
         """The agent itself."""
         entry = split_name(self.name).entry
         options: dict[str, Any] = {}
-        if entry.learns:
-            options["trust"] = self.trust
         if len(entry.plays) > 1:
             options["deterministic"] = self.play == "deterministic"
         return make_agent(self.name, rules, **options)
@@ -128,7 +124,7 @@ def _seed_libraries(seed: list[int]) -> None:
 
 
 def find_players(
-    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS, trust: bool = False
+    names: Iterable[str], rules: str | Rules, plays: Iterable[str] = PLAYS
 ) -> list[Player]:
     """The players of a comparison under one rule set.
 
@@ -140,7 +136,6 @@ def find_players(
             (`four_seasons_env.agents.plugins`).
         rules: the rule set.
         plays: ways in which trained networks are to play.
-        trust: open zips.
 
     Raises:
         ValueError: for an unknown name, two runs of one seed, or weights that cannot be used.
@@ -155,8 +150,7 @@ def find_players(
             check_label(label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
         for full in _policies(name, parts, rules):
-            trusted = {"trust": trust} if parts.entry.learns else {}
-            agent = make_agent(full, rules, **trusted)  # or says what is wrong with it
+            agent = make_agent(full, rules)  # or says what is wrong with it
             players += [
                 Player(
                     label or name,
@@ -165,7 +159,6 @@ def find_players(
                     train_seed=getattr(agent, "train_seed", None),
                     kind=getattr(agent, "kind", parts.entry.kind),
                     digest=_digest(full, rules),
-                    trust=trust and parts.entry.learns,
                     observation=getattr(agent, "observation", PUBLIC),
                 )
                 for play in ways
@@ -212,7 +205,7 @@ def _weights(parts: Name, rules: Rules) -> Iterator[Path]:
 
     if parts.entry.learns:
         folder = parts.path or bundled_weights(parts.registered, rules.name)
-        yield folder if folder.suffix == ".zip" else folder / WEIGHTS_FILE
+        yield folder / WEIGHTS_FILE
     for value in parts.options.values():
         if isinstance(value, str) and value.partition(":")[0] in AGENTS:
             named = split_name(value)
@@ -243,14 +236,13 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
     if not glob.has_magic(str(path)):
         return [_policy_in(path)]
     matching = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-    found = [_policy_in(each) for each in matching if each.is_dir() or each.suffix == ".zip"]
+    found = [_policy_in(each) for each in matching if each.is_dir()]
     if not found:
         raise FileNotFoundError(f"no weights at {path}: nothing matches")
     fits = [
         each
         for each in found
-        if each.suffix == ".zip"
-        or load_policy_card(each, registered, rules.name).rules == rules_fields(rules)
+        if load_policy_card(each, registered, rules.name).rules == rules_fields(rules)
     ]
     if not fits:
         raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")

@@ -1,4 +1,4 @@
-"""The learning algorithms: rule sets of every kind, and zips."""
+"""The learning algorithms: and rule sets of every kind."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.ppo import Ppo
-from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
@@ -69,34 +68,6 @@ def test_an_update_is_one_rollout_at_the_rate_of_the_runs_share() -> None:
         assert learner.model.policy.optimizer.param_groups[0]["lr"] == rates[-1]
     first = learner.settings.learning_rate
     assert rates == pytest.approx([first, first / 2, first / 20])
-
-
-# --- zips
-
-
-def test_zips_are_opened_only_on_trust(tmp_path: Path) -> None:
-    learner = make("maskable_ppo")
-    path = tmp_path / "x.zip"
-    learner.model.save(path)
-    with pytest.raises(PolicyFileError, match=r"x.zip is a zip.*--trust"):
-        make_agent(f"maskable_ppo:{path}")
-    agent = make_agent(f"maskable_ppo:{path}", trust=True, deterministic=True)
-    games = np.zeros(3, kernel.GAME)
-    kernel.start_all(games, kernel.compile_rules(DEFAULT), np.arange(3) + TRAIN_FROM)
-    masks = np.ones((3, 32), np.int8)
-    card, weights = learner.policy({})
-    same = NetworkAgent(DEFAULT, card, weights)
-    np.testing.assert_array_equal(agent.scores(games, masks), same.scores(games, masks))
-    with pytest.raises(PolicyFileError, match="takes observations of 699 slots"):
-        make_agent(f"maskable_ppo:{path}", "simplicity", trust=True)
-    make("next_deal_ppo").model.save(path)
-    with pytest.raises(PolicyFileError, match="is a network for next_deal_ppo"):
-        make_agent(f"maskable_ppo:{path}", trust=True)
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(PolicyFileError, match="cannot be opened"):
-        make_agent(f"maskable_ppo:{path}", trust=True)
-    with pytest.raises(FileNotFoundError, match="no weights at"):
-        make_agent(f"maskable_ppo:{tmp_path}/none.zip", trust=True)
 
 
 def test_a_network_scores_as_its_model_does() -> None:

@@ -1,6 +1,4 @@
-"""Policies over candidates in torch: sums and their gradients, heads, zips, and teachers."""
-
-from pathlib import Path
+"""Policies over candidates in torch: sums and their gradients, heads, and teachers."""
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.candidates.teaching import choice_of
 from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.network.module import SumRows
-from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.next_deal.features import (
     GAME_SLOTS,
@@ -173,32 +170,6 @@ def test_the_player_scores_as_the_policy_does(network: str, observation: str) ->
     assert not np.isfinite(scores[~used]).any()
     for ours, theirs in zip((scores, values), heads, strict=True):
         np.testing.assert_allclose(ours[used], theirs[used], rtol=1e-4, atol=1e-5)
-
-
-def test_a_zip_plays_as_its_model_does(tmp_path: Path) -> None:
-    env = FourSeasonsNextDealVecEnv(4, seed=0)
-    model = MaskablePPO(
-        CandidatePolicy,
-        env,
-        n_steps=4,
-        batch_size=8,
-        policy_kwargs={"features_extractor_class": TableEncoder},
-    )
-    torch.nn.init.normal_(model.policy.mlp_extractor.score.weight)
-    model.save(tmp_path / "x.zip")
-    with pytest.raises(PolicyFileError, match=r"x.zip is a zip.*--trust"):
-        make_agent(f"next_deal_ppo:{tmp_path}/x.zip")
-    agent = make_agent(
-        f"next_deal_ppo:{tmp_path}/x.zip@candidates=32,expansions=60,ending_expansions=400",
-        trust=True,
-    )
-    observations = env.reset()
-    masks = env.action_masks()
-    scores, _ = agent.scores(env.venv.games.copy())
-    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
-    np.testing.assert_array_equal(scores.argmax(axis=1), expected)
-    with pytest.raises(PolicyFileError, match=r"reads 268 slots of a candidate"):
-        make_agent(f"next_deal_ppo:{tmp_path}/x.zip", "simplicity", trust=True)
 
 
 def test_a_teachers_moves_are_found_among_the_candidates() -> None:

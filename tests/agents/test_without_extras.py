@@ -84,20 +84,6 @@ for name in ("planner", "next_deal_ppo", "finisher@base=maskable_ppo", "rollout@
     ]
 
 
-def test_a_zip_names_the_extra_that_it_needs():
-    told = run(
-        TRAIN,
-        """
-from four_seasons_env.agents import make_agent
-try:
-    make_agent("maskable_ppo:x.zip", trust=True)
-except ImportError as error:
-    print(error)
-""",
-    )
-    assert told.startswith("agent 'maskable_ppo' needs the extra \"train\"")
-
-
 def test_the_play_page_offers_what_is_installed():
     offered = run(
         AGENTS + TRAIN,
