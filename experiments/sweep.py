@@ -15,13 +15,6 @@ jobs and resumes unfinished ones. A job uses one thread of torch unless OMP_NUM_
     variants:                   # optional: each of these, combined with the grid
       plain: {}
       patient: {gamma: 0.995}
-    samples:                    # optional: random draws of these, each combined with the grid
-      count: 20
-      seed: 0
-      draw:
-        learning_rate: {log_uniform: [1.0e-4, 1.0e-2]}
-        ent_coef: {uniform: [0.0, 0.02]}
-        n_epochs: {choice: [3, 10]}
 """
 
 from __future__ import annotations
@@ -32,16 +25,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
-from msgspec import Meta
 
 from four_seasons_env.agents.learned.learner import get_learner
-from four_seasons_env.agents.schemas import Count, Positive, fitting, read_checked
+from four_seasons_env.agents.schemas import fitting, read_checked
 from four_seasons_env.agents.yaml_values import read_yaml
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.out_folder import check_out
@@ -82,23 +74,12 @@ class Sweep:
 
 
 @dataclass
-class Samples:
-    """The schema of `samples` in the YAML file."""
-
-    count: Positive
-    draw: dict[str, Annotated[dict[str, list[Any]], Meta(min_length=1, max_length=1)]]
-    """For each key, `choice` and its values, or `uniform` or `log_uniform` and their bounds."""
-    seed: Count = 0
-
-
-@dataclass
 class Trainings:
     """The schema of the YAML file."""
 
     fixed: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=dict)
     variants: dict[str, dict[str, Any]] = field(default_factory=lambda: {"": {}})
-    samples: Samples | None = None
 
 
 @dataclass(frozen=True)
@@ -125,19 +106,17 @@ def read_jobs(run: Sweep) -> list[Job]:
     """
     trainings = _read(run.jobs)
     grid = {key: each if isinstance(each, list) else [each] for key, each in trainings.grid.items()}
-    draws = _draw(trainings.samples) if trainings.samples else [{}]
     jobs: dict[str, Job] = {}
-    for (number, drawn), (variant, own), chosen in itertools.product(
-        enumerate(draws), trainings.variants.items(), itertools.product(*grid.values())
+    for (variant, own), chosen in itertools.product(
+        trainings.variants.items(), itertools.product(*grid.values())
     ):
         varied = dict(zip(grid, chosen, strict=True))
         names = [variant] if variant else []
         names += [_name(key, value) for key, value in varied.items() if len(grid[key]) > 1]
-        names += [f"sample-{number:03d}"] if trainings.samples else []
         name = "-".join(names) or "run"
         if name in jobs:
             raise ValueError(f"the grid contains a job twice: {name}")
-        command = _command(trainings.fixed | own | varied | drawn, run.out / name)
+        command = _command(trainings.fixed | own | varied, run.out / name)
         jobs[name] = Job(name, run.out / name, command)
     return list(jobs.values())
 
@@ -150,47 +129,18 @@ def _read(path: Path) -> Trainings:
     parts = [each.name for each in dataclasses.fields(Trainings)]
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold {', '.join(parts)}")
-    _check_keys("part of a sweep", values, parts)
-    if isinstance(values.get("samples"), dict):
-        known = [each.name for each in dataclasses.fields(Samples)]
-        _check_keys("key of samples", values["samples"], known)
+    for key in values:
+        if key not in parts:
+            raise ValueError(f"unknown part of a sweep {key!r}: {nearest(key, parts)}")
     try:
         return fitting(values, Trainings)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _check_keys(what: str, keys: Iterable[str], known: Sequence[str]) -> None:
-    for key in keys:
-        if key not in known:
-            raise ValueError(f"unknown {what} {key!r}: {nearest(key, known)}")
-
-
 def _name(key: str, value: Any) -> str:
     text = str(value) if key in ("agent", "rules") else f"{key}-{value}"
     return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in text)
-
-
-def _draw(samples: Samples) -> list[dict[str, Any]]:
-    """The drawn values of each sample; the same in every call."""
-    from scipy import stats
-
-    columns: dict[str, list[Any]] = {}
-    for i, (key, how) in enumerate(samples.draw.items()):
-        ((kind, values),) = how.items()
-        _check_keys(f"draw of {key}", [kind], ("choice", "log_uniform", "uniform"))
-        random_state = 1000 * samples.seed + i
-        if kind == "choice":
-            drawn = stats.randint(0, len(values)).rvs(samples.count, random_state=random_state)
-            columns[key] = [values[index] for index in drawn]
-            continue
-        low, high = values
-        spread = (
-            stats.loguniform(low, high) if kind == "log_uniform" else stats.uniform(low, high - low)
-        )
-        drawn = spread.rvs(samples.count, random_state=random_state)
-        columns[key] = [float(f"{value:.6g}") for value in drawn]
-    return [{key: column[n] for key, column in columns.items()} for n in range(samples.count)]
 
 
 def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:

@@ -78,30 +78,6 @@ def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
         jobs_of(tmp_path, told)
 
 
-def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> None:
-    draw = {
-        "learning_rate": {"log_uniform": [1e-4, 1e-2]},
-        "td_lambda": {"uniform": [0.9, 1.0]},
-        "games": {"choice": [8, 16]},
-    }
-    told: dict[str, dict[str, Any]] = {
-        "fixed": {"agent": "planner"},
-        "samples": {"count": 40, "seed": 1, "draw": draw},
-    }
-    jobs = jobs_of(tmp_path, told)
-    assert len({job.name for job in jobs}) == 40
-    assert jobs == jobs_of(tmp_path, told)
-    values = [dict(text.split("=") for text in job.command[3:]) for job in jobs]
-    rates = [float(each["learning_rate"]) for each in values]
-    assert min(rates) >= 1e-4
-    assert max(rates) <= 1e-2
-    assert sum(rate < 1e-3 for rate in rates) in range(10, 31)  # half of them, on a log scale
-    assert {each["games"] for each in values} == {"8", "16"}
-    assert all(0.9 <= float(each["td_lambda"]) <= 1 for each in values)
-    told["samples"]["seed"] = 2
-    assert jobs != jobs_of(tmp_path, told)
-
-
 @pytest.mark.parametrize(
     ("told", "message"),
     [
@@ -113,11 +89,8 @@ def test_samples_are_drawn_within_bounds_and_always_the_same(tmp_path: Path) -> 
         ({"fixed": {"rules": "czarena"}}, "did you mean 'czarina'"),
         ({"fixed": PLANNER | {"td_lambda": 2}}, "td_lambda is 2: Expected `float` <= 1.0"),
         ({"fixed": PLANNER | {"steps": "many"}}, "steps must be a positive number"),
-        ({"samples": {"count": 1, "draw": {"games": {"unifrom": [0, 1]}}}}, "mean 'uniform'"),
-        ({"samples": {"count": 1, "draw": {"games": {}}}}, "length >= 1"),
-        ({"samples": {"cuont": 1}}, "did you mean 'count'"),
         ({"fixed": PLANNER, "grid": {"seed": [1, 1]}}, "contains a job twice: seed-1"),
-        ([], "must hold fixed, grid, variants, samples"),
+        ([], "must hold fixed, grid, variants"),
     ],
 )
 def test_sweeps_are_checked_before_they_run(told: object, message: str, tmp_path: Path) -> None:
