@@ -9,10 +9,9 @@ its pyproject.toml, and they are known where it is installed:
 The class, or function, is called with the options of the agent's name, and with the rule set if it
 has an argument `rules`. The object that it returns has `act`
 (`four_seasons_env.agents.registry.Agent`). Optional attributes of that object: `mask`, by default
-"legal", and `kind`, the text in tables, by default "-". Optional attributes of the class: `plays`
-and `files`. `plays` is `("deterministic",)` by default, and `("stochastic",)` if the agent draws
-its moves at random; with both, the class is also called with `deterministic`, a bool. `files` names
-the files that the agent reads, such as weights.
+"legal", and `kind`, the text in tables, by default "-". The class may have an attribute `plays`:
+`("deterministic",)` by default, and `("stochastic",)` if the agent draws its moves at random; with
+both, the class is also called with `deterministic`, a bool.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import importlib
 import importlib.util
 import inspect
 import re
-import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -90,12 +88,8 @@ def load(place: str) -> Callable[..., Any]:
 
 def plays(maker: Any) -> tuple[str, ...]:
     """How the agents that something makes can play."""
-    return _texts(getattr(maker, "plays", PLAYS[:1]))
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    """A single text, or several, as a tuple."""
-    return (value,) if isinstance(value, str) else tuple(value)
+    ways = getattr(maker, "plays", PLAYS[:1])
+    return (ways,) if isinstance(ways, str) else tuple(ways)
 
 
 def _callables(module: Any) -> list[str]:
@@ -198,17 +192,3 @@ def _is_ours(file: str) -> bool:
     return (
         file.startswith((_PACKAGE, "<string>", "<frozen importlib")) or file == importlib.__file__
     )
-
-
-def source(place: str) -> bytes:
-    """The file that defines what makes an agent, and those in its `files`.
-
-    If one of them changes, the agent counts as another player.
-
-    Raises:
-        ValueError: see `load`.
-        FileNotFoundError: if there is no such file.
-    """
-    maker = load(place)
-    paths = (str(sys.modules[maker.__module__].__file__), *_texts(getattr(maker, "files", ())))
-    return b"".join(Path(path).read_bytes() for path in paths)

@@ -45,7 +45,6 @@ def policy(
     env: str,
     *,
     plays: str | tuple[str, ...],
-    files: str | tuple[str, ...] = (),
     **arguments: Any,
 ) -> Callable[[Callable[..., Any]], Policy]:
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
@@ -61,7 +60,6 @@ def policy(
         plays: how the function plays: ("deterministic",) if equal observations always give equal
             actions, ("stochastic",) if it draws actions at random. With both, it is also called
             with `deterministic`, a bool.
-        files: that the policy reads, such as its weights: changed files are another player.
         **arguments: of the environment, such as `observation` or `candidates`, but not `rules`.
 
     Raises:
@@ -72,7 +70,7 @@ def policy(
     known = [each for each in inspect.signature(ENVIRONMENTS[env]).parameters if each not in _OWN]
     for name in arguments:
         check_choice("argument", name, tuple(known))
-    return lambda function: Policy(function, env, plays, files, arguments)
+    return lambda function: Policy(function, env, plays, arguments)
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,6 @@ class Policy:
     function: Callable[..., Any]
     env: str
     plays: str | tuple[str, ...]
-    files: str | tuple[str, ...]
     arguments: dict[str, Any]
 
     def __post_init__(self) -> None:

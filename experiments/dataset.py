@@ -149,7 +149,7 @@ def write_dataset(run: Dataset) -> None:
     options = ",".join(f"{key}={value}" for key, value in parts.options.items())
     about: dict[str, Any] = {"version": four_seasons_env.__version__, "rules": rules.name}
     about |= {"deals": run.deals, "seed": run.seed, "solve": run.solve}
-    about |= {"agent": parts.registered, "options": options, "weights": player.digest}
+    about |= {"agent": parts.registered, "options": options, "weights": player.weights}
     mark = run.out / MARKS["dataset"]
     found = json.loads(mark.read_text()) if mark.is_file() else about
     for key, value in about.items():

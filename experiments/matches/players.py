@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from four_seasons_env.agents import plugins
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
 from four_seasons_env.rules import Rules, get_rules
@@ -47,10 +46,8 @@ class Player:
     train_seed: int | None
     kind: str
     """The method that it plays by; see `four_seasons_env.agents.registry.Entry`."""
-    digest: str
-    """SHA-256, in hex, of its registered name, its options, its weights, the weights that its
-    options name, and the source file of an agent from another package. The folder of the weights
-    does not matter."""
+    weights: tuple[str, ...] = ()
+    """SHA-256, in hex, of its weights, and of those of agents that its options name."""
     observation: str = PUBLIC
     """The observation of the agent."""
 
@@ -93,10 +90,17 @@ class Player:
         return self.agent, self.play, self.train_seed
 
     @property
+    def method(self) -> tuple[str, str]:
+        """The agent and its options, without the path to its weights."""
+        name, _, options = self.name.partition("@")
+        registered = name.partition(":")[0]
+        return registered if registered in AGENTS else name, options
+
+    @property
     def folder(self) -> str:
         """A name for the folder of its results: unique on any file system."""
         text = "-".join(str(each) for each in self.key if each is not None)
-        mark = hashlib.sha256(f"{self.key} {self.digest}".encode()).hexdigest()[:8]
+        mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
         return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
 
@@ -158,7 +162,7 @@ def find_players(
                     play,
                     train_seed=getattr(agent, "train_seed", None),
                     kind=getattr(agent, "kind", parts.entry.kind),
-                    digest=_digest(full, rules),
+                    weights=tuple(_weights(split_name(full), rules)),
                     observation=getattr(agent, "observation", PUBLIC),
                 )
                 for play in ways
@@ -188,30 +192,16 @@ def check_label(label: str, registered: str) -> None:
         )
 
 
-def _digest(name: str, rules: Rules) -> str:
-    """See `Player.digest`."""
-    parts = split_name(name)
-    digest = hashlib.sha256(f"{parts.registered}@{name.partition('@')[2]}".encode())
-    if parts.registered not in AGENTS:
-        digest.update(plugins.source(parts.entry.maker))
-    for path in _weights(parts, rules):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _weights(parts: Name, rules: Rules) -> Iterator[Path]:
-    """The files of an agent's weights, and of those of the agents that its options name."""
-    from four_seasons_env.agents.policy_files import WEIGHTS_FILE
+def _weights(parts: Name, rules: Rules) -> Iterator[str]:
+    """See `Player.weights`."""
+    from four_seasons_env.agents.policy_files import load_policy_card
 
     if parts.entry.learns:
         folder = parts.path or bundled_weights(parts.registered, rules.name)
-        yield folder / WEIGHTS_FILE
+        yield load_policy_card(folder, parts.registered, rules.name).sha256
     for value in parts.options.values():
-        if isinstance(value, str) and value.partition(":")[0] in AGENTS:
-            named = split_name(value)
-            if named.path:
-                named = split_name(f"{named.registered}:{_policy_in(named.path)}")
-            yield from _weights(named, rules)
+        if value.partition(":")[0] in AGENTS:
+            yield from _weights(split_name(value), rules)
 
 
 def split_label(text: str) -> tuple[str, str]:
@@ -263,21 +253,11 @@ def check_distinct(players: list[Player]) -> None:
     named: dict[str, Player] = {}
     for player in players:
         first = named.setdefault(player.agent, player)
-        if _algorithm(first) != _algorithm(player):
-            raise ValueError(
-                f"{first.name} and {player.name} are both {player.agent!r}: give one another "
-                f"label, as in other={player.name}"
-            )
-        if player.key in seen:
+        same = first if first.method != player.method else seen.get(player.key)
+        if same is not None:
             seed = "" if player.train_seed is None else f" of training seed {player.train_seed}"
             raise ValueError(
-                f"{seen[player.key].name} and {player.name} are both {player.agent!r}{seed}: give "
-                f"one another label, as in other={player.name}"
+                f"{same.name} and {player.name} are both {player.agent!r}{seed}: give one another "
+                f"label, as in other={player.name}"
             )
         seen[player.key] = player
-
-
-def _algorithm(player: Player) -> tuple[str, str]:
-    """The agent and options that all training seeds under one label share, without a path."""
-    name, at, options = player.name.partition("@")
-    return name.partition(":")[0] if player.train_seed is not None else name, at + options

@@ -24,7 +24,6 @@ from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.reporting.tables import read_table
 from four_seasons_env.experiments.statistics.summary import NOW, STORED, summarise
 from four_seasons_env.experiments.training.run_folder import provenance, write_json
-from four_seasons_env.rules import file_name
 
 MANIFEST, RESULTS, STORED_ROWS = "compare.json", "results.csv", "stored.csv"
 """Files of a comparison's folder: who plays what, a row per game, and rows of stored results that
@@ -120,8 +119,6 @@ def open_comparison(
     count = sealed_count(deals)
     manifest = Manifest(players, deals, seed=seed, luck=luck or {})
     if found is not None:
-        if not found.sealed:  # players cannot change after sealed deals are drawn
-            found.players = _with_games(out, found)
         difference = _difference(found, manifest)
         if difference:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
@@ -132,15 +129,6 @@ def open_comparison(
     manifest.recorded |= record
     write_json(out / MANIFEST, dataclasses.asdict(manifest))
     return manifest
-
-
-def _with_games(out: Path, found: Manifest) -> dict[str, list[Player]]:
-    """The players of a comparison that have finished a block."""
-    parts = out / "parts"
-    return {
-        rules: [each for each in own if any((parts / file_name(rules) / each.folder).glob("*.csv"))]
-        for rules, own in found.players.items()
-    }
 
 
 def _difference(found: Manifest, now: Manifest) -> str | None:
@@ -163,11 +151,10 @@ def _difference(found: Manifest, now: Manifest) -> str | None:
             same = players.get(player.key)
             if same is None:
                 return f"of {_told(player, rules)}, which this one leaves out"
-            if same.digest != player.digest:
-                return (
-                    f"of {_told(player, rules)} as {player.name} (digest {player.digest[:8]}), not "
-                    f"as {same.name} ({same.digest[:8]})"
-                )
+            if same.method != player.method:
+                return f"of {_told(player, rules)} as {player.name}, not as {same.name}"
+            if same.weights != player.weights:
+                return f"of {_told(player, rules)} with other weights of {same.name}"
     if found.sealed and _keys(found) != _keys(now):
         return "on sealed deals, to which no player can be added"
     return None

@@ -138,16 +138,6 @@ def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> Non
     assert (mine.kind, first.kind, ours.kind) == ("rule of thumb", "-", "rule of thumb")
 
 
-def test_a_changed_file_is_another_player(plugin: str, tmp_path: Path) -> None:
-    (before,) = find_players([f"mine={plugin}:First"], "four-seasons")
-    path = tmp_path / "site" / f"{plugin}.py"
-    path.write_text(path.read_text() + "# changed\n")
-    (after,) = find_players([f"mine={plugin}:First"], "four-seasons")
-    assert before.digest
-    assert after.digest
-    assert before.digest != after.digest
-
-
 def test_a_name_with_a_place_is_taken_apart(plugin: str) -> None:
     name = split_name(f"{plugin}:Last@depth=2")
     assert (name.registered, name.path) == (f"{plugin}:Last", None)

@@ -146,16 +146,6 @@ def test_the_same_command_gives_the_same_games(module: str, player: str, tmp_pat
     assert first["cards_up"].nunique() > 1
 
 
-def test_changed_weights_are_another_player(module: str, tmp_path: Path) -> None:
-    path, code = tmp_path / "weights", tmp_path / f"{module}.py"
-    code.write_text(CODE.replace('plays = "stochastic"', f"files = {str(path)!r}"))
-    path.write_text("1")
-    (before,) = find_players([f"{module}:Drawn"], "four-seasons")
-    path.write_text("2")
-    (after,) = find_players([f"{module}:Drawn"], "four-seasons")
-    assert before.digest != after.digest
-
-
 def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
     results = compared(tmp_path / "out", f"mine={module}:both").set_index("play")
     assert set(results.index) == {"deterministic", "stochastic"}

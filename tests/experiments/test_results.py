@@ -11,16 +11,17 @@ import pytest
 
 import four_seasons_env
 from four_seasons_env.agents.bundled import bundled_weights
+from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.census import Census, take_census
 from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
-from four_seasons_env.experiments.matches import players as players_module
 from four_seasons_env.experiments.matches.ceiling import read_census
-from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.matches.players import Player, find_players
 from four_seasons_env.experiments.matches.results import read_results
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.rules import RULES
 
 ALONE = Workers(n_jobs=1)
 DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
@@ -44,7 +45,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"agents": ["A=greedy", "random"]}, "of 'A' .* as heuristic .* not as greedy"),
+        ({"agents": ["A=greedy", "random"]}, "of 'A' .* as heuristic, not as greedy"),
         ({"agents": ["A=heuristic"]}, "of 'random' .*, which this one leaves out"),
         ({"rules": ["czarina"]}, r"of 'A' \(four-seasons, .*, which this one leaves out"),
         ({"seed": 1}, "with seed 0, not 1"),
@@ -87,16 +88,6 @@ def test_a_comparison_may_grow_by_agents_rule_sets_and_deals(tmp_path: Path) -> 
     assert sum(map(len, parts)) == 80, "files of blocks that have grown are deleted"
 
 
-def test_a_player_without_games_may_change(tmp_path: Path) -> None:
-    """As after an error in its code."""
-    run = comparison(tmp_path, "heuristic", "A=greedy")
-    play_all(run)
-    (part,) = tmp_path.glob("parts/*/A-*/*.csv")
-    part.unlink()
-    results = play_all(replace(run, agents=["heuristic", "A=finisher"]))
-    assert len(results) == len(read_results(tmp_path)) == 20
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 0}', "\0", '"text"'])
 def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "compare.json").write_text(text)
@@ -107,45 +98,36 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
 # --- what makes a player --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("heuristic", "greedy"),
-        ("finisher", "finisher@ending_positions=9"),
-        ("finisher@base=maskable_ppo", "finisher@base=greedy"),
-        ("planner@positions=40", "planner@positions=50"),
-    ],
-)
-def test_agents_and_options_have_digests_of_their_own(one: str, other: str) -> None:
-    (first,) = find_players([f"A={one}"], "four-seasons", ["deterministic"])
-    (second,) = find_players([f"A={other}"], "four-seasons", ["deterministic"])
-    assert first.digest != second.digest
-    assert first.folder != second.folder
+def test_options_and_weights_make_a_player_and_the_folder_does_not(tmp_path: Path) -> None:
+    """Also the weights of an agent that an option names."""
+    for folder, changed in (("one", False), ("two", False), ("three", True)):
+        card, weights = load_policy(
+            bundled_weights("maskable_ppo", "four-seasons"), "maskable_ppo", RULES["four-seasons"]
+        )
+        if changed:
+            weights = {name: 2 * each for name, each in weights.items()}
+        save_policy(tmp_path / folder, card, weights)
+
+    def player(name: str) -> Player:
+        (found,) = find_players([f"A={name}"], "four-seasons", ["deterministic"])
+        return found
+
+    for name in ("maskable_ppo:{}", "finisher@base=maskable_ppo:{}"):
+        one, two, three = (player(name.format(tmp_path / each)) for each in ("one", "two", "three"))
+        assert one.weights == two.weights != three.weights
+    assert player(f"maskable_ppo:{tmp_path}/one").method == ("maskable_ppo", "")
+    assert player("finisher@ending_positions=9").method == ("finisher", "ending_positions=9")
 
 
-@pytest.mark.parametrize("name", ["maskable_ppo:{}", "finisher@base=maskable_ppo:{}"])
-def test_weights_belong_to_the_digest_and_their_folder_does_not(
-    tmp_path: Path, monkeypatch, name: str
-) -> None:
-    """Also those of an agent that an option names."""
+def test_other_weights_under_one_label_are_rejected(tmp_path: Path) -> None:
     bundled = bundled_weights("maskable_ppo", "four-seasons")
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        for file in bundled.iterdir():
-            (tmp_path / folder / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(players_module, "make_agent", lambda *_, **__: None)
-
-    def digest(folder: str) -> str:
-        agent = f"A={name.format(tmp_path / folder)}"
-        (player,) = find_players([agent], "four-seasons", ["deterministic"])
-        return player.digest
-
-    first = digest("one")
-    if name.startswith("maskable"):
-        assert digest("two") == first
-    weights = tmp_path / "one" / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
-    assert digest("one") != first
+    run = comparison(tmp_path / "x", f"A=maskable_ppo:{bundled}")
+    play_all(run)
+    card, weights = load_policy(bundled, "maskable_ppo", RULES["four-seasons"])
+    doubled = {name: 2 * each for name, each in weights.items()}
+    save_policy(tmp_path / "other", card, doubled)
+    with pytest.raises(ValueError, match=r"with other weights of maskable_ppo:.*other: choose a"):
+        play_all(replace(run, agents=[f"A=maskable_ppo:{tmp_path}/other"]))
 
 
 # --- labels ---------------------------------------------------------------------------------------
