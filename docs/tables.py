@@ -20,7 +20,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.expert_data.columns import COLUMNS
 from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
 from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
 from four_seasons_env.experiments.statistics.odds import (
@@ -297,13 +296,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
      "agent | method | observation | deals | won % [95%] | luck-adjusted [95%], z (p) | ms/game",
      "{agent} | {kind} | {observation} | {which} | {won} | {luck} | {ms_per_game:.2f}"),
-    ("docs/reference/dataset.md", "columns",
-     lambda: pd.DataFrame(COLUMNS).assign(shape=[" x ".join(each.shape) for each in COLUMNS]),
-     "column | type | shape | meaning",
-     "`{name}` | {dtype} | {shape} | {about}"),
-    ("docs/reference/dataset.md", "dataset", lambda: stored("dataset"),
-     "what | value",
-     "{what} | {value}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
      "library | tested | environment | lines of glue | masks in training | steps | cards up",
      "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "

@@ -16,7 +16,6 @@ MARKS = {
     "census": "census.json",
     "measurement of speed": "bench.csv",
     "optimum": "optimum.json",
-    "dataset": "dataset.json",
 }
 """What commands write, and the file that marks a folder as one of the kind."""
 

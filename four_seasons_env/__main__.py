@@ -44,9 +44,6 @@ GROUPS = {
     },
     "measure": {
         "census": Command("experiments.census", "solve many deals", "experiments"),
-        "dataset": Command(
-            "experiments.dataset", "write an agent's decisions as data", "experiments,dataset"
-        ),
         "optimum": Command(
             "experiments.optimum", "solve small games exactly; measure regret", "experiments"
         ),

@@ -13,7 +13,6 @@ _MODULES = {
         *_AGENTS,
         *("joblib", "matplotlib", "pandas", "rich", "scipy", "tyro", "yaml"),
     ),
-    "dataset": ("h5py", "minari", "pyarrow"),
     "dask": ("dask", "distributed"),
     "ray": ("ray",),
 }

@@ -1,72 +1,148 @@
-"""Describe a dataset of `four-seasons dataset`, and clone the agent from it.
+"""Write an agent's decisions in the next-deal environment as Parquet, and clone the agent from it.
 
-    python experiments/studies/expert_data.py runs/expert --out docs/results/dataset.csv
+    pip install pyarrow
+    python experiments/studies/expert_data.py --out runs/expert
+    python experiments/studies/expert_data.py --out runs/expert --clone
 
-Cloning is docs/recipes/with_minari.py, on all games; its policy plays 1,000 validation deals.
+A row for each decision, a file for each hundred deals; docs/reference/dataset.md describes the
+columns. With `--clone`, a network learns the actions in the folder and plays validation deals.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
+import gymnasium as gym
+import joblib
+import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
+import torch
+from numpy.typing import NDArray
+from rich.progress import track
+from torch.nn.functional import cross_entropy
 
-from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.dataset import digest_of
-from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.agents import Agent, make_agent
+from four_seasons_env.agents.network.module import PositionNetwork
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.hashing import position_keys
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.evaluation import evaluate
+from four_seasons_env.experiments.parallel.blocks import split_deals
+from four_seasons_env.game import Game
 
-RECIPE = ROOT / "docs" / "recipes" / "with_minari.py"
-
-
-def describe(folder: Path) -> dict[str, str]:
-    """Counts, shares and sizes of a dataset."""
-    columns = ["deal", "step", "action_mask", "own", "won"]
-    rows = pq.read_table(folder / "parquet", columns=columns).to_pandas()
-    first = rows[rows["step"] == 0]
-    sizes = {
-        name: sum(path.stat().st_size for path in (folder / name).rglob("*") if path.is_file())
-        for name in ("parquet", "minari")
-    }
-    return {
-        "version of the package": json.loads((folder / "dataset.json").read_text())["version"],
-        "games": f"{len(first):,}",
-        "decisions": f"{len(rows):,}",
-        "candidates of a decision, mean": f"{rows['action_mask'].map(sum).mean():.1f}",
-        "games won": f"{first['won'].mean():.1%}",
-        "actions that are the agent's own choice": f"{rows['own'].mean():.1%}",
-        "Parquet": f"{sizes['parquet'] / 1e6:.0f} MB",
-        "Minari": f"{sizes['minari'] / 1e6:.0f} MB",
-        "SHA-256 that the command prints": f"`{digest_of(folder)}`",
-    }
+ENV = "FourSeasonsNextDeal-v0"
+BLOCK = 100
+"""Deals of a file."""
+MOST_MOVES = 200
+"""Until a card is turned."""
+EPOCHS, BATCH, RATE = 3, 256, 3e-3
+"""Of cloning."""
 
 
-def clone(folder: Path) -> dict[str, str]:
-    """What the recipe says of its training and of its policy."""
-    command = [sys.executable, str(RECIPE), str(folder.absolute())]
-    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    result = json.loads(printed.splitlines()[-1])
-    (seconds,) = re.findall(r"([\d.]+) core-seconds", printed)
-    deals = f"deals {10_000:,} to {9_999 + result['games']:,}"
-    return {
-        "core-seconds of cloning": seconds,
-        f"games that the clone wins, {deals}": f"{result['won']:.1%}",
-    }
+def write_block(name: str, rules: str, deals: range, out: Path) -> None:
+    """Write the decisions of an agent in some deals, in their order."""
+    agent, env = make_agent(name, rules), gym.make(ENV, rules=rules)
+    rows = [row for deal in deals for row in play_deal(agent, env, deal)]
+    path = out / f"{deals[0]}-{deals[-1]}.parquet"
+    pd.DataFrame(rows).to_parquet(path, compression="zstd")
+
+
+def play_deal(agent: Agent, env: gym.Env[Any, Any], deal: int) -> list[dict[str, Any]]:
+    """A row for each decision of a game, which may be none."""
+    rows: list[dict[str, Any]] = []
+    rng = np.random.default_rng(deal)
+    seen, info = env.reset(options={"deal": deal})
+    done = not info["action_mask"].any()
+    while not done:
+        mask = info["action_mask"]
+        offered = seen["observation"][: mask.sum()]
+        action, own = choice_of(agent, env.unwrapped, offered, rng)
+        row = {"deal": deal, "step": len(rows), "observation": list(offered), "action_mask": mask}
+        seen, reward, terminated, truncated, info = env.step(action)
+        row |= {"action": action, "own": own, "reward": reward, "terminated": terminated}
+        rows.append(row)
+        done = terminated or truncated
+    returns = np.cumsum([row["reward"] for row in reversed(rows)])[::-1]
+    return [row | {"return": rest} for row, rest in zip(rows, returns, strict=True)]
+
+
+def choice_of(
+    agent: Agent, env: Any, offered: NDArray[np.int16], rng: np.random.Generator
+) -> tuple[int, bool]:
+    """The action that leads where the agent goes, and whether the environment offers it.
+
+    If it does not, the action is the candidate that the agent values most, or else the first.
+    """
+    game, wanted = env.game, env.game
+    for _ in range(MOST_MOVES):
+        mask = wanted.action_mask(distinct=agent.mask == "distinct")
+        shown = wanted.reshuffled(rng)
+        wanted.play(int(agent.act(shown.record, mask[None], rng)[0]))
+        if wanted.is_over or wanted.stock_size < game.stock_size:
+            break
+    for action in range(len(offered)):
+        reached = game.copy()
+        for move in env.moves_of(action):
+            reached.play(move)
+        if key_of(reached) == key_of(wanted):
+            return action, True
+    values = getattr(agent, "values", None)
+    return (int(values(offered).argmax()) if values else 0), False
+
+
+def key_of(game: Game) -> int:
+    """The same for positions that differ in the order of their piles only."""
+    return int(position_keys(game.record[0], compile_rules(game.rules)[0])[0])
+
+
+def clone(out: Path, rules: str) -> float:
+    """The share of validation deals that a network wins after it has learned a folder's actions."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    network = PositionNetwork([64, 32, 64, 32], ["score"])
+    optimizer = torch.optim.Adam(network.parameters(), RATE)
+
+    def scores(rows: NDArray[np.int16], masks: NDArray[np.int8]) -> torch.Tensor:
+        decisions = torch.from_numpy(masks.nonzero()[0])
+        found = network(torch.from_numpy(rows), decisions, torch.arange(len(rows)))[:, 0]
+        return torch.full(masks.shape, -1e9).masked_scatter(torch.from_numpy(masks == 1), found)
+
+    def policy(seen: dict[str, Any], masks: NDArray[np.int8]) -> torch.Tensor:
+        with torch.no_grad():
+            return scores(seen["observation"][masks == 1], masks).argmax(dim=1)
+
+    files = EPOCHS * sorted(out.glob("*.parquet"))
+    for done, path in enumerate(track(files, "cloning")):
+        optimizer.param_groups[0]["lr"] = RATE * (1 - done / len(files))
+        table = pd.read_parquet(path)
+        masks, actions = np.stack(list(table["action_mask"])), table["action"].to_numpy()
+        for batch in np.array_split(rng.permutation(len(table)), -(-len(table) // BATCH)):
+            rows = np.concatenate([np.stack(list(each)) for each in table["observation"][batch]])
+            loss = cross_entropy(scores(rows, masks[batch]), torch.from_numpy(actions[batch]))
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+    return evaluate(gym.make_vec(ENV, num_envs=1000, rules=rules), policy).won
 
 
 def main() -> None:
-    """Write the file."""
+    """Write the files, or clone from them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--agent", default="planner")
+    parser.add_argument("--rules", default="four-seasons")
+    parser.add_argument("--deals", default=f"{TRAIN_FROM}-{TRAIN_FROM + 999}")
+    parser.add_argument("--n-jobs", type=int, default=-1)
+    parser.add_argument("--clone", action="store_true")
     run = parser.parse_args()
-    found = describe(run.folder) | clone(run.folder)
-    write_csv(run.out, pd.DataFrame({"what": found.keys(), "value": found.values()}))
+    if run.clone:
+        print(f"the clone wins {clone(run.out, run.rules):.1%} of 1,000 validation deals")
+        return
+    run.out.mkdir(parents=True, exist_ok=True)
+    write, blocks = joblib.delayed(write_block), split_deals(run.deals, BLOCK)
+    joblib.Parallel(run.n_jobs)(write(run.agent, run.rules, each, run.out) for each in blocks)
 
 
 if __name__ == "__main__":

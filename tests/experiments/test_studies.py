@@ -132,9 +132,9 @@ def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> 
     assert table.loc[table["is_baseline"], "mean"].item() == first
 
 
-@pytest.mark.parametrize("page", ["index", "sb3", "cleanrl", "minari"])
+@pytest.mark.parametrize("page", ["index", "sb3", "cleanrl"])
 def test_a_recipe_trains_and_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
-    module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch", "minari": "minari"}
+    module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch"}
     pytest.importorskip(module[page], reason="the recipe's library is not installed")
     out = tmp_path / "libraries.csv"
     run("recipes", page, "--out", str(out))
@@ -149,3 +149,18 @@ def test_peeking_tests_each_player(tmp_path: Path) -> None:
     table = pd.read_csv(tmp_path / "peeking.csv")
     assert len(table["sees"].unique()) == 4
     assert table["luck_p"].between(0, 1).all()
+
+
+def test_expert_data_is_written_and_cloned(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    flags = ["--agent", "heuristic", "--deals", "4294967296-4294967297", "--n-jobs", "1"]
+    run("expert_data", *flags, "--out", str(tmp_path))
+    table = pd.read_parquet(tmp_path)
+    assert table["deal"].nunique() == 2
+    assert table.groupby("deal")["terminated"].last().all()
+    assert (table["observation"].map(len) == table["action_mask"].map(sum)).all()
+    assert (table["action"] < table["action_mask"].map(sum)).all()
+    assert table["own"].mean() > 0.5
+    games = table.groupby("deal")
+    assert games["return"].first().tolist() == pytest.approx(games["reward"].sum().tolist())
+    assert "the clone wins" in run("expert_data", "--out", str(tmp_path), "--clone")
