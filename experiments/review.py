@@ -132,7 +132,6 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
         verdicts,
         alternatives,
         others,
-        None if record.undone else advice.luck(positions[0], moves),
     )
 
 

@@ -11,8 +11,7 @@ from string import Template
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.matches.verdicts import LOST, WON, Verdicts
 from four_seasons_env.game import Game
-from four_seasons_env.play.advice import GameLuck
-from four_seasons_env.play.words import card_words, move_words
+from four_seasons_env.play.words import move_words
 from four_seasons_env.rendering.svg import draw_parts
 
 _TEMPLATE = Path(__file__).with_name("review_page.html")
@@ -40,8 +39,6 @@ class Reviewed:
     """At the losing move: the solver's verdict after each move."""
     others: dict[str, str]
     """At the losing move: the move of other agents, by their names."""
-    luck: GameLuck | None = None
-    """The luck of the cards; None where the planner cannot judge, or a card was taken back."""
 
 
 def review_page(game: Reviewed) -> str:
@@ -57,7 +54,6 @@ def review_page(game: Reviewed) -> str:
         chart=_chart(game),
         caption=_caption(game),
         moment=_moment(game, words),
-        luck=_luck(game.luck),
         rows="".join(_row(game, i, words[i]) for i in range(last)),
         data=_script_json(
             {
@@ -189,26 +185,6 @@ def _row(game: Reviewed, i: int, words: str) -> str:
         f'<td class="n">{_percent(chance)}</td>'
         f"<td>{_verdict(game.verdicts.statuses[i + 1])}</td></tr>"
     )
-
-
-def _luck(luck: GameLuck | None) -> str:
-    """The luck of the game, and the cards that made most of it."""
-    if luck is None:
-        return ""
-    text = (
-        f"<p>Luck of this game: {luck.total:+.2f} wins, {luck.opening:+.2f} of them by the "
-        "opening. A card's luck is the chance of winning after it, less the mean over all cards "
-        "that could have come.</p>"
-    )
-    lists = (("Luckiest cards", luck.luckiest()), ("Unluckiest cards", luck.unluckiest()))
-    for title, cards in lists:
-        items = "".join(
-            f"<li>{escape(card_words(card))}, {value:+.2f} "
-            f'<button data-go="{at}">Move {at}</button></li>'
-            for at, card, value in cards
-        )
-        text += f"<p>{title}:</p><ul>{items}</ul>" if cards else ""
-    return f"<h2>Luck of the cards</h2>{text}"
 
 
 def _moment(game: Reviewed, words: list[str]) -> str:

@@ -1,8 +1,8 @@
 """Statistics of luck: win rates without most of the luck, and the test for peeking.
 
 `four_seasons_env.agents.luck` explains what luck is. Its mean is zero for every fair player, so a
-game's result may be corrected by any multiple of it. The multiples that leave the least variance
-(control variates) are fitted on other deals than those which they correct, so the corrected result
+game's result may be corrected by any multiple of it. The multiple that leaves the least variance
+(a control variate) is fitted on other deals than those which it corrects, so the corrected result
 keeps the mean of the plain one.
 """
 
@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 FOLDS = 10
-"""Parts of the deals: each is corrected with the multiples that fit the others."""
+"""Parts of the deals: each is corrected with the multiple that fits the others."""
 _FEWEST = 50
-"""Games from which multiples are fitted; with fewer, luck is subtracted as it is."""
+"""Games from which a multiple is fitted; with fewer, luck is subtracted as it is."""
 _NO_VARIANCE = 1e-12
 """Of rounding: of a W that does not depend on the cards."""
 
-_KINDS = ("luck", "steep_luck", "opening_luck")
-"""Columns of results, each with mean zero for a fair player."""
 _PLAYER = ["rules", "agent", "play", "train_seed"]
 
 
@@ -40,7 +38,7 @@ def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
         if played["luck"].notna().all():
             results.loc[played.index, "adjusted"] = adjust(
                 played["won"].to_numpy(np.float64),
-                played[list(_KINDS)].to_numpy(np.float64),
+                played["luck"].to_numpy(np.float64),
             )
     return results
 
@@ -50,20 +48,20 @@ def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.fl
 
     Args:
         won: (games,), 0 or 1.
-        luck: (games, kinds), each kind with mean zero for a fair player.
+        luck: (games,), with mean zero for a fair player.
 
     Returns:
         float64 (games,), with the same expectation as ``won``.
     """
-    adjusted = won - luck @ np.ones(luck.shape[1])
+    adjusted = won - luck
     if len(won) < _FEWEST:
         return adjusted
     fold = np.arange(len(won)) % FOLDS
     for k in range(FOLDS):
         here = fold == k
         with_mean = np.column_stack([np.ones((~here).sum()), luck[~here]])
-        multiples = np.linalg.lstsq(with_mean, won[~here])[0][1:]
-        adjusted[here] = won[here] - luck[here] @ multiples
+        _, multiple = np.linalg.lstsq(with_mean, won[~here])[0]
+        adjusted[here] = won[here] - multiple * luck[here]
     return adjusted
 
 

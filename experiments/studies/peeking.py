@@ -110,7 +110,7 @@ def play_and_measure(player: Player, first: int, games: int) -> Iterator[dict[st
         end, moves = start.copy(), player(start.copy())
         for move in moves:
             end.play(move)
-        luck = meter.measure(start.record, moves)
+        luck = meter.measure(start, moves)
         row = {"won": float(end.is_won), "luck": luck.total, "luck_variance": luck.variance}
         yield row | {"train_seed": 0}
 

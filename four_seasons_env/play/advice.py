@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from four_seasons_env.agents import AGENTS, Agent, make_agent
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.cards import CARD_TEXTS
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules, nearest
 
 if TYPE_CHECKING:
     from four_seasons_env.agents.judge import Judge
-    from four_seasons_env.agents.luck import LuckMeter
 
 SOLVER_SECONDS = 2.0
 _FIRST, _LAST = "planner", "random"
@@ -91,59 +87,6 @@ def chance(game: Game) -> float | None:
     """The planner's estimate of the chance of winning, 0 to 1; None if it has no weights."""
     judge = _judge(game.rules)
     return None if judge is None else judge.chance(game)
-
-
-@dataclass(frozen=True)
-class GameLuck:
-    """The luck of a game in wins: how much its cards have changed the planner's estimate."""
-
-    opening: float
-    """Of the opening."""
-    cards: tuple[tuple[int, str, float], ...]
-    """For each turned card: the number of the move that turned it, from 1; the card; its luck."""
-
-    @property
-    def total(self) -> float:
-        """Luck of the opening and of all cards."""
-        return self.opening + sum(luck for _, _, luck in self.cards)
-
-    def luckiest(self, count: int = 3) -> list[tuple[int, str, float]]:
-        """The cards with the most good luck, the luckiest first."""
-        best = sorted(self.cards, key=lambda each: -each[2])[:count]
-        return [each for each in best if each[2] > 0]
-
-    def unluckiest(self, count: int = 3) -> list[tuple[int, str, float]]:
-        """The cards with the most bad luck, the unluckiest first."""
-        worst = sorted(self.cards, key=lambda each: each[2])[:count]
-        return [each for each in worst if each[2] < 0]
-
-
-@functools.lru_cache(maxsize=8)
-def _meter(rules: Rules) -> LuckMeter | None:
-    """The meter of luck, or None if a rule set has none."""
-    try:
-        from four_seasons_env.agents.luck import LuckMeter
-    except ImportError:  # the extra "agents" is missing
-        return None
-    return LuckMeter(rules) if can_judge(rules) else None
-
-
-def luck(start: Game, moves: Sequence[Move]) -> GameLuck | None:
-    """The luck of a game by the planner's estimates; None if it has no weights.
-
-    Args:
-        start: the opening.
-        moves: those played.
-    """
-    meter = _meter(start.rules)
-    if meter is None:
-        return None
-    found = meter.measure(start.record, [move.number for move in moves])
-    cards = zip(found.moves, found.cards, found.by_card, strict=True)
-    return GameLuck(
-        meter.opening(start.record),
-        tuple((int(at) + 1, CARD_TEXTS[card], float(value)) for at, card, value in cards),
-    )
 
 
 def verdict(game: Game) -> str:

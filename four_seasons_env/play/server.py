@@ -13,8 +13,6 @@ GET ``/api/sessions/ID``            the game
 POST ``/api/sessions/ID/move``      ``{move}``: play it; likewise ``undo``, ``redo``, ``finish``
 GET ``/api/sessions/ID/hint``       ``?agent=``: its move, and the planner's value of each
 GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
-GET ``/api/sessions/ID/luck``       the luck of the cards turned so far, as text; empty if it is
-                                    unknown, or a turned card was taken back
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
 ==================================  =============================================================
 
@@ -42,7 +40,6 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from four_seasons_env.game import Game
 from four_seasons_env.play import advice, words
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.play.view import session_view
@@ -117,7 +114,6 @@ class Application:
             Route(session, self.show),
             Route(session + "/hint", self.hint),
             Route(session + "/chance", self.chance),
-            Route(session + "/luck", self.luck),
             Route(session + "/verdict", self.verdict),
             *(
                 Route(f"{session}/{name}", self.change, methods=["POST"], name=name)
@@ -224,13 +220,6 @@ class Application:
         """The chance of winning."""
         _, chance = await self._ask(request, advice.chance)
         return JSONResponse({"chance": None if chance is None else round(chance, 4)})
-
-    async def luck(self, request: Request) -> Response:
-        """The luck of the cards."""
-        session = self._session(request)
-        opening = Game(session.game.rules, deal=session.game.deal)
-        found = None if session.undone else await _think(advice.luck, opening, session.played[:])
-        return JSONResponse({"luck": "" if found is None else words.luck_words(found)})
 
     async def verdict(self, request: Request) -> Response:
         """Whether the true deal can still be won."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.places import cards_at, ends
 from four_seasons_env.rules import Rules
-
-if TYPE_CHECKING:
-    from four_seasons_env.play.advice import GameLuck
 
 _RANKS = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 _SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
@@ -36,15 +31,6 @@ def rank_words(card: str) -> str:
 def card_words(card: str) -> str:
     """A card's name: "7 of clubs"."""
     return f"{rank_words(card)} of {_SUITS[card[1]]}"
-
-
-def luck_words(luck: GameLuck) -> str:
-    """The luck of a game, and its luckiest and unluckiest cards."""
-    sentences = [f"Luck of this game: {luck.total:+.2f} wins."]
-    for title, cards in (("Luckiest", luck.luckiest()), ("Unluckiest", luck.unluckiest())):
-        listed = ", ".join(f"{card_words(card)} {value:+.2f}" for _, card, value in cards)
-        sentences += [f"{title} cards: {listed}."] if cards else []
-    return " ".join(sentences)
 
 
 def pile_words(game: Game, pile: int) -> str:

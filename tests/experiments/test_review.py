@@ -180,23 +180,6 @@ def test_a_page_tells_the_moment_the_game_was_lost(reviewed):
     )
 
 
-def test_a_page_names_the_luckiest_and_unluckiest_cards(reviewed):
-    luck = reviewed.luck
-    turned = reviewed.positions[0].stock_size - reviewed.positions[-1].stock_size
-    assert len(luck.cards) == turned
-    assert luck.total == pytest.approx(luck.opening + sum(each[2] for each in luck.cards))
-    by_luck = sorted(luck.cards, key=lambda each: each[2])
-    assert luck.luckiest() == by_luck[:-4:-1]
-    assert luck.unluckiest() == by_luck[:3]
-    page = review_page(reviewed)
-    assert f"Luck of this game: {luck.total:+.2f} wins" in page
-    for at, card, value in (*luck.luckiest(), *luck.unluckiest()):
-        before, after = reviewed.positions[at - 1 : at + 1]
-        assert (before.stock[0], len(before.stock)) == (card, len(after.stock) + 1)
-        assert f'{value:+.2f} <button data-go="{at}">' in page
-    assert "Luck of the cards" not in review_page(Reviewed(**vars(reviewed) | {"luck": None}))
-
-
 def test_names_cannot_break_out_of_the_page(reviewed):
     page = review_page(Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"}))
     assert "<script>alert" not in page

@@ -292,18 +292,6 @@ def test_the_solver_tells_of_the_true_deal(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
-def test_the_page_is_told_the_luck_unless_a_turned_card_was_taken_back(client):
-    path = f"/api/sessions/{new_game(client)['id']}"
-    client.post(f"{path}/move", json={"move": "deal"})
-    luck = client.get(f"{path}/luck").json()["luck"]
-    assert re.fullmatch(
-        r"Luck of this game: [+-]\d\.\d\d wins\. (L|Unl)uckiest cards: .* of \w+ [+-]0\.\d\d\.",
-        luck,
-    )
-    client.post(f"{path}/undo", json={})
-    assert client.get(f"{path}/luck").json() == {"luck": ""}
-
-
 def test_advice_does_not_depend_on_the_order_of_the_stock():
     from four_seasons_env.play import advice
 
@@ -444,7 +432,6 @@ def test_a_whole_game_is_won_by_dragging(page):
     assert game.is_won
     assert f"Won in {len(moves)} moves" in page.inner_text("#message")
     assert page.inner_text("#up") == "52 of 52"
-    page.get_by_text("Luck of this game: ").wait_for(timeout=120_000)
     assert page.errors == []
 
 

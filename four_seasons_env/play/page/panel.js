@@ -74,7 +74,6 @@ export class Panel {
     this.#enable();
     if (view.over) this.watch(false);
     this.chance();
-    this.luck();
   }
 
   async #ask(path) {
@@ -97,13 +96,6 @@ export class Panel {
     if (!answer) return;
     if (answer.chance === null) this.#meter("unknown");
     else this.#meter(percent(answer.chance), answer.chance);
-  }
-
-  /** Show the luck of a game that is over. */
-  async luck() {
-    $("luck").textContent = this.view.over ? "Loading the luck of the cards …" : "";
-    const answer = this.view.over && (await this.#ask("luck"));
-    if (answer) $("luck").textContent = answer.luck;
   }
 
   #meter(text, chance = 0) {
