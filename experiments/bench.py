@@ -2,9 +2,9 @@
 
 Random legal play; masks and observations are written, and episodes are reset. The rates are those
 of the single environment, the vector environment at several batch sizes, by default and with
-`copy=False`, the next-deal environment, and playouts (`Games.play_out`). A rate is the median of
-several windows; the slowest and the fastest window show how noisy the machine is, and the rate by
-CPU time does not depend on its other work.
+`copy=False`, and the next-deal environment. A rate is the median of several windows; the slowest
+and the fastest window show how noisy the machine is, and the rate by CPU time does not depend on
+its other work.
 
     four-seasons bench --out runs/speed
 """
@@ -32,8 +32,6 @@ SINGLE = "single environment"
 VECTOR = "vector environment"
 VECTOR_SHARED = "vector environment, copy=False"
 NEXT_DEAL = "next-deal environment, decisions"
-PLAYOUTS = "playouts by {}"
-PLAYERS = ("heuristic", "greedy", "random")
 
 WINDOWS = 5
 """Measured windows of a rate, after a first one that does not count."""
@@ -119,10 +117,6 @@ def _rates(run: Bench) -> list[dict[str, Any]]:
         if games <= _MOST_DECISIONS:
             (rates,) = measure([_next_deal(run.rules, games, threads)], run.seconds)
             rows.append(_row(NEXT_DEAL, games, threads, "features", rates))
-    for agent in PLAYERS:
-        games = min(max(run.games), _MOST_DECISIONS)
-        (rates,) = measure([_playouts(run.rules, games, agent)], run.seconds)
-        rows.append(_row(PLAYOUTS.format(agent), games, 1, "-", rates))
     return rows
 
 
@@ -200,21 +194,6 @@ def _vector(rules: str, games: int, **arguments: Any) -> Player:
             _, _, _, _, infos = env.step(moves)
             masks[:] = infos["action_mask"]
         return 16 * games
-
-    return play
-
-
-def _playouts(rules: str, games: int, agent: str) -> Player:
-    from four_seasons_env.agents import make_agent
-    from four_seasons_env.games import Games
-
-    openings, player = Games(rules, games), make_agent(agent, rules)
-    rng = np.random.default_rng(0)
-
-    def play() -> int:
-        playing = openings[:]
-        playing.play_out(player, rng)
-        return int((playing.records["moves"] - openings.records["moves"]).sum())
 
     return play
 

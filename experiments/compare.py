@@ -258,7 +258,6 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
         BRIEF,
         as_text,
         deals_as_text,
-        improvements,
         luck_as_text,
         summarise_seeds,
     )
@@ -270,14 +269,12 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     summary = summarise_folder(run.out, results, census)
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
-    write_csv(run.out / "improvement.csv", improvements(results))
     cells = as_text(summary)
     write_atomically(run.out / "table.md", as_markdown(cells).encode())
     for rules, played in results.groupby("rules", sort=False):
         title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
         own = summary[summary["rules"] == rules]
         plots.plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
-        plots.plot_cards_up(played, title, run.out / f"cards_up-{name}.png")
     print_table(cells[[name for name in BRIEF if name in cells]], deals_as_text(results))
     luck = luck_as_text(summary)
     if len(luck):

@@ -17,8 +17,6 @@ from four_seasons_env.experiments.matches.results import (
     summarise_folder,
 )
 from four_seasons_env.experiments.reporting.plots.comparison import (
-    plot_cards_up,
-    plot_shared_deals,
     plot_speed_strength,
     plot_win_rates,
 )
@@ -29,12 +27,10 @@ from four_seasons_env.experiments.statistics.summary import (
     STORED,
     as_text,
     deals_as_text,
-    improvements,
     labels,
     luck_as_text,
     ranked,
     summarise_seeds,
-    wins_by_label,
 )
 from four_seasons_env.experiments.training.run_folder import DONE, read_done, read_log, read_run
 
@@ -229,9 +225,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)
         plot_win_rates(summary, title, page.picture("win rates with intervals"))
-        plot_cards_up(played, title, page.picture("share of games with at least so many cards up"))
         plot_speed_strength(summary, title, page.picture("win rate against time per move"))
-        _shared(page, played, title)
         _over_seeds(page, played)
     origin = read_manifest(folder).origin
     page.heading("Source of the comparison", 3)
@@ -243,52 +237,11 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
     page.commands([origin["command"]])
 
 
-def _shared(page: Page, played: pd.DataFrame, title: str) -> None:
-    """Deals that all, some or none of the agents in this comparison won."""
-    won = wins_by_label(played)
-    if won.shape[1] < 2:
-        return
-    page.heading("Deals won by all, some or none", 3)
-    names = ", ".join(map(str, won))
-    page.paragraph(f"This counts the {won.shape[1]} agents that played now: {names}.")
-    number = won.sum(axis=1)
-    deals_by = {
-        "all": number == won.shape[1],
-        "some": (number > 0) & (number < won.shape[1]),
-        "none": number == 0,
-        **{f"only {name}": won[name] & (number == 1) for name in won},
-    }
-    page.table(
-        pd.DataFrame(
-            [
-                [who, f"{int(deals.sum()):,}", f"{deals.mean():.1%}"]
-                for who, deals in deals_by.items()
-            ],
-            columns=["won by", "deals", "share"],
-        )
-    )
-    plot_shared_deals(played, title, page.picture("how many agents won how many deals"))
-
-
 def _over_seeds(page: Page, played: pd.DataFrame) -> None:
-    """Each training seed, and the probability that one algorithm is better than another."""
-    pairs = improvements(played)
-    if pairs.empty:
+    """A row for each training seed, if an agent has several."""
+    if played.groupby(["agent", "play"])["train_seed"].nunique().max() < 2:
         return
-    page.heading("Over training seeds", 3)
-    page.table(
-        pd.DataFrame(
-            {
-                "better": pairs["first"],
-                "than": pairs["second"],
-                "probability of improvement [95%]": [
-                    f"{row['probability']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
-                    for _, row in pairs.iterrows()
-                ],
-            }
-        )
-    )
-    page.note("The share of pairs of runs in which the first run wins more deals than the second.")
+    page.heading("Training seeds", 3)
     seeds = summarise_seeds(played).dropna(subset=["train_seed"])
     cells = as_text(seeds).drop(columns=["seeds", "IQM % [95%]"], errors="ignore")
     cells.insert(1, "seed", seeds["train_seed"].astype(int).astype(str).tolist())

@@ -2,16 +2,14 @@
 
 Claims about an algorithm, not only about one run, need several training seeds. Agarwal
 et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021): the
-interquartile mean over runs, and the probability that a run of one algorithm beats a run of
-another, both with bootstrap intervals over runs. Means over runs *and* deals get the bootstrap of
-Owen, "The pigeonhole bootstrap" (2007), which resamples both: all seeds play the same deals, so
-the games are not independent.
+interquartile mean over runs, with a bootstrap interval over runs. Means over runs *and* deals get
+the bootstrap of Owen, "The pigeonhole bootstrap" (2007), which resamples both: all seeds play the
+same deals, so the games are not independent.
 """
 
 from __future__ import annotations
 
 import functools
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -135,16 +133,6 @@ def labels(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def wins_by_label(results: pd.DataFrame) -> pd.DataFrame:
-    """Which agent won which deal: bool, a row per deal and a column per agent (see `labels`).
-
-    An agent with several training seeds has won a deal if at least half of its seeds have.
-    """
-    won = results.assign(who=labels(results), won=results["won"].astype(float))
-    table = won.groupby(["deal", "who"], sort=False)["won"].mean().unstack()
-    return table.dropna() >= 0.5
-
-
 def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
     """One agent's results as a table of floats, a row per training seed and a column per deal.
 
@@ -225,64 +213,6 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
         rng=np.random.default_rng(0),
     ).confidence_interval
     return mean, float(found.low), float(found.high)
-
-
-def _beats(
-    first: NDArray[np.float64], second: NDArray[np.float64], axis: int = -1
-) -> NDArray[np.float64]:
-    """Share of pairs of runs in which the first is better; a tie counts half (Mann-Whitney)."""
-    statistic = stats.mannwhitneyu(first, second, axis=axis, method="asymptotic").statistic
-    share: NDArray[np.float64] = statistic / (first.shape[axis] * second.shape[axis])
-    return share
-
-
-def improvement(
-    first: NDArray[np.float64], second: NDArray[np.float64]
-) -> tuple[float, float, float]:
-    """The probability that a run of the first is better than one of the second.
-
-    Args:
-        first: results of the runs, one each.
-        second: likewise.
-
-    Returns:
-        The share of pairs, and its 95% bootstrap interval over runs (NaN for one run against one).
-    """
-    share = float(_beats(first, second))
-    if len(first) + len(second) < 3:
-        return share, np.nan, np.nan
-    rng = np.random.default_rng(0)
-    # scipy's bootstrap takes no sample of one, such as an agent that does not learn: it is always
-    # drawn as itself.
-    drawn = [each[rng.integers(0, len(each), (RESAMPLES, len(each)))] for each in (first, second)]
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(_beats(drawn[0], drawn[1], axis=1), [tail, 1 - tail])
-    return share, float(low), float(high)
-
-
-def improvements(results: pd.DataFrame) -> pd.DataFrame:
-    """How often a run of one agent beats a run of another, if one has several training seeds.
-
-    Columns: rules, first, second (an agent and how it plays), probability, low, high.
-    """
-    rows = []
-    for rules, played in results.groupby("rules", sort=False):
-        rates = {
-            f"{agent}, {play}": runs.groupby("train_seed", dropna=False)["won"].mean().to_numpy()
-            for (agent, play), runs in played.groupby(["agent", "play"], sort=False)
-        }
-        for first, second in combinations(rates, 2):
-            if max(len(rates[first]), len(rates[second])) < 2:
-                continue
-            if rates[first].mean() < rates[second].mean():
-                better, worse = second, first
-            else:
-                better, worse = first, second
-            share, low, high = improvement(rates[better], rates[worse])
-            row = {"rules": rules, "first": better, "second": worse, "probability": share}
-            rows.append(row | {"low": low, "high": high})
-    columns = ["rules", "first", "second", "probability", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:

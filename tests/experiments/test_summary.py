@@ -14,15 +14,12 @@ from four_seasons_env.experiments.statistics.summary import (
     bounds_as_text,
     by_seed,
     crossed_interval,
-    improvement,
-    improvements,
     iqm_interval,
     labels,
     mcnemar,
     ranked,
     summarise,
     summarise_seeds,
-    wins_by_label,
 )
 
 BASE = ([1, 0, 0, 1, 0, 0], [52, 10, 20, 52, 12, 13])
@@ -145,10 +142,8 @@ def test_the_exact_test_counts_the_deals_that_one_alone_has_won() -> None:
     assert mcnemar(np.ones(12), np.zeros(12)) == pytest.approx(2 / 2**12)
 
 
-def test_half_of_the_seeds_win_a_deal() -> None:
-    runs = [played("a", won, [1, 1, 1], seed) for seed, won in enumerate(([1, 1, 0], [1, 0, 0]))]
-    results = pd.concat([*runs, played("b", [0, 1], [1, 1])])
-    assert wins_by_label(results).to_dict() == {"a": {0: True, 1: True}, "b": {0: False, 1: True}}
+def test_a_label_names_the_play_where_there_are_two() -> None:
+    results = pd.concat([played("a", *BASE), played("b", *OTHER)])
     both = pd.concat([results, played("a", *BASE).assign(play="stochastic")])
     assert set(labels(both)) == {"a, as given", "a, stochastic", "b"}
 
@@ -277,37 +272,3 @@ def test_the_interval_of_the_interquartile_mean_is_a_bootstrap_over_runs() -> No
     assert (low, high) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.02)
     assert iqm_interval(np.array([0.2, 0.4]))[1:] == pytest.approx((0.2, 0.4))
     assert iqm_interval(np.array([0.3, 0.3])) == pytest.approx((0.3, 0.3, 0.3))
-
-
-def test_the_probability_of_improvement_and_its_interval() -> None:
-    better, worse = np.array([0.3, 0.4, 0.5, 0.35]), np.array([0.1, 0.35, 0.45])
-    pairs = [(a > b) + (a == b) / 2 for a in better for b in worse]
-    share, low, high = improvement(better, worse)
-    assert share == pytest.approx(np.mean(pairs))
-    rng = np.random.default_rng(0)
-    drawn = [each[rng.integers(0, len(each), (2000, len(each)))] for each in (better, worse)]
-    shares = [
-        np.mean([(a > b) + (a == b) / 2 for a in one for b in two])
-        for one, two in zip(*drawn, strict=True)
-    ]
-    assert (low, high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
-    assert np.isnan(improvement(better[:1], worse[:1])[2])
-    assert improvement(better[:2], worse[:1])[1:] == (1.0, 1.0)
-    assert improvement(better[:1], worse[1:])[0] == pytest.approx(0.0)
-
-
-def test_pairs_of_agents_of_each_rule_set() -> None:
-    runs = [played("a", BASE[0], BASE[1], 0), played("a", OTHER[0], OTHER[1], 1)]
-    results = pd.concat([*runs, played("b", *OTHER), played("c", *BASE)])
-    results = pd.concat([results, results.assign(rules="corners")])
-    told = improvements(results)
-    assert list(told.columns) == ["rules", "first", "second", "probability", "low", "high"]
-    pairs = [("b, as given", "a, as given", 0.75), ("a, as given", "c, as given", 0.75)]
-    rows = told[["first", "second", "probability"]].itertuples(index=False, name=None)
-    assert list(rows) == 2 * pairs
-    assert told["rules"].tolist() == ["czarina"] * 2 + ["corners"] * 2
-    assert told["low"].tolist() == [0.5] * 4
-    assert told["high"].tolist() == [1.0] * 4
-    equal = pd.concat([*runs, played("z", [1, 1, 1, 0, 0, 0], BASE[1])])
-    assert improvements(equal)["first"].tolist() == ["a, as given"]
-    assert improvements(played("a", *BASE)).empty

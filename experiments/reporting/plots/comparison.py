@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from four_seasons_env.experiments.matches.ceiling import CEILING
 from four_seasons_env.experiments.reporting.plots.style import (
-    COLOURS,
     colours_of,
     in_lines,
     in_percent,
-    name_colours,
     new_axes,
 )
-from four_seasons_env.experiments.statistics.summary import (
-    bounds_as_text,
-    labels,
-    wins_by_label,
-)
+from four_seasons_env.experiments.statistics.summary import bounds_as_text, labels
 
 BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
@@ -80,28 +73,6 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     figure.savefig(path)
 
 
-def plot_cards_up(results: pd.DataFrame, title: str, path: Path) -> None:
-    """Draw the share of games with at least a number of cards on the foundations.
-
-    The right end of a line, at all cards, is the agent's win rate.
-    """
-    figure, axes = new_axes()
-    most = int(results["cards_up"].max())
-    who = labels(results)
-    colours = colours_of(who)
-    for name, played in results.groupby(np.array(who), sort=False):
-        reached = [(played["cards_up"] >= cards).mean() for cards in range(most + 1)]
-        axes.step(range(most + 1), reached, where="post", color=colours[str(name)])
-    name_colours(axes, list(colours))
-    axes.set_xlabel("cards on the foundations, at least (all: won)")
-    in_percent(axes, y=True)
-    axes.set_ylabel("games")
-    axes.set_ylim(0, 1.02)
-    axes.set_xlim(0, most)
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
-
-
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the win rate of each agent against its time per move.
 
@@ -138,23 +109,4 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     axes.set_ylim(bottom=0)
     in_percent(axes, y=True)
     figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
-
-
-def plot_shared_deals(results: pd.DataFrame, title: str, path: Path) -> None:
-    """How many deals were won by none, one, ... or all of the agents."""
-    won = wins_by_label(results)
-    counts = won.sum(axis=1).value_counts().reindex(range(won.shape[1] + 1), fill_value=0)
-    figure, axes = new_axes(2.8)
-    bars = axes.bar(counts.index, counts / len(won), color=COLOURS[0])
-    axes.bar_label(bars, [f"{count:,}" for count in counts], fontsize=8)
-    names = [str(n) for n in counts.index]
-    names[0], names[-1] = "none", "all"
-    axes.set_xticks(counts.index, names)
-    axes.set_xlabel(f"of {won.shape[1]} agents won the deal")
-    axes.set_ylabel("deals")
-    axes.margins(y=0.12)
-    in_percent(axes, y=True)
-    figure.suptitle(title, fontsize=10)
-    axes.grid(visible=False, axis="x")
     figure.savefig(path)
