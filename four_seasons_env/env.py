@@ -43,7 +43,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             gymnasium.error.ResetNeeded: before the first reset.
         """
         self._batch.check_started()
-        return Game.from_record(self._batch.games[0], self.rules)
+        return Game.from_own_record(self._batch.games[0], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions as a bool array of shape (A,), which sb3-contrib calls.

@@ -99,6 +99,13 @@ class Game:
         return cls._at(games, known)
 
     @classmethod
+    def from_own_record(cls, record: Any, rules: Rules) -> Game:
+        """A game at a copy of a position that compiled code has made, which needs no check."""
+        games = np.zeros(1, kernel.GAME)
+        games[0] = record
+        return cls._at(games, rules)
+
+    @classmethod
     def _at(cls, games: NDArray[Any], rules: Rules) -> Game:
         """The game that owns this GAME array of shape (1,), already checked."""
         game = cls.__new__(cls)

@@ -261,7 +261,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             AttributeError: for a method that is not there game by game.
         """
         if name == "game":
-            return tuple(Game.from_record(record, self.rules) for record in self.games)
+            return tuple(Game.from_own_record(record, self.rules) for record in self.games)
         if name == "action_masks":
             return tuple(self.action_masks(*args, **kwargs).copy())
         if name == "render":
@@ -325,7 +325,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         if self.render_mode is None:
             return None
         return tuple(
-            draw_as(self.render_mode, Game.from_record(record, self.rules))
+            draw_as(self.render_mode, Game.from_own_record(record, self.rules))
             for record in self._batch.games
         )
 

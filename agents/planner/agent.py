@@ -157,7 +157,7 @@ class PlannerAgent:
         """Plan the best decision if it can be found; returns whether it has been."""
         if int(game["deck_size"]) - int(game["dealt"]) > self._exact:
             return False
-        position = Game.from_record(game, self._rules)
+        position = Game.from_own_record(game, self._rules)
         best = fair_value(position, max_positions=self._exact_positions).best
         if best:
             shortest = min(best, key=lambda decision: len(decision.moves))

@@ -49,7 +49,7 @@ class SearchAgent(abc.ABC):
         self._plans.tidy()
         moves = self._finisher.act(games, masks, rng)
         for i, record in enumerate(games):
-            game = Game.from_record(record, self.rules)
+            game = Game.from_own_record(record, self.rules)
             if len(game.unseen) < 2:
                 continue
             if record not in self._plans:

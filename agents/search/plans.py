@@ -161,5 +161,5 @@ class Plans:
             play(games[0], self._rule, move)
 
     def _solve(self, record: Any) -> list[Move]:
-        game = Game.from_record(record, self._rules)
+        game = Game.from_own_record(record, self._rules)
         return solve(game, max_positions=self._positions).moves

@@ -61,7 +61,7 @@ class SolverVotes:
         for world in self._worlds_of(positions, seed):
             for i, move in enumerate(moves):
                 play(world[i], self._rule, move)
-                game = Game.from_record(world[i], self._rules)
+                game = Game.from_own_record(world[i], self._rules)
                 won[i] += solve(game, width=self._width).status == "won"
             count += 1
         return won / count

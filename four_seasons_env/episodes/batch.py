@@ -535,7 +535,7 @@ class Batch(RunningGames):
         # The game knows why a move breaks the rules. If it plays the move, then only the mask has
         # left it out.
         try:
-            Game.from_record(self.games[index], self.rules).play(action)
+            Game.from_own_record(self.games[index], self.rules).play(action)
         except IllegalMove as error:
             raise IllegalMove(f"action {action}{where}: {error}") from None
         raise IllegalMove(

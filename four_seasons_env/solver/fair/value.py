@@ -378,4 +378,4 @@ def _hidden(game: Game) -> tuple[Game, int]:
     record = game.record[0].copy()
     cards = int(hidden_cards(record, compile_rules(game.rules)[0]))
     record["deck"][record["dealt"] : record["dealt"] + cards].sort()
-    return Game.from_record(record, game.rules), cards
+    return Game.from_own_record(record, game.rules), cards
