@@ -1,7 +1,13 @@
-"""What the reference does with docstrings: tables and examples as Markdown has them."""
+"""What the reference does with docstrings, and with constructors that take settings.
+
+Tables and examples become Markdown. A constructor decorated by `takes` shows the arguments and the
+docstring that it has when it runs.
+"""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import textwrap
 from collections.abc import Sequence
@@ -48,8 +54,32 @@ def as_markdown(docstring: str) -> str:
     return _EXAMPLE.sub(_fenced, _TABLE.sub(_as_markdown, docstring))
 
 
-class MarkdownDocstrings(griffe.Extension):
+def _take_settings(constructor: griffe.Function) -> None:
+    """Give a constructor the signature and the docstring that `takes` has made."""
+    owner: Any = constructor.parent
+    made = getattr(importlib.import_module(owner.module.path), owner.name).__init__
+    constructor.parameters = griffe.Parameters(
+        *[
+            griffe.Parameter(
+                each.name,
+                annotation=None if each.annotation is each.empty else each.annotation,
+                kind=griffe.ParameterKind(each.kind.description),
+                default=None if each.default is each.empty else repr(each.default),
+            )
+            for each in inspect.signature(made).parameters.values()
+        ]
+    )
+    style = owner.docstring.parser
+    constructor.docstring = griffe.Docstring(made.__doc__, parent=constructor, parser=style)
+
+
+class Docstrings(griffe.Extension):
     """Rewrites every docstring before it is parsed."""
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Show the arguments of a constructor that takes settings."""
+        if any(str(each.value).startswith("takes(") for each in func.decorators):
+            _take_settings(func)
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite an object's docstring."""

@@ -1,13 +1,23 @@
-"""Checks of arguments that several modules share."""
+"""Checks of arguments that several modules share, and constructors that take settings."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import ast
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from textwrap import fill
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from four_seasons_env.rules import nearest
 
+E = TypeVar("E")
+P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -56,3 +66,79 @@ def check_choice(name: str, value: T, choices: tuple[T, ...]) -> T:
         known = [str(choice) for choice in choices]
         raise ValueError(f"unknown {name} {value!r}: {nearest(str(value), known)}")
     return value
+
+
+def takes(
+    settings: Callable[P, S],
+) -> Callable[[Callable[[E, S], None]], Callable[Concatenate[E, P], None]]:
+    """Make a constructor take the fields of a settings dataclass as its arguments.
+
+    The constructor gets the settings, made of its arguments. Each argument is written once: as
+    a field, with its type, its default and a docstring. Signature and docstring of the constructor
+    are made of the fields.
+    """
+    signature = inspect.signature(settings)
+    known = list(signature.parameters)
+
+    def decorate(init: Callable[[E, S], None]) -> Callable[Concatenate[E, P], None]:
+        @functools.wraps(init)
+        def constructor(self: E, /, *args: P.args, **kwargs: P.kwargs) -> None:
+            for name in kwargs:
+                if name not in known:
+                    owner = type(self).__name__
+                    raise TypeError(f"{owner} has no argument {name!r}: {nearest(name, known)}")
+            init(self, settings(*args, **kwargs))
+
+        own = next(iter(inspect.signature(init).parameters.values()))  # self
+        constructor.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[own, *signature.parameters.values()]
+        )
+        constructor.__doc__ = _documented(settings, known)
+        return constructor
+
+    return decorate
+
+
+def _documented(settings: Any, arguments: list[str]) -> str:
+    """The docstring of a constructor that takes settings."""
+    texts = {
+        name: text
+        for kind in reversed(settings.__mro__[:-1])  # the last is object
+        for (owner, name), text in _field_docstrings(kind.__module__).items()
+        if owner == kind.__name__
+    }
+    listed = [
+        fill(
+            f"{name}: {texts.get(name, '')}", 96, initial_indent=" " * 4, subsequent_indent=" " * 8
+        )
+        for name in arguments
+    ]
+    return "\n".join(["Make the environment.\n", "Args:", *listed, _ERRORS])
+
+
+_ERRORS = """
+Raises:
+    ValueError: for an argument that is out of range, with the nearest valid one.
+    TypeError: for an unknown argument, with the nearest one."""
+
+
+@functools.cache
+def _field_docstrings(module: str) -> dict[tuple[str, str], str]:
+    """(class, field) -> the docstring below the field, from the module's source if it is there."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except OSError:  # installed without source
+        return {}
+    return dict(_fields(tree))
+
+
+def _fields(tree: ast.Module) -> Iterator[tuple[tuple[str, str], str]]:
+    for kind in tree.body:
+        if isinstance(kind, ast.ClassDef):
+            for field, below in pairwise(kind.body):
+                match field, below:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ):
+                        yield (kind.name, name), inspect.cleandoc(text)

@@ -9,16 +9,14 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import whole_number
+from four_seasons_env.arguments import takes, whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.episodes.batch import Batch, RunningGames
 from four_seasons_env.episodes.limit import LimitInSpec
-from four_seasons_env.episodes.settings import MAX_MOVES, MoveSettings
+from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_as, prepare_rendering
-from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules, get_rules
 
 
 class GameEnv(LimitInSpec, gym.Env[Any, Any]):
@@ -195,22 +193,7 @@ class FourSeasonsEnv(GameEnv):
     the order of all cards, so a policy must not see it. `reveal_deal=False` leaves it out.
 
     ## Arguments
-    - `rules`: a rule set's name or a `Rules`.
-    - `observation`: `"tops"` or `"cards"`.
-    - `reward`: `"foundation"`, `"win"` or a callable.
-    - `mask`: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces,
-      which then count as illegal).
-    - `illegal`: `"stay"` (see above) or `"raise"` (an `IllegalMove`, nothing changed).
-    - `render_mode`: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which
-      needs the extra `render`). `gym.make` also accepts `"human"`: Gymnasium then shows the
-      pictures in a window.
-    - `max_moves`: actions until truncation. The default, 500, leaves room: the longest of some 300
-      known solutions took 320 moves, the average one 182. `spec.max_episode_steps` has the same
-      value; Gymnasium's own `max_episode_steps` can only shorten it.
-    - `reveal_deal`: whether infos have `deal`.
-    - `deals`: numbers of deals to draw from for each episode, by the seed, in place of all
-      training deals. Repeat a number to draw it more often; `set_deals` replaces them between
-      episodes. Test deals are refused unless `allow_test_deals=True`.
+    See the constructor.
 
     ## References
     Albert H. Morehead and Geoffrey Mott-Smith, *The Complete Book of Solitaire and Patience Games*
@@ -220,32 +203,8 @@ class FourSeasonsEnv(GameEnv):
     - v0: first version.
     """
 
-    def __init__(
-        self,
-        rules: str | Rules = "four-seasons",
-        observation: str = "tops",
-        reward: str | RewardFunction = "foundation",
-        mask: str = "legal",
-        illegal: str = "stay",
-        render_mode: str | None = None,
-        max_moves: int = MAX_MOVES,
-        *,
-        reveal_deal: bool = True,
-        deals: Iterable[int] | None = None,
-        allow_test_deals: bool = False,
-    ) -> None:
-        settings = MoveSettings(
-            rules=get_rules(rules),
-            observation=observation,
-            reward=reward,
-            mask=mask,
-            illegal=illegal,
-            render_mode=render_mode,
-            max_moves=max_moves,
-            reveal_deal=reveal_deal,
-            deals=deals,
-            allow_test_deals=allow_test_deals,
-        )
+    @takes(MoveSettings)
+    def __init__(self, settings: MoveSettings) -> None:
         super().__init__(Batch(settings))
 
     def _number(self, action: Any) -> int:

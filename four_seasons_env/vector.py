@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import takes
 from four_seasons_env.env import GameEnv
 from four_seasons_env.episodes.autoreset import (
     RESET_MASK,
@@ -21,13 +22,11 @@ from four_seasons_env.episodes.autoreset import (
 )
 from four_seasons_env.episodes.batch import OPTIONS, Batch, RunningGames
 from four_seasons_env.episodes.limit import LimitInSpec
-from four_seasons_env.episodes.settings import MAX_MOVES, MoveSettings
+from four_seasons_env.episodes.settings import MoveVectorSettings, VectorSettings
 from four_seasons_env.episodes.spares import Spares
 from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_as, prepare_rendering
-from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules, get_rules
 
 _LARGE = 2**16
 """Bytes of observations from which arrays are reused; smaller arrays are faster to allocate."""
@@ -42,11 +41,10 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     metadata: dict[str, Any] = GameEnv.metadata
 
-    def __init__(self, batch: RunningGames) -> None:
-        settings = batch.settings
+    def __init__(self, batch: RunningGames, settings: VectorSettings) -> None:
         self.num_envs = len(batch.games)
-        self.render_mode = prepare_rendering(settings.render_mode)
-        self.autoreset_mode = settings.autoreset_mode
+        self.render_mode = prepare_rendering(batch.settings.render_mode)
+        self.autoreset_mode = check_autoreset_mode(settings.autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch
         self.rules = batch.rules
@@ -55,7 +53,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = settings.copy
         self._shape = (self.num_envs,)
-        self._info_keys = _INFO_KEYS if settings.reveal_deal else _INFO_KEYS[1:]
+        self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
         self._final_twins = [f"_{key}" for key in ("action_mask", *self._info_keys, "episode")]
         self._spare_finals: Spares[Finals] = Spares()
         self._finals: Finals | tuple[()]
@@ -342,59 +340,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.
-
-    Args:
-        num_envs: number of games.
-        autoreset_mode: `"SameStep"` (see above); `"NextStep"`: the step after an episode's end
-            deals the game again, whatever its action, with reward 0; or `"Disabled"`: games that
-            have ended are reset by `reset(options={"reset_mask": terminated | truncated})`. Or a
-            `gymnasium.vector.AutoresetMode`.
-        copy: return copies. With False, observations, rewards, masks and infos are views of buffers
-            that the next step overwrites: somewhat faster, for callers that copy anyway.
-        num_threads: threads that share the games; the results do not depend on it. Faster from some
-            thousand games on. A forked process starts its own threads.
-        max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
-
-    The other arguments are those of `FourSeasonsEnv`.
-
-    Raises:
-        ValueError: for an argument that is unknown or out of range.
     """
 
-    def __init__(
-        self,
-        num_envs: int = 1,
-        rules: str | Rules = "four-seasons",
-        observation: str = "tops",
-        reward: str | RewardFunction = "foundation",
-        mask: str = "legal",
-        illegal: str = "stay",
-        render_mode: str | None = None,
-        max_moves: int = MAX_MOVES,
-        *,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
-        copy: bool = True,
-        num_threads: int = 1,
-        max_episode_steps: int | None = None,
-        reveal_deal: bool = True,
-        deals: Iterable[int] | None = None,
-        allow_test_deals: bool = False,
-    ) -> None:
-        settings = MoveSettings(
-            num_envs=num_envs,
-            rules=get_rules(rules),
-            observation=observation,
-            reward=reward,
-            mask=mask,
-            illegal=illegal,
-            render_mode=render_mode,
-            max_moves=max_moves,
-            autoreset_mode=check_autoreset_mode(autoreset_mode),
-            copy=copy,
-            num_threads=num_threads,
-            max_episode_steps=max_episode_steps,
-            reveal_deal=reveal_deal,
-            deals=deals,
-            allow_test_deals=allow_test_deals,
-        )
-        super().__init__(Batch(settings))
+    @takes(MoveVectorSettings)
+    def __init__(self, settings: MoveVectorSettings) -> None:
+        super().__init__(Batch(settings), settings)

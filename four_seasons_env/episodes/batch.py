@@ -27,8 +27,13 @@ from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.episodes import stepping
-from four_seasons_env.episodes.autoreset import COMPILED
-from four_seasons_env.episodes.settings import EnvSettings, MoveSettings, check_deals
+from four_seasons_env.episodes.autoreset import COMPILED, check_autoreset_mode
+from four_seasons_env.episodes.settings import (
+    EnvSettings,
+    MoveSettings,
+    VectorSettings,
+    check_deals,
+)
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
     OBSERVATIONS,
@@ -38,7 +43,7 @@ from four_seasons_env.observations import (
     show_all,
 )
 from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, check_earned, check_reward
-from four_seasons_env.rules import nearest
+from four_seasons_env.rules import get_rules, nearest
 
 OPTIONS = ("deal", "deck", "game")
 
@@ -69,16 +74,17 @@ class RunningGames(abc.ABC):
 
     def __init__(self, settings: EnvSettings) -> None:
         announce(self._compiled.write_all)
-        count = settings.num_envs
+        many = settings if isinstance(settings, VectorSettings) else VectorSettings()
+        count = many.num_envs
         self.settings = settings
-        self._threads = min(settings.num_threads, count)
+        self._threads = min(many.num_threads, count)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0
-        self.rules = settings.rules
+        self.rules = get_rules(settings.rules)
         self.rule = compile_rules(self.rules)
         self._is_custom = check_reward(settings.reward) == CUSTOM
-        self._autoreset = COMPILED[settings.autoreset_mode]
-        self.max_moves = settings.limit
+        self._autoreset = COMPILED[check_autoreset_mode(many.autoreset_mode)]
+        self.max_moves = int(min(settings.max_moves, many.max_episode_steps or settings.max_moves))
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
@@ -475,7 +481,7 @@ class Batch(RunningGames):
 
     def __init__(self, settings: MoveSettings) -> None:
         super().__init__(settings)
-        count, observation = settings.num_envs, settings.observation
+        count, observation = len(self.games), settings.observation
         self._settings = stepping.CompiledSettings(
             **self._common_settings(),
             distinct=settings.mask == "distinct",

@@ -37,7 +37,7 @@ class NextDealBatch(RunningGames):
             endings=stepping.ENDINGS.index(settings.endings),
             ending_expansions=int(settings.ending_expansions),
         )
-        count, k = settings.num_envs, int(settings.candidates)
+        count, k = len(self.games), int(settings.candidates)
         # int16 and uint8 are wide enough below: a search holds at most 2^14 positions
         # (`reach.new_search`), and no rule set has 256 moves.
         held = stepping.held(settings.expansions) + 1

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import takes
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.env import GameEnv
-from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.settings import (
-    CANDIDATES,
-    ENDING_EXPANSIONS,
-    EXPANSIONS,
-    NextDealSettings,
-)
-from four_seasons_env.rewards import RewardFunction
-from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.next_deal.settings import NextDealSettings
 
 
 class FourSeasonsNextDealEnv(GameEnv):
@@ -70,17 +62,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     the same game.
 
     ## Arguments
-    - `rules`, `reward`, `illegal`, `render_mode`, `max_moves`, `reveal_deal`, `deals`,
-      `allow_test_deals`: as in `FourSeasonsEnv`.
-    - `candidates`: K, the number of positions offered, at most.
-    - `expansions`: positions that the search for candidates expands, at most; it holds 2.5 times as
-      many.
-    - `endings`: `"search"` or `"policy"`, see above.
-    - `ending_expansions`: positions that the search for a win expands, at most.
-    - `order`: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
-      position, which uses no knowledge of the game. It decides which positions are found and
-      offered if there are more than the limits allow, and guides the search for a win.
-    - `observation`: `"features"`, `"tops"` or `"cards"`.
+    See the constructor.
 
     ## References
     Positions after a decision and before chance answers ("afterstates"): Gerald Tesauro, "Temporal
@@ -93,40 +75,8 @@ class FourSeasonsNextDealEnv(GameEnv):
 
     _batch: NextDealBatch
 
-    def __init__(
-        self,
-        rules: str | Rules = "four-seasons",
-        candidates: int = CANDIDATES,
-        expansions: int = EXPANSIONS,
-        endings: str = "search",
-        ending_expansions: int = ENDING_EXPANSIONS,
-        order: str = "advice",
-        observation: str = "features",
-        reward: str | RewardFunction = "foundation",
-        *,
-        illegal: str = "stay",
-        render_mode: str | None = None,
-        max_moves: int = MAX_MOVES,
-        reveal_deal: bool = True,
-        deals: Iterable[int] | None = None,
-        allow_test_deals: bool = False,
-    ) -> None:
-        settings = NextDealSettings(
-            rules=get_rules(rules),
-            candidates=candidates,
-            expansions=expansions,
-            endings=endings,
-            ending_expansions=ending_expansions,
-            order=order,
-            observation=observation,
-            reward=reward,
-            illegal=illegal,
-            render_mode=render_mode,
-            max_moves=max_moves,
-            reveal_deal=reveal_deal,
-            deals=deals,
-            allow_test_deals=allow_test_deals,
-        )
+    @takes(NextDealSettings)
+    def __init__(self, settings: NextDealSettings) -> None:
         super().__init__(NextDealBatch(settings))
 
     def moves_of(self, action: int) -> list[Move]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from four_seasons_env.arguments import check_choice, check_positive
-from four_seasons_env.episodes.settings import EnvSettings
+from four_seasons_env.episodes.settings import EnvSettings, VectorSettings
 from four_seasons_env.next_deal.enumeration import HELD, ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS as VECTORS
 
 OBSERVATIONS = ("features", *VECTORS)
-
-CANDIDATES, EXPANSIONS, ENDING_EXPANSIONS = 32, 60, 400
-"""Defaults of both environments. Four decisions in five have fewer candidates than that."""
 
 LARGEST_SEARCH = 6500
 """Expansions at most: a larger search would not fit into its table of positions met."""
@@ -25,16 +22,24 @@ _LARGEST = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NextDealSettings(EnvSettings):
-    """The arguments of `FourSeasonsNextDealEnv` and `FourSeasonsNextDealVectorEnv`."""
+    """The arguments of the environments whose actions are positions."""
 
-    candidates: int
-    expansions: int
-    endings: str
-    ending_expansions: int
-    order: str
-    observation: str
+    candidates: int = 32
+    """Positions offered, at most. Four decisions in five have fewer candidates than the default."""
+    expansions: int = 60
+    """Positions that the search for candidates expands, at most; it holds 2.5 times as many."""
+    endings: str = "search"
+    """`"search"` (the environment plays the rest once nothing is hidden) or `"policy"`."""
+    ending_expansions: int = 400
+    """Positions that the search for a win expands, at most."""
+    order: str = "advice"
+    """`"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a position,
+    which uses no knowledge of the game. It decides which positions are found and offered if there
+    are more than the limits allow, and guides the search for a win."""
+    observation: str = "features"
+    """`"features"`, `"tops"` or `"cards"`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,3 +49,12 @@ class NextDealSettings(EnvSettings):
         check_choice("endings", self.endings, ENDINGS)
         check_choice("order", self.order, ORDERS)
         check_choice("observation", self.observation, OBSERVATIONS)
+
+
+@dataclass(frozen=True)
+class NextDealVectorSettings(NextDealSettings, VectorSettings):
+    """The arguments of `FourSeasonsNextDealVectorEnv`."""
+
+    def __post_init__(self) -> None:
+        NextDealSettings.__post_init__(self)
+        VectorSettings.__post_init__(self)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.spaces import Text
 
-from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.arguments import check_choice, check_positive, takes
 from four_seasons_env.engine.moves import all_moves, find_move
 from four_seasons_env.env import FourSeasonsEnv, GameEnv
 from four_seasons_env.episodes.limit import LimitInSpec
-from four_seasons_env.episodes.settings import MAX_MOVES
+from four_seasons_env.episodes.settings import GameSettings
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv
-from four_seasons_env.rewards import ILLEGAL_PENALTY, RewardFunction
-from four_seasons_env.rules import Rules
+from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.text.replies import (
     REPLY_LENGTH,
     nearest_number,
@@ -38,6 +37,24 @@ _ASKED = {
         "must be, for example: Answer: 1"
     ),
 }
+
+
+@dataclass(frozen=True)
+class TextSettings(GameSettings):
+    """The arguments of `FourSeasonsTextEnv`."""
+
+    unit: str = "move"
+    """What a reply names: `"move"`, or `"position"` for one of n positions."""
+    choices: int = 8
+    """n, the number of positions to choose among, at most."""
+    tries: int = 3
+    """Replies in a row that may play nothing, before the next one ends the game."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("unit", self.unit, UNITS)
+        for name in ("choices", "tries"):
+            check_positive(name, getattr(self, name))
 
 
 class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
@@ -76,11 +93,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     the numbers of the moves that were played, a tuple of ints.
 
     ## Arguments
-    - `rules`, `reward`, `render_mode`, `max_moves`, `reveal_deal`, `deals`, `allow_test_deals`: as
-      in `FourSeasonsEnv`.
-    - `unit`: what a reply names: `"move"`, or `"position"` for one of n positions.
-    - `choices`: n, the number of positions to choose among, at most.
-    - `tries`: replies in a row that may play nothing, before the next one ends the game.
+    See the constructor.
 
     ## Version History
     - v0: first version.
@@ -88,46 +101,26 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
     metadata = GameEnv.metadata
 
-    def __init__(
-        self,
-        rules: str | Rules = "four-seasons",
-        unit: str = "move",
-        choices: int = 8,
-        tries: int = 3,
-        reward: str | RewardFunction = "foundation",
-        *,
-        render_mode: str | None = None,
-        max_moves: int = MAX_MOVES,
-        reveal_deal: bool = True,
-        deals: Iterable[int] | None = None,
-        allow_test_deals: bool = False,
-    ) -> None:
-        self.unit = check_choice("unit", unit, UNITS)
-        self.tries = check_positive("tries", tries)
-        check_positive("choices", choices)
-        common: dict[str, Any] = {
-            "rules": rules,
-            "reward": reward,
-            "illegal": "raise",
-            "render_mode": render_mode,
-            "max_moves": max_moves,
-            "reveal_deal": reveal_deal,
-            "deals": deals,
-            "allow_test_deals": allow_test_deals,
-        }
+    @takes(TextSettings)
+    def __init__(self, settings: TextSettings) -> None:
+        self.unit, self.tries = settings.unit, settings.tries
+        common: Any = {each.name: getattr(settings, each.name) for each in fields(GameSettings)}
         self._env: GameEnv
-        if unit == "move":
-            self._env = FourSeasonsEnv(**common)
+        if self.unit == "move":
+            self._env = FourSeasonsEnv(illegal="raise", **common)
         else:
-            self._env = FourSeasonsNextDealEnv(candidates=choices, **common)
+            self._env = FourSeasonsNextDealEnv(
+                candidates=settings.choices, illegal="raise", **common
+            )
         self._batch = self._env._batch
         self.render_mode = self._env.render_mode
         self.rules = self._env.rules
         self.instructions = (
-            f"{rules_in_words(self.rules)}\n\n{_ASKED[unit].format(move='T0>F, deal')}"
+            f"{rules_in_words(self.rules)}\n\n{_ASKED[self.unit].format(move='T0>F, deal')}"
         )
         """The rules, and how to reply: the same for all positions."""
-        longest = len(self.instructions) + 3000 + (500 * choices if unit == "position" else 0)
+        choices = settings.choices if self.unit == "position" else 0
+        longest = len(self.instructions) + 3000 + 500 * choices
         self.observation_space = Text(longest, charset=string.printable)
         self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)
         self._transcript: list[dict[str, str]] = []

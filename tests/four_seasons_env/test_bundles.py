@@ -1,7 +1,6 @@
 """Bundles hand over the arrays that they were made of, whoever else holds them."""
 
 import copy
-import dataclasses
 import gc
 import signal
 from types import FrameType
@@ -13,19 +12,13 @@ from four_seasons_env.engine.bundles import make_bundle
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.batch import Batch
-from four_seasons_env.episodes.settings import MoveSettings
-from four_seasons_env.rules import RULES
+from four_seasons_env.episodes.settings import MoveVectorSettings
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import small
 
-SETTINGS = MoveSettings(
-    rules=RULES["four-seasons"], observation="tops", reward="foundation", mask="legal",
-    illegal="stay", max_moves=500,
-)  # fmt: skip
-
 
 def started(games: int) -> Batch:
-    batch = Batch(dataclasses.replace(SETTINGS, num_envs=games))
+    batch = Batch(MoveVectorSettings(games))
     batch.seed(np.arange(games, dtype=np.uint64))
     batch.reset()
     return batch

@@ -18,7 +18,7 @@ from four_seasons_env import (
 )
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealSettings
+from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealVectorSettings
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import ROWS, mostly_slow
 from tests.reference.golden import FEATURES, all_features
@@ -143,10 +143,9 @@ def test_each_position_is_offered_once(rules: str, order: str) -> None:
 @pytest.mark.parametrize("rules", mostly_slow(ROWS))
 def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
-        settings = NextDealSettings(
-            num_envs=30, rules=RULES[rules], **SMALL, endings="policy", order="advice",
-            observation=observation, reward="win", illegal="raise", max_moves=500,
-        )  # fmt: skip
+        settings = NextDealVectorSettings(
+            30, rules, **SMALL, endings="policy", observation=observation
+        )
         return NextDealBatch(settings)
 
     here, there = tables(), tables()

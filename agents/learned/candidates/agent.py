@@ -12,13 +12,15 @@ from four_seasons_env.agents.network.evaluation import Weights
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
-from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.settings import NextDealSettings
+from four_seasons_env.next_deal.settings import NextDealVectorSettings
 from four_seasons_env.rules import Rules, nearest
 
 _AT_A_TIME = 128
 """Games decided in one call of the network."""
+
+_DECISIONS = {"candidates", "expansions", "endings", "ending_expansions", "order"}
+"""Arguments of the next-deal environment that a policy's card holds."""
 
 
 class NextDealAgent:
@@ -81,18 +83,14 @@ class NextDealAgent:
         self._solves = decisions.get("endings") == "solver"
         if self._solves:
             decisions["endings"] = "search"
-        try:
-            settings = NextDealSettings(
-                num_envs=_AT_A_TIME,
-                rules=rules,
-                observation=card.observation,
-                reward="win",
-                illegal="raise",
-                max_moves=MAX_MOVES,
-                **decisions,
+        if decisions.keys() != _DECISIONS:
+            raise PolicyFileError(
+                f"the policy's card lacks how it decides: expected {sorted(_DECISIONS)}, got "
+                f"{sorted(decisions)}"
             )
-        except TypeError as error:
-            raise PolicyFileError(f"the policy's card lacks how it decides: {error}") from None
+        settings = NextDealVectorSettings(
+            _AT_A_TIME, rules, observation=card.observation, **decisions
+        )
         self._batch = NextDealBatch(settings)
         self._searches = decisions["endings"] == "search"
         self._network = _network(card, weights, self._batch.observations.shape[2])

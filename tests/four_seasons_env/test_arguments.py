@@ -1,0 +1,48 @@
+"""Constructors that take the fields of a settings dataclass."""
+
+import inspect
+from dataclasses import fields
+
+import pytest
+
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.episodes.settings import MoveSettings, MoveVectorSettings
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
+from four_seasons_env.next_deal.settings import NextDealSettings, NextDealVectorSettings
+from four_seasons_env.text.env import FourSeasonsTextEnv, TextSettings
+from four_seasons_env.vector import FourSeasonsVectorEnv
+
+TAKEN = [
+    (FourSeasonsEnv, MoveSettings),
+    (FourSeasonsVectorEnv, MoveVectorSettings),
+    (FourSeasonsNextDealEnv, NextDealSettings),
+    (FourSeasonsNextDealVectorEnv, NextDealVectorSettings),
+    (FourSeasonsTextEnv, TextSettings),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), TAKEN)
+def test_arguments_are_the_fields(kind: type, settings: type) -> None:
+    shown = inspect.signature(kind).parameters
+    assert {name: each.default for name, each in shown.items()} == {
+        each.name: each.default
+        for each in fields(settings)  # type: ignore[arg-type]
+    }
+    first = ["num_envs", "rules"] if "num_envs" in shown else ["rules"]
+    assert list(shown)[: len(first)] == first
+
+
+@pytest.mark.parametrize(("kind", "settings"), TAKEN)
+def test_help_describes_each_argument(kind: type, settings: type) -> None:
+    listed = inspect.getdoc(kind.__init__).partition("Args:\n")[2]  # type: ignore[misc,union-attr]
+    for each in fields(settings):  # type: ignore[arg-type]
+        assert f"\n    {each.name}: " in f"\n{listed}"
+        assert f"\n    {each.name}: \n" not in listed
+
+
+@pytest.mark.parametrize(("kind", "settings"), TAKEN)
+def test_unknown_arguments_name_the_nearest(kind: type, settings: type) -> None:
+    with pytest.raises(TypeError, match=f"^{kind.__name__} has no argument 'rule': did you"):
+        kind(rule="czarina")
+    with pytest.raises(TypeError, match="positional arguments"):
+        kind(*range(20))
