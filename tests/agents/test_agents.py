@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from four_seasons_env.agents import AGENTS, make_agent
+from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
-from four_seasons_env.agents.scripted.heuristic import FEATURES, read_weights
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
@@ -51,15 +50,19 @@ def midgame(rules: Rules, count: int = 64, moves: int = 25) -> np.ndarray:
     return games
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES.values()), ids=lambda rules: rules.name)
 @pytest.mark.parametrize("player", PLAYERS)
-def test_plays_legal_moves_in_every_rule_set(player: str, rules: Rules) -> None:
+@pytest.mark.parametrize(
+    "rules", mostly_slow(RULES.values(), ("pysolfc/florentine",)), ids=lambda rules: rules.name
+)
+def test_plays_legal_moves(player: str, rules: Rules) -> None:
     played = play_deals(PLAYERS[player](rules), rules, range(TRAIN_FROM, TRAIN_FROM + 3))
     assert (played["moves"] > 0).all()
     assert played["cards_up"].between(0, rules.cards).all()
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES.values()), ids=lambda rules: rules.name)
+@pytest.mark.parametrize(
+    "rules", mostly_slow(RULES.values(), ("czarina",)), ids=lambda rules: rules.name
+)
 def test_heuristic_beats_random(rules: Rules) -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 150)
     better, worse = (
@@ -77,13 +80,12 @@ def test_heuristic_beats_the_textbook() -> None:
     assert played["won"].mean() > 0.1 + 0.04
 
 
-@pytest.mark.parametrize("rules", [DEFAULT, RULES["czarina"], RULES["florentine"]], ids=str)
 @pytest.mark.parametrize("player", PLAYERS)
-def test_the_order_of_the_unseen_stock_changes_no_move(player: str, rules: Rules) -> None:
-    agent = PLAYERS[player](rules)
-    games = midgame(rules)
-    rule = kernel.compile_rules(rules)
-    words, masks = kernel.new_masks(len(games), rules)
+def test_order_of_unseen_stock_changes_no_move(player: str) -> None:
+    agent = PLAYERS[player](DEFAULT)
+    games = midgame(DEFAULT)
+    rule = kernel.compile_rules(DEFAULT)
+    words, masks = kernel.new_masks(len(games), DEFAULT)
     goes_on = np.zeros(len(games), np.bool_)
     kernel.legal_all(games, rule, agent.mask == "distinct", words, goes_on)
     games, masks = games[goes_on], masks[goes_on]
@@ -91,19 +93,11 @@ def test_the_order_of_the_unseen_stock_changes_no_move(player: str, rules: Rules
     shuffled = games.copy()
     kernel.reshuffle_unseen_all(shuffled, rule, np.arange(len(games), dtype=np.uint64))
     again = agent.act(shuffled, masks, np.random.default_rng(1))
-    if rules.spaces == "auto_stock" and player == "heuristic":
-        # It looks at what a space is refilled with: its own reshuffle's card, not the true one.
-        assert (moves == again).mean() > 0.5
-    else:
-        np.testing.assert_array_equal(moves, again)
-
-
-def test_heuristic_weights_are_complete() -> None:
-    assert read_weights().shape == (2, len(FEATURES))
+    np.testing.assert_array_equal(moves, again)
 
 
 @pytest.mark.slow
-def test_rollouts_beat_those_who_play_them_out() -> None:
+def test_rollouts_beat_their_base() -> None:
     """Paired over the same deals, by more than three standard errors."""
     deals = range(TRAIN_FROM, TRAIN_FROM + 120)
     guarded = {"forbid_repeats": True}
@@ -115,11 +109,6 @@ def test_rollouts_beat_those_who_play_them_out() -> None:
         assert difference.mean() > 0
 
 
-def test_registry_tells_which_agents_learn() -> None:
-    learning = {name for name, entry in AGENTS.items() if entry.learns}
-    assert learning == {"maskable_ppo", "next_deal_ppo", "planner"}
-
-
 def test_bundled_weights_play() -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 200)
     played = play_deals(make_agent("maskable_ppo"), DEFAULT, deals)
@@ -127,7 +116,7 @@ def test_bundled_weights_play() -> None:
     assert played["cards_up"].mean() > floor["cards_up"].mean() + 5
 
 
-def test_greedy_play_takes_the_highest_score_and_drawn_play_does_not() -> None:
+def test_greedy_play_takes_the_highest_score() -> None:
     games = midgame(DEFAULT, count=200)
     words, masks = kernel.new_masks(len(games), DEFAULT)
     goes_on = np.zeros(len(games), np.bool_)

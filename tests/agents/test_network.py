@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
-from four_seasons_env.agents.bundled import BUNDLED
 from four_seasons_env.agents.learned.candidates.network import NETWORKS
 from four_seasons_env.agents.network.dense import (
-    apply_to_all,
-    apply_to_one,
     dense_layer,
 )
 from four_seasons_env.agents.network.evaluation import evaluate, new_evaluation
 from four_seasons_env.agents.planner.search import new_evaluator, reach
-from four_seasons_env.agents.policy_files import PolicyFileError, load_policy, save_policy
-from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.next_deal.features import (
     GAME_SLOTS,
@@ -27,10 +23,10 @@ from four_seasons_env.next_deal.features import (
     write_row,
 )
 from four_seasons_env.next_deal.reach import WON, new_search
-from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_weights, layers, value_network
 from tests.agents.test_planner import positions
-from tests.helpers import RANKS, ROWS
+from tests.helpers import RANKS, ROWS, mostly_slow
 
 HEADS = ("score", "value")
 
@@ -77,7 +73,7 @@ def plain_dense(x: np.ndarray, weights: dict[str, np.ndarray], name: str) -> np.
     return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
 
 
-@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
+@pytest.mark.parametrize("rules", mostly_slow(["four-seasons", "pysolfc/czarina", "simplicity"]))
 def test_tables_and_heads_are_those_of_numpy(rules):
     rows, chosen = observed(rules, "features")
     weights = candidate_weights()
@@ -91,9 +87,8 @@ def test_tables_and_heads_are_those_of_numpy(rules):
     np.testing.assert_array_equal(network.evaluate(rows, chosen[order]), outputs[order])
 
 
-@pytest.mark.parametrize("observation", ["tops", "cards"])
-def test_a_perceptron_over_candidates_is_that_of_numpy(observation):
-    rows, chosen = observed("four-seasons", observation)
+def test_perceptron_is_that_of_numpy():
+    rows, chosen = observed("four-seasons", "tops")
     names = ["0", "2"]
     weights = layers(names, [rows.shape[1], 16, 8])
     for seed, name in enumerate(HEADS):
@@ -106,20 +101,6 @@ def test_a_perceptron_over_candidates_is_that_of_numpy(observation):
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("inputs", [40, 43])
-def test_a_dense_layer_answers_each_row_by_itself(inputs):
-    weights = layers(["x"], [inputs, 24])
-    layer = dense_layer(weights, "x", inputs, 24)
-    x = np.random.default_rng(0).normal(size=(30, inputs)).astype(np.float32)
-    x[x < 0] = 0
-    expected = plain_dense(x, weights, "x")
-    out, alone = np.empty((30, 24), np.float32), np.empty(24, np.float32)
-    apply_to_all(x, layer, out)
-    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
-    apply_to_one(x[7], layer, np.zeros(inputs + 1, np.int64), alone)
-    np.testing.assert_array_equal(alone, out[7])
-
-
 def test_layers_of_another_shape_are_refused():
     weights = layers(["x"], [4, 3])
     with pytest.raises(
@@ -130,8 +111,8 @@ def test_layers_of_another_shape_are_refused():
         dense_layer(weights, "y", 4, 3)
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_a_card_is_paired_with_each_under_it_by_ranks_suits_and_distance(row):
+@pytest.mark.parametrize("row", mostly_slow(ROWS, ("czarina",)))
+def test_pairs_of_waste_cards(row):
     rules = RULES[row]
     out, most = np.zeros(row_length(rules.piles), np.int16), 0
     for game in positions(rules, 20):
@@ -150,8 +131,8 @@ def test_a_card_is_paired_with_each_under_it_by_ranks_suits_and_distance(row):
     assert most > 1
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_a_search_values_positions_as_if_each_had_been_met_alone(row):
+@pytest.mark.parametrize("row", mostly_slow(ROWS, ("czarina",)))
+def test_search_values_each_position_alone(row):
     rules, network = RULES[row], value_network()
     search, evaluator = new_search(rules, 60), new_evaluator(rules, network)
     lower = 0
@@ -165,13 +146,3 @@ def test_a_search_values_positions_as_if_each_had_been_met_alone(row):
                 assert search.values[i] == pytest.approx(1 / (1 + np.exp(-alone.outputs[0])))
                 lower += len(game.waste) > search.positions[i]["height"][-1] > 0
     assert lower
-
-
-def test_weights_of_another_width_are_refused_by_name(tmp_path):
-    rules = get_rules("florentine")
-    card, weights = load_policy(BUNDLED / "planner" / "florentine", "planner", rules)
-    assert card.layers == [128, 64, 64, 32]
-    weights["game"] = weights["game"][:, :63]
-    save_policy(tmp_path / "x", card, weights)
-    with pytest.raises(PolicyFileError, match=r"game is of shape .*, not of shape \(572, 64\)"):
-        make_agent(f"planner:{tmp_path / 'x'}", rules)

@@ -7,7 +7,7 @@ import pytest
 
 from four_seasons_env import FourSeasonsNextDealEnv
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.policy_files import PolicyFileError, save_policy
+from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import RULES
@@ -22,12 +22,9 @@ def untrained(rules: str, folder: Path, endings: str = "search") -> Path:
     return folder
 
 
-@pytest.mark.parametrize("endings", ["search", "policy"])
-@pytest.mark.parametrize("rules", mostly_slow(ROWS))
-def test_the_player_finishes_every_rule_sets_games(
-    rules: str, endings: str, tmp_path: Path
-) -> None:
-    path = untrained(rules, tmp_path / "p", endings)
+@pytest.mark.parametrize("rules", mostly_slow(ROWS, ("pysolfc/florentine",)))
+def test_player_finishes_its_games(rules: str, tmp_path: Path) -> None:
+    path = untrained(rules, tmp_path / "p", "policy")
     deals = range(TRAIN_FROM, TRAIN_FROM + 6)
     for deterministic in (True, False):
         agent = make_agent(f"next_deal_ppo:{path}", rules, deterministic=deterministic)
@@ -39,10 +36,8 @@ def test_the_player_finishes_every_rule_sets_games(
     assert agent.train_seed == 7
 
 
-@pytest.mark.parametrize("weight", [0.0, 3.0])
-def test_the_player_plays_what_the_network_chooses_in_the_environment(
-    weight: float, tmp_path: Path
-) -> None:
+def test_player_plays_what_its_network_chooses(tmp_path: Path) -> None:
+    weight = 3.0
     path = untrained("four-seasons", tmp_path / "p")
     agent = make_agent(f"next_deal_ppo:{path}@value_weight={weight}")
     env = FourSeasonsNextDealEnv(candidates=10, expansions=20, ending_expansions=40)
@@ -64,13 +59,4 @@ def test_the_player_plays_what_the_network_chooses_in_the_environment(
                     compared += 1
                 game.play(int(move))
     assert compared > 100
-    assert (differ > 0) == (weight > 0)
-
-
-def test_options_are_the_environments(tmp_path: Path) -> None:
-    path = untrained("four-seasons", tmp_path / "p")
-    name = f"next_deal_ppo:{path}@candidates=40,expansions=50,endings=solver"
-    played = play_deals(make_agent(name), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 4))
-    assert (played["moves"] > 0).all()
-    with pytest.raises(PolicyFileError, match="other rules"):
-        make_agent(f"next_deal_ppo:{path}", "czarina")
+    assert differ > 0

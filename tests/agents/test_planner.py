@@ -8,7 +8,6 @@ from four_seasons_env.agents.planner.lookahead import (
     Lookahead,
     look_ahead,
     new_lookahead_buffers,
-    stride,
 )
 from four_seasons_env.agents.planner.search import (
     SearchLimits,
@@ -22,22 +21,11 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.features import (
-    GAME_ROWS,
-    GAME_SLOTS,
-    PILE_FEATURES,
-    PILE_ROWS,
-    SUIT_ROWS,
-    SUIT_SLOTS,
-    WASTE_SLOTS,
-    row_length,
-    write_row,
-)
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import fair_value
 from tests.agents.policies import value_network
-from tests.helpers import ROWS, play_to_next_card
+from tests.helpers import ROWS, mostly_slow, play_to_next_card
 
 DEFAULT = RULES["four-seasons"]
 
@@ -58,27 +46,7 @@ def positions(rules: Rules, count: int) -> list[Game]:
     return found[:count]
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_features_are_rows_of_their_tables(row):
-    rules = RULES[row]
-    out = np.zeros(row_length(rules.piles), np.int16)
-    for each in positions(rules, 30):
-        write_row(each.record[0], compile_rules(rules)[0], out)
-        suits = out[: 4 * SUIT_SLOTS].reshape(4, SUIT_SLOTS)
-        for suit in range(4):
-            up = len(each.foundations["CSHD"[suit]])
-            assert (suits[suit] > 0).sum() == 2 + 2 * (13 - up)
-        piles = out[4 * SUIT_SLOTS : -GAME_SLOTS - WASTE_SLOTS].reshape(-1, PILE_FEATURES)
-        standing = sum(1 for pile in each.tableau if pile)
-        assert (piles[:standing] > 0).all()
-        assert not piles[standing:].any()
-        game = out[-GAME_SLOTS - WASTE_SLOTS : -WASTE_SLOTS]
-        for slots, rows in ((suits, SUIT_ROWS), (piles, PILE_ROWS), (game, GAME_ROWS)):
-            assert 0 <= slots.min() <= slots.max() <= rows
-        assert (out[-WASTE_SLOTS:] > 0).sum() == len(each.waste)
-
-
-def test_values_do_not_hang_on_the_stocks_order_or_the_piles_names():
+def test_values_ignore_stock_and_pile_order():
     evaluator, search = new_evaluator(DEFAULT, value_network()), new_search(DEFAULT, 1)
 
     def value_of(record):
@@ -115,7 +83,7 @@ def everything(game: Game) -> set:
     return seen
 
 
-def test_the_search_finds_all_that_can_be_reached_and_how():
+def test_search_finds_all_positions():
     rule = compile_rules(DEFAULT)[0]
     search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network())
     larger = 0
@@ -146,55 +114,15 @@ def test_the_search_finds_all_that_can_be_reached_and_how():
     assert larger > 5
 
 
-def test_ways_are_hardly_longer_than_they_need_be():
-    rule = compile_rules(DEFAULT)[0]
-    search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network())
-    walked = needed = 0
-    for game in positions(DEFAULT, 40):
-        if nothing_hidden(game.record[0], rule):
-            continue
-        best, count = reach(game.record[0], evaluator, search, 1000, 1000)
-        if count == 1000:
-            continue
-        at, moves = best, 0
-        while at > 0:
-            at, moves = int(search.parents[at]), moves + 1
-        target = Game.from_record(search.positions[best], DEFAULT)
-        assert target.stock_size == game.stock_size
-        walked += moves
-        needed += moves_to(target, game)
-    assert needed <= walked <= 1.2 * needed
-
-
-def moves_to(target: Game, game: Game) -> int:
-    """Fewest moves to a position, in whichever order its piles stand."""
-
-    def key(each: Game):
-        return tuple(sorted(tuple(pile) for pile in each.tableau)), tuple(each.waste), each.cards_up
-
-    waiting, depths = [game], {key(game): 0}
-    for each in waiting:
-        if key(each) == key(target):
-            return depths[key(each)]
-        for move in each.legal_moves(distinct=True):
-            after = each.copy()
-            after.play(move)
-            if after.stock_size == each.stock_size and key(after) not in depths:
-                depths[key(after)] = depths[key(each)] + 1
-                waiting.append(after)
-    raise AssertionError("it cannot be reached")
-
-
-@pytest.mark.parametrize("expansions", [1, 50])
-def test_moves_lead_to_what_is_worth_more_until_a_card_is_turned(expansions):
-    agent = make_agent(f"planner@positions=100,ending_positions=1000,expansions={expansions}")
+def test_a_small_search_wins_games():
+    agent = make_agent("planner@positions=100,ending_positions=1000,expansions=50")
     results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 12))
     assert results["won"].mean() > 0.2
     assert (results["moves"][results["won"]] < 300).all()
 
 
 @pytest.mark.slow
-def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_known():
+def test_looking_ahead_wins_more():
     """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
     rule = compile_rules(DEFAULT)[0]
     limits = SearchLimits(1000, 1000, 1000, 1000)
@@ -225,15 +153,8 @@ def test_looking_ahead_finds_what_is_worth_more_when_all_cards_are_as_good_as_kn
     assert wins[1] > wins[0] > 0
 
 
-@pytest.mark.parametrize("cards", [1, 2, 3, 4, 6, 12, 13, 30, 45])
-def test_worlds_deal_each_card_next_before_one_comes_again_and_not_in_order(cards):
-    met = [(7 + i * stride(cards)) % cards for i in range(cards)]
-    assert sorted(met) == list(range(cards))
-    assert cards < 12 or max(met[:6]) - min(met[:6]) > cards / 2
-
-
-@pytest.mark.parametrize("row", ROWS)
-def test_decisions_turn_one_card_under_every_rule_set(row):
+@pytest.mark.parametrize("row", mostly_slow(ROWS, ("czarina",)))
+def test_decisions_turn_a_card(row):
     rules = RULES[row]
     rule = compile_rules(rules)[0]
     search, evaluator = new_search(rules, 60), new_evaluator(rules, value_network())
@@ -251,8 +172,8 @@ def test_decisions_turn_one_card_under_every_rule_set(row):
     assert record[0]["dealt"] > 20
 
 
-@pytest.mark.parametrize("row", ["four-seasons", "czarina", "pysolfc/florentine", "simplicity"])
-def test_games_are_played_to_the_last_card_of_the_stock(row):
+@pytest.mark.parametrize("row", mostly_slow(ROWS, ("pysolfc/florentine",)))
+def test_games_are_played_to_the_last_card(row):
     agent = PlannerAgent(RULES[row], value_network(), positions=30, ending_positions=200)
     results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
     assert (results["moves"] > 40).all()
@@ -266,7 +187,7 @@ def test_the_bundled_network_wins_most_games():
 
 
 @pytest.mark.slow
-def test_votes_at_the_end_win_more_than_a_network_that_knows_nothing():
+def test_votes_at_the_end_win_more():
     deals = range(TRAIN_FROM + 70, TRAIN_FROM + 96)
     won = {}
     for votes in (0, 4):
@@ -292,13 +213,8 @@ class HandOver:
         return moves
 
 
-def test_more_candidates_than_there_may_be_are_refused():
-    with pytest.raises(ValueError, match="candidates must be 1 to 16, not 17"):
-        make_agent("planner", candidates=17)
-
-
-@pytest.mark.parametrize(("lookahead", "votes"), [(0, 0), (1, 0), (3, 0), (0, 40)])
-def test_the_unseen_stock_changes_nothing(lookahead, votes):
+@pytest.mark.parametrize(("lookahead", "votes"), [(1, 0), (0, 40)])
+def test_order_of_unseen_stock_changes_nothing(lookahead, votes):
     agent = make_agent(
         "planner", positions=50, ending_positions=200, lookahead=lookahead, votes=votes, worlds=1
     )
@@ -315,7 +231,7 @@ def test_the_unseen_stock_changes_nothing(lookahead, votes):
         assert len(moves) == 1
 
 
-def test_the_exact_planner_throws_nothing_away():
+def test_exact_planner_plays_exactly():
     agent = make_agent("planner@positions=30,expansions=10,votes=0,exact=3", "four-seasons")
     rng = np.random.default_rng(0)
     judged = 0

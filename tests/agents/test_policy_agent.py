@@ -73,10 +73,6 @@ class Shuttle:
         kernel.legal_all(games, self.rule, False, words, np.zeros(len(games), bool))
         return legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)
 
-class Broken:
-    def __init__(self):
-        self.table = {}["empty"]
-
 class Odd:
     plays = ("stochastc",)
 '''
@@ -113,11 +109,8 @@ def by_sum(observations: Any, masks: np.ndarray, rng: np.random.Generator) -> np
         ("FourSeasonsNextDeal-v0", {"endings": "policy", "observation": "tops"}),
     ],
 )
-@pytest.mark.parametrize("name", ["four-seasons", "czarina", "florentine"])
-def test_a_policy_plays_as_in_its_environment(
-    env_id: str, arguments: dict[str, Any], name: str
-) -> None:
-    rules, deals = RULES[name], range(10_000, 10_006)
+def test_a_policy_plays_as_in_its_environment(env_id: str, arguments: dict[str, Any]) -> None:
+    rules, deals = RULES["czarina"], range(10_000, 10_006)
     agent = policy(env_id, plays=("stochastic",), **arguments)(by_sum)(rules)  # type: ignore[operator]
     played = play_deals(agent, rules, deals)
     env = gym.make(env_id, rules=rules, **arguments)
@@ -160,14 +153,10 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
     [
         (lambda: policy("FourSeasonsNextDeal-v1", plays=()), "did you mean 'FourSeasonsNextDeal"),
         (lambda: _agent(lambda *_: [[1]]), r"must return integers of shape \(1,\), not int64 of"),
-        (lambda: _agent(lambda *_: [0.5]), r"lambda> must return integers of .*, not float64"),
-        (lambda: _agent(lambda *_: None), r"must return integers of shape \(1,\), not None"),
         (lambda: _agent(lambda *_: [99], "FourSeasonsNextDeal-v0"), "action 99 is not offered"),
         (lambda: play_deals(Floats(), RULES["czarina"], [7]), "Floats must .*, not float64"),
         (lambda: policy("FourSeasons-v0", plays=(), observtion=""), "did you mean 'observation'"),
-        (lambda: policy("FourSeasons-v0", plays=(), num_envs=3), "unknown argument 'num_envs'"),
         (lambda: _agent(5), r"decorates a function f\(observations, masks, rng\), not 5"),
-        (lambda: _agent(lambda observations, masks: [1]), "decorates a function"),
     ],
 )
 def test_a_policy_that_cannot_play_is_refused(make: Callable[[], Any], message: str) -> None:
@@ -205,15 +194,10 @@ def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> No
     ("name", "line", "own"),
     [
         ("First", "blocks failed", "in first\n    return {}["),
-        (
-            "Broken",
-            "Broken' failed: KeyError: 'empty'",
-            'in __init__\n    self.table = {}["empty"]',
-        ),
         ("Shuttle", " is legal but returns to an earlier position, which deterministic", ""),
     ],
 )
-def test_the_traceback_of_a_player_follows_the_error_once(
+def test_traceback_of_a_player_is_shown(
     module: str, name: str, line: str, own: str, tmp_path: Path
 ) -> None:
     code = f"import sys; sys.path[0] = {str(ROOT)!r}; from four_seasons_env.__main__ import main"

@@ -47,7 +47,7 @@ def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
     load_policy(folder, "maskable_ppo", RULES["czarina"])
 
 
-def test_weights_of_others_are_refused(tmp_path: Path) -> None:
+def test_weights_of_other_rules_or_agents(tmp_path: Path) -> None:
     folder = saved(tmp_path / "q", RULES["florentine"])
     with pytest.raises(PolicyFileError, match=r"reserve=True \(here False\)"):
         load_policy(folder, "maskable_ppo", RULES["pysolfc/florentine"])
@@ -71,7 +71,7 @@ def flip(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("damage", [cut, flip, lambda _: b""])
 @pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE])
-def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) -> None:
+def test_damaged_files(name: str, damage, tmp_path: Path) -> None:
     folder = saved(tmp_path / "p")
     path = folder / name
     path.write_bytes(damage(path.read_bytes()))
@@ -79,53 +79,26 @@ def test_damaged_files_are_refused_by_name(name: str, damage, tmp_path: Path) ->
         load_policy(folder, "maskable_ppo", DEFAULT)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_weights_that_are_no_numbers_are_refused(value: float, tmp_path: Path) -> None:
+def test_weights_must_be_finite(tmp_path: Path) -> None:
     weights = move_weights(DEFAULT)
-    next(iter(weights.values()))[0, 0] = value
+    next(iter(weights.values()))[0, 0] = np.nan
     save_policy(tmp_path / "p", move_card(DEFAULT), weights)
     with pytest.raises(PolicyFileError, match="has to hold finite numbers"):
         make_agent(f"maskable_ppo:{tmp_path / 'p'}")
-
-
-def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
-    halves = {name: each.astype(np.float16) for name, each in move_weights(DEFAULT).items()}
-    save_policy(tmp_path / "p", move_card(DEFAULT), halves)
-    _, found = load_policy(tmp_path / "p", "maskable_ppo", DEFAULT)
-    assert found.keys() == halves.keys()
-    for name, each in found.items():
-        assert each.dtype == np.float32
-        np.testing.assert_array_equal(each, halves[name])
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.int16])
-def test_other_types_are_refused(dtype: type, tmp_path: Path) -> None:
-    weights = {name: each.astype(dtype) for name, each in move_weights(DEFAULT).items()}
-    save_policy(tmp_path / "p", move_card(DEFAULT), weights)
-    with pytest.raises(PolicyFileError, match="finite numbers, float32 or float16"):
-        load_policy(tmp_path / "p", "maskable_ppo", DEFAULT)
 
 
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
         ("layers", [16], r"layers \[16\]: .* not of shape \(16, "),
-        ("observation", "cards", "observation 'cards'"),
         ("observation", "tpos", "did you mean 'tops'"),
-        ("activation", "rel", "did you mean 'relu'"),
         ("colour", "red", "unknown 'colour'"),
         ("layers", 5, r"Expected `array`, got `int` - at `\$.layers`"),
-        ("layers", [0], r"Expected `int` >= 1 - at `\$.layers\[0\]`"),
-        ("layers", [10**30], r"Expected `int` <= 65536"),
         ("mask", "../x", r"legal\|distinct.* - at `\$.mask`"),
-        ("sha256", "", r"at `\$.sha256`"),
         ("training", {"seed": "../x"}, r"Expected `int \| null`, got `str` - at `\$.seed`"),
-        ("decisions", {"candidates": [1]}, r"at `\$.decisions"),
     ],
 )
-def test_weights_that_do_not_fit_the_card_are_refused(
-    field: str, value: object, told: str, tmp_path: Path
-) -> None:
+def test_weights_must_fit_the_card(field: str, value: object, told: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / "p")
     card = json.loads((folder / CARD_FILE).read_text())
     card[field] = value
@@ -139,13 +112,10 @@ def test_weights_that_do_not_fit_the_card_are_refused(
     [
         ({"network": "table"}, "unknown network 'table': did you mean 'tables'"),
         ({"layers": [8, 4, 8, 9]}, r"dense.weight is of shape \(8, 20\), not of shape \(9, 20\)"),
-        ({"layers": [8, 5, 8, 8]}, r"piles is of shape"),
         ({"decisions": {"endings": "search"}}, "card lacks how it decides: .*'candidates'"),
     ],
 )
-def test_candidate_networks_that_do_not_fit_the_card_are_refused(
-    change: dict, told: str, tmp_path: Path
-) -> None:
+def test_candidate_networks_must_fit_the_card(change: dict, told: str, tmp_path: Path) -> None:
     card = candidate_card(DEFAULT)
     for field, value in change.items():
         setattr(card, field, value)

@@ -120,10 +120,7 @@ def midgame(rules: Rules, count: int) -> list[Game]:
     "options",
     [
         (3, 3, 0.0, "greedy"),
-        (3, 3, 5.0, "greedy"),
-        (4, 2, 1.0, "greedy"),
         (2, 4, 0.5, "heuristic"),
-        (1, 9, 0.0, "greedy"),
         (2, 3, 0.0, "greedy", 3),
     ],
     ids=str,
@@ -144,7 +141,7 @@ def test_a_rollout_decides_as_described(rules: Rules, options: Any) -> None:
 
 
 @pytest.mark.parametrize("expansions", [0, 7])
-def test_with_searches_the_end_of_the_game_is_planned(monkeypatch, expansions: int) -> None:
+def test_searches_plan_the_ending(monkeypatch, expansions: int) -> None:
     planned: list[tuple[Rules, int]] = []
 
     class Planned:
@@ -197,7 +194,7 @@ def with_hidden(rules: Rules, count: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("hidden", "worlds", "share", "orders"),
-    [(3, 6, 1 / 3, 6), (3, 9, 1 / 3, 6), (3, 5, 2 / 5, 5), (6, 4, 1 / 4, 4), (6, 8, 2 / 8, 8)],
+    [(3, 9, 1 / 3, 6), (3, 5, 2 / 5, 5), (6, 8, 2 / 8, 8)],
 )
 def test_a_vote_is_the_share_of_worlds(
     monkeypatch, hidden: int, worlds: int, share: float, orders: int
@@ -223,19 +220,8 @@ def test_a_vote_is_the_share_of_worlds(
     assert [(game.waste[-1], *game.stock) for game in solver.worlds] == 2 * stocks
 
 
-def test_worlds_and_width_are_at_least_one() -> None:
-    SolverVotes(RULES[0], 1, 1)
-    for name in ("worlds", "width"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
-            SolverVotes(RULES[0], **{"worlds": 1, "width": 1, name: 0})
-    with pytest.raises(ValueError, match="moves must be at least 1, not 0"):
-        PimcAgent(RULES[0], moves=0)
-
-
-@pytest.mark.parametrize("candidates", [1, 2, 3, 50])
-def test_pimc_asks_for_what_the_heuristic_likes_best_and_plays_what_wins_most(
-    monkeypatch, candidates: int
-) -> None:
+@pytest.mark.parametrize("candidates", [1, 3])
+def test_pimc_plays_what_wins_most(monkeypatch, candidates: int) -> None:
     asked: list[tuple[Any, list[int], int]] = []
     shares = np.zeros(50)
 

@@ -30,22 +30,16 @@ def test_flags_override_the_file(name: str) -> None:
     [
         ("learning_rat=1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
         ("learning_rate=fast", "learning_rate is 'fast': Expected `float`, got `str`"),
-        ("learning_rate=true", "learning_rate is True: Expected `float`, got `bool`"),
-        ("learning_rate=.inf", "learning_rate is inf: Expected `float` <= "),
         ("learning_rate=.nan", "learning_rate is nan: Expected `float`"),
         ("games=1.5", "games is 1.5: Expected `int`"),
-        ("games=0", "games is 0: Expected `int` >= 1"),
         ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
-        ("layers=[]", "layers is .*: Expected `array` of length >= 1"),
         ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
-        ("layers=5", "layers is 5: Expected `array`, got `int`"),
         ("observation=crads", "unknown observation 'crads': did you mean 'cards'"),
         ("games=[", "games is not YAML"),
-        ("games=!!python/object/apply:os.system ['true']", "is not YAML"),
         ("gamma", "key=value"),
     ],
 )
-def test_hyperparameters_are_checked(flag: str, told: str) -> None:
+def test_wrong_hyperparameters(flag: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         read_settings(MaskablePpoSettings, "maskable_ppo", [flag])
 
@@ -59,9 +53,7 @@ def test_hyperparameters_are_checked(flag: str, told: str) -> None:
         (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
     ],
 )
-def test_hyperparameters_that_do_not_fit_each_other_are_refused(
-    overrides: list[str], told: str
-) -> None:
+def test_conflicting_hyperparameters(overrides: list[str], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         read_settings(NextDealPpoSettings, "next_deal_ppo", overrides)
 

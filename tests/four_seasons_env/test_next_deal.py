@@ -311,8 +311,8 @@ TINY = [
 
 
 @pytest.mark.parametrize("rules", TINY)
-def test_tiny_games_start_and_end(rules: Rules, endings: str = "policy") -> None:
-    env = FourSeasonsNextDealEnv(rules, endings=endings, **SMALL)
+def test_tiny_games_start_and_end(rules: Rules) -> None:
+    env = FourSeasonsNextDealEnv(rules, endings="policy", **SMALL)
     rng = np.random.default_rng(0)
     wins = 0
     for deal in range(30):

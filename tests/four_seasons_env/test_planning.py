@@ -240,7 +240,8 @@ def test_playouts_end_as_the_agent_would(name: str, rules: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [FourSeasonsEnv, FourSeasonsNextDealEnv])
-def test_environments_continue_a_game(kind: Any, rules: str = "pysolfc/florentine") -> None:
+def test_environments_continue_a_game(kind: Any) -> None:
+    rules = "pysolfc/florentine"
     env, other = kind(rules=rules), kind(rules=rules)
     _, info = env.reset(seed=1)
     for step in range(30):
