@@ -2,11 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-import rich.progress
 
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
@@ -55,22 +53,6 @@ def test_a_part_is_named_by_its_first_and_last_deal(tmp_path: Path) -> None:
 def test_deals_are_split_in_order() -> None:
     assert split_deals("3-9", 3) == [range(3, 6), range(6, 9), range(9, 10)]
     assert split_deals((5, 9, 70), 2) == [(5, 9), (70,)]
-
-
-def test_the_bar_starts_where_the_work_stands(tmp_path: Path, monkeypatch) -> None:
-    told: list[dict[str, Any]] = []
-
-    class Bar(rich.progress.Progress):
-        def add_task(self, *args: Any, **named: Any) -> Any:
-            told.append(named)
-            return super().add_task(*args, **named)
-
-    monkeypatch.setattr(rich.progress, "Progress", Bar)
-    work = some(tmp_path, 3)
-    write(work[1])
-    run_blocks(write, work, "working", ALONE)
-    run_blocks(write, work, "working", ALONE)
-    assert told == [{"total": 3, "completed": 1}, {"total": 3, "completed": 3}]
 
 
 def test_the_first_that_failed_is_named(tmp_path: Path) -> None:

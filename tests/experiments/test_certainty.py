@@ -49,8 +49,8 @@ def test_the_line_of_one_agent_and_of_too_few_deals() -> None:
     assert "resolving 0.5 points" in what_is_certain(many)
 
 
-@pytest.mark.parametrize("mean", [0.0, 0.4, 0.95])
-def test_the_sequence_holds_at_all_numbers_of_deals_at_once(mean: float) -> None:
+@pytest.mark.parametrize("mean", [0.0, 0.95])
+def test_confidence_sequence_holds_at_all_deals(mean: float) -> None:
     """Of 300 comparisons stopped when it suits best, at most 5% miss the mean."""
     rng = np.random.default_rng(1)
     chances = [(1 - mean) / 2 * 0.6, 1 - (1 - mean) * 0.6 - mean, (1 - mean) / 2 * 0.6 + mean]
@@ -59,14 +59,6 @@ def test_the_sequence_holds_at_all_numbers_of_deals_at_once(mean: float) -> None
         low, high = confidence_sequence(rng.choice([-1.0, 0.0, 1.0], 2000, p=chances), 5)
         missed += not low <= mean <= high  # the ends are those of the worst time to stop
     assert missed <= 15
-
-
-def test_the_sequence_is_as_narrow_as_asked_after_about_twice_the_deals() -> None:
-    rng = np.random.default_rng(2)
-    spread = np.sqrt(0.5)
-    deals = int(2.2 * (1.96 * spread / 0.05) ** 2)
-    low, high = confidence_sequence(rng.choice([-1.0, 0.0, 1.0], deals, p=[0.25, 0.5, 0.25]), 5)
-    assert (high - low) / 2 < 0.05
 
 
 def test_differences_are_to_the_heuristic_or_to_the_first() -> None:

@@ -39,14 +39,6 @@ def test_games_are_repeatable_and_given_up_in_time() -> None:
     assert list(first["deal"]) == list(deals)
 
 
-def test_compare_over_rule_sets(tmp_path: Path) -> None:
-    rules = ["czarina", "pysolfc/corners"]
-    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 9}"
-    run = Compare(out=tmp_path, agents=["heuristic"], rules=rules, deals=deals, workers=ALONE)
-    compare(run)
-    assert "pysolfc/corners" in (tmp_path / "table.md").read_text()
-
-
 @pytest.mark.slow
 def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     """Two algorithms, two seeds: from training to the page."""

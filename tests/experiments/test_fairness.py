@@ -99,12 +99,6 @@ def test_no_way_of_peeking_tells_the_stock(guess: Guess) -> None:
     assert max(map(places_right, peeper.turns)) < 0.08
 
 
-def test_another_stock_is_shown_at_each_turn() -> None:
-    peeper = Peeper(by_what_is_shown)
-    play_deals(peeper, DEFAULT, DEALS[:1], max_moves=3)
-    assert len({tuple(stock[-5:]) for (stock,) in peeper.turns}) == 3
-
-
 @pytest.mark.parametrize("guess", GUESSES)
 def test_each_way_works_where_nothing_is_hidden(guess: Guess) -> None:
     """On records as they are, with random numbers that carry their seed."""
@@ -132,20 +126,6 @@ class Forger:
 def test_a_mask_that_is_written_to_allows_nothing() -> None:
     with pytest.raises(RuntimeError, match="Forger played T4>T3, which is not legal there"):
         play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
-
-
-class Sloppy:
-    """Answers with a move for the first game alone."""
-
-    mask = "legal"
-
-    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return masks[:1].argmax(axis=1)
-
-
-def test_an_answer_has_a_move_for_each_game() -> None:
-    with pytest.raises(RuntimeError, match=r"Sloppy must .*\(20,\), not int64 of shape \(1,\)"):
-        play_deals(Sloppy(), DEFAULT, DEALS)
 
 
 # --- sealed deals ---------------------------------------------------------------------------------
@@ -202,7 +182,7 @@ def test_sealed_deals_take_no_later_players_or_deals(
         play_all(replace(run, **change))
 
 
-@pytest.mark.parametrize("text", ["sealed:", "sealed:0", "sealed:-1", "sealed:many", "sealed:1.5"])
+@pytest.mark.parametrize("text", ["sealed:", "sealed:0", "sealed:many"])
 def test_sealed_deals_are_counted(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="sealed:2000"):
         play_all(sealed(tmp_path / "x", "random", deals=text))

@@ -10,7 +10,6 @@ import pytest
 
 from four_seasons_env.experiments.parallel.pool import Pool, started_pool
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.training.clock import Clock
 
 
 def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
@@ -19,10 +18,6 @@ def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
 
 def named(task: tuple[str, range]) -> tuple[str, list[int]]:
     return task[0], list(task[1])
-
-
-def worked(task: int) -> int:
-    return sum(range(task))
 
 
 def handler(_: int) -> object:
@@ -63,15 +58,6 @@ def test_workers_get_what_is_shared_as_it_is_and_stay(pool: Pool) -> None:
         large += 1
     assert len(seen) <= 2
     assert os.getpid() not in seen
-
-
-@pytest.mark.slow
-def test_what_workers_compute_is_counted(pool: Pool) -> None:
-    before = pool.core_seconds
-    pool.map(worked, [3_000_000] * 4)
-    taken = pool.core_seconds - before
-    assert taken > 0.01
-    assert Clock(steps=100, core_minutes=1, core_seconds=taken).done == taken / 60
 
 
 @pytest.mark.slow

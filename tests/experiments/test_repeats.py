@@ -11,6 +11,7 @@ from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
+from tests.helpers import mostly_slow
 
 DEFAULT = RULES["four-seasons"]
 
@@ -84,8 +85,8 @@ def text_of(game: Game) -> str:
     return str((piles, game.foundations, game.waste, game.stock_size, turned))
 
 
-@pytest.mark.parametrize("rules", RULES)
-def test_no_position_comes_twice_but_where_all_moves_lead_back(rules: str) -> None:
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
+def test_no_position_comes_twice(rules: str) -> None:
     witness = Witness(RULES[rules])
     deals = range(TRAIN_FROM, TRAIN_FROM + 4)
     play_deals(witness, RULES[rules], deals, max_moves=80, forbid_repeats=True)
@@ -110,14 +111,6 @@ class Lowest:
     def act(self, games, masks, rng):
         order = np.r_[np.arange(12, masks.shape[1]), np.arange(12)]
         return order[masks[:, order].argmax(axis=1)]
-
-
-def test_the_guard_helps_a_player_that_goes_round() -> None:
-    deals = range(TRAIN_FROM, TRAIN_FROM + 50)
-    free = play_deals(Lowest(), DEFAULT, deals, max_moves=300)
-    kept = play_deals(Lowest(), DEFAULT, deals, max_moves=300, forbid_repeats=True)
-    assert kept["cards_up"].mean() > free["cards_up"].mean() + 0.3
-    assert kept["moves"].mean() < free["moves"].mean() - 50
 
 
 def test_the_guard_loses_the_heuristic_no_game() -> None:

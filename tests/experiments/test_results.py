@@ -13,7 +13,6 @@ import four_seasons_env
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.census import Census, take_census
 from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
 from four_seasons_env.experiments.matches.ceiling import read_census
 from four_seasons_env.experiments.matches.players import Player, find_players
@@ -53,9 +52,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
         ({"deals": "sealed:10"}, f"on the deals {DEALS}, not sealed:10"),
     ],
 )
-def test_another_comparison_is_rejected_in_one_sentence(
-    tmp_path: Path, change: dict[str, Any], told: str
-) -> None:
+def test_another_comparison_is_rejected(tmp_path: Path, change: dict[str, Any], told: str) -> None:
     run = comparison(tmp_path, "A=heuristic", "random")
     play_all(run)
     before = files_of(tmp_path)
@@ -74,7 +71,7 @@ def test_results_of_another_version_are_rejected(tmp_path: Path) -> None:
         play_all(run)
 
 
-def test_a_comparison_may_grow_by_agents_rule_sets_and_deals(tmp_path: Path) -> None:
+def test_a_comparison_may_grow(tmp_path: Path) -> None:
     run = comparison(tmp_path, "heuristic")
     play_all(run)
     (kept,) = tmp_path.glob("parts/*/*/*.csv")
@@ -88,7 +85,7 @@ def test_a_comparison_may_grow_by_agents_rule_sets_and_deals(tmp_path: Path) -> 
     assert sum(map(len, parts)) == 80, "files of blocks that have grown are deleted"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 0}', "\0", '"text"'])
+@pytest.mark.parametrize("text", ["", '{"seed": 0}'])
 def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "compare.json").write_text(text)
     with pytest.raises(ValueError, match=r"compare\.json"):
@@ -98,7 +95,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
 # --- what makes a player --------------------------------------------------------------------------
 
 
-def test_options_and_weights_make_a_player_and_the_folder_does_not(tmp_path: Path) -> None:
+def test_options_and_weights_make_a_player(tmp_path: Path) -> None:
     """Also the weights of an agent that an option names."""
     for folder, changed in (("one", False), ("two", False), ("three", True)):
         card, weights = load_policy(
@@ -119,7 +116,7 @@ def test_options_and_weights_make_a_player_and_the_folder_does_not(tmp_path: Pat
     assert player("finisher@ending_positions=9").method == ("finisher", "ending_positions=9")
 
 
-def test_other_weights_under_one_label_are_rejected(tmp_path: Path) -> None:
+def test_other_weights_of_a_label(tmp_path: Path) -> None:
     bundled = bundled_weights("maskable_ppo", "four-seasons")
     run = comparison(tmp_path / "x", f"A=maskable_ppo:{bundled}")
     play_all(run)
@@ -132,8 +129,22 @@ def test_other_weights_under_one_label_are_rejected(tmp_path: Path) -> None:
 
 # --- labels ---------------------------------------------------------------------------------------
 
-LABELS = ("NA", "nan", "007", "7", "1e3", "None", "", "a|b", "$1_$", "[/]red", "[red]x", "x+", "x*")
-LABELS += ("x_", "X*", "True", "<b>", "a\\b", "a, b", 'a"b', "été", "..")
+LABELS = (
+    "NA",
+    "007",
+    "1e3",
+    "",
+    "a|b",
+    "$1_$",
+    "[red]x",
+    "x+",
+    "x*",
+    "x_",
+    "X*",
+    "<b>",
+    "a, b",
+    "..",
+)
 
 
 def test_any_label_comes_out_as_it_went_in(tmp_path: Path, capsys) -> None:
@@ -161,16 +172,12 @@ def test_any_label_comes_out_as_it_went_in(tmp_path: Path, capsys) -> None:
     ("label", "told"),
     [
         ("ceiling", "another row of the table"),
-        ("greedy", "another row of the table"),
         ("a\nb", "printable"),
-        (" a", "no space at its ends"),
         ("_a", "does not begin with _"),
         ("a" * 61, "at most 60 characters"),
     ],
 )
-def test_labels_that_a_table_cannot_show_are_rejected_before_play(
-    tmp_path: Path, label: str, told: str
-) -> None:
+def test_wrong_labels(tmp_path: Path, label: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         compare(comparison(tmp_path / "x", f"{label}=heuristic"))
     assert not (tmp_path / "x").exists()
@@ -184,14 +191,6 @@ def cut(path: Path) -> None:
     path.write_text("".join(lines[: len(lines) // 2]))
 
 
-def cut_within_a_row(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-7])
-
-
-def header_only(path: Path) -> None:
-    path.write_text(path.read_text().splitlines(keepends=True)[0])
-
-
 def empty(path: Path) -> None:
     path.write_bytes(b"")
 
@@ -201,13 +200,11 @@ def doubled(path: Path) -> None:
     path.write_text("".join([header, *rows, *rows]))
 
 
-DAMAGE = [cut, cut_within_a_row, header_only, empty, doubled]
+DAMAGE = [cut, empty, doubled]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_part_is_played_again_and_the_others_stay(
-    tmp_path: Path, damage: Callable[[Path], None]
-) -> None:
+def test_damaged_part_is_played_again(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     run = comparison(tmp_path, "heuristic", "greedy")
     before = play_all(run)
     part, kept = sorted(tmp_path.glob("parts/*/*/*.csv"))
@@ -219,28 +216,14 @@ def test_a_damaged_part_is_played_again_and_the_others_stay(
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_report_rejects_results_with_other_rows_than_written(
-    tmp_path: Path, damage: Callable[[Path], None]
-) -> None:
+def test_report_rejects_damaged_results(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     compare(comparison(tmp_path, "heuristic", "greedy"))
     damage(tmp_path / "results.csv")
     with pytest.raises(ValueError, match=r"results\.csv"):
         report(Report([tmp_path]))
 
 
-@pytest.mark.parametrize("damage", [cut, cut_within_a_row, empty])
-def test_a_damaged_part_of_a_census_is_solved_again(
-    tmp_path: Path, damage: Callable[[Path], None]
-) -> None:
-    deals = f"{TRAIN_FROM}-{TRAIN_FROM + 2}"
-    run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, workers=ALONE)
-    before = take_census(run)
-    (part,) = tmp_path.glob("parts/*/*.csv")
-    damage(part)
-    pd.testing.assert_frame_equal(without_times(take_census(run)), without_times(before))
-
-
-def test_a_census_that_is_named_is_there_and_has_each_deal_once(tmp_path: Path) -> None:
+def test_wrong_census(tmp_path: Path) -> None:
     run = replace(comparison(tmp_path / "x", "heuristic"), census=tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match="nowhere holds no census"):
         compare(run)

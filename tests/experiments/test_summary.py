@@ -15,7 +15,6 @@ from four_seasons_env.experiments.statistics.summary import (
     by_seed,
     crossed_interval,
     iqm_interval,
-    labels,
     mcnemar,
     ranked,
     summarise,
@@ -88,14 +87,7 @@ def test_each_number_of_a_row() -> None:
     assert np.isnan(other.loc["greedy", "win_difference"])
 
 
-def test_of_a_single_move_the_time_is_that_of_the_move() -> None:
-    one = played("greedy", [0], [3]).assign(moves=1, seconds=0.005)
-    assert row_of(one, "greedy")["ms_per_move"] == pytest.approx(5)
-    none = one.assign(moves=0)
-    assert row_of(none, "greedy")["ms_per_move"] == pytest.approx(5)
-
-
-def test_only_the_baseline_of_the_same_rules_and_all_of_the_deals_counts() -> None:
+def test_baseline_needs_the_same_rules_and_deals() -> None:
     base, other = played("heuristic", *BASE), played("greedy", *OTHER)
     elsewhere = pd.concat([base.assign(rules="corners"), other])
     assert "win_difference" not in row_of(elsewhere, "greedy")
@@ -104,7 +96,7 @@ def test_only_the_baseline_of_the_same_rules_and_all_of_the_deals_counts() -> No
     assert row_of(more, "greedy")["win_difference"] == pytest.approx(2 / 6)
 
 
-def test_seeds_are_summarised_together_and_one_by_one() -> None:
+def test_seeds_together_and_one_by_one() -> None:
     runs = [played("a", BASE[0], BASE[1], 3), played("a", OTHER[0], OTHER[1], 5)]
     results = pd.concat([*runs, played("heuristic", *BASE)])
     row = row_of(results, "a")
@@ -123,29 +115,18 @@ def test_seeds_are_summarised_together_and_one_by_one() -> None:
     assert by_seed(runs[0], "won").to_numpy().dtype == np.float64
 
 
-def test_results_without_a_seed_are_those_of_no_seed() -> None:
-    mixed = pd.concat([played("a", *BASE), played("a", *OTHER, 1), played("a", *BASE, 0)])
-    assert by_seed(mixed, "won").to_numpy().tolist() == [BASE[0], BASE[0], OTHER[0]]
-
-
-def test_seeds_that_played_unlike_deals_are_refused() -> None:
+def test_seeds_need_the_same_deals() -> None:
     runs = [played("a", *BASE, 0), played("a", *OTHER, 1)[:5]]
     with pytest.raises(ValueError, match="seeds of 'a' played unlike deals"):
         summarise(pd.concat(runs))
 
 
-def test_the_exact_test_counts_the_deals_that_one_alone_has_won() -> None:
+def test_mcnemar() -> None:
     won, base = np.array([1, 1, 1, 1, 0, 0, 1]), np.array([0, 0, 0, 1, 1, 0, 1])
     assert mcnemar(won, base) == pytest.approx(stats.binomtest(3, 4).pvalue)
     assert mcnemar(base, won) == pytest.approx(stats.binomtest(1, 4).pvalue)
     assert mcnemar(won[:1], base[:1]) == 1.0
     assert mcnemar(np.ones(12), np.zeros(12)) == pytest.approx(2 / 2**12)
-
-
-def test_a_label_names_the_play_where_there_are_two() -> None:
-    results = pd.concat([played("a", *BASE), played("b", *OTHER)])
-    both = pd.concat([results, played("a", *BASE).assign(play="stochastic")])
-    assert set(labels(both)) == {"a, as given", "a, stochastic", "b"}
 
 
 # --- as text --------------------------------------------------------------------------------------
@@ -197,7 +178,7 @@ def test_each_cell_of_a_summary() -> None:
     }
 
 
-def test_cells_that_are_shown_where_they_say_something() -> None:
+def test_optional_cells() -> None:
     told = as_text(
         made(
             rules=["czarina", "corners"],
@@ -230,7 +211,7 @@ def test_bounds_and_ranks() -> None:
 # --- over seeds -----------------------------------------------------------------------------------
 
 
-def test_the_crossed_interval_draws_seeds_and_deals() -> None:
+def test_crossed_interval() -> None:
     """By hand: 2,000 times seeds and deals anew, the middle 95% of the means."""
     table = np.random.default_rng(5).normal(size=(3, 7))
     deals, seeds = np.random.default_rng(0), np.random.default_rng(1)
@@ -241,29 +222,7 @@ def test_the_crossed_interval_draws_seeds_and_deals() -> None:
     assert (RESAMPLES, LEVEL) == (2000, 0.95)
 
 
-def test_one_seed_gets_the_bootstrap_over_deals() -> None:
-    values = np.random.default_rng(3).normal(size=400)
-    expected = stats.bootstrap(
-        (values,), np.mean, n_resamples=4000, method="percentile", rng=np.random.default_rng(0)
-    ).confidence_interval
-    ends = crossed_interval(values[None, :])
-    assert ends == pytest.approx((expected.low, expected.high), abs=0.01)
-
-
-def test_the_crossed_interval_counts_the_spread_of_seeds_and_of_deals() -> None:
-    rng = np.random.default_rng(0)
-    deals = rng.normal(size=(1, 2000))
-    narrow = crossed_interval(np.repeat(deals, 5, axis=0))  # as if all seeds were one
-    alone = crossed_interval(deals)
-    assert np.ptp(narrow) == pytest.approx(np.ptp(alone), rel=0.1)
-    seeds = np.array([[-1.0], [-0.5], [0.0], [0.5], [1.0]])
-    wide = crossed_interval(deals + seeds)
-    # Variances add: that of the mean of five seeds, and that of the mean of 2,000 deals.
-    sd = np.sqrt(seeds.var() / 5 + deals.var() / 2000)
-    assert np.ptp(wide) == pytest.approx(2 * 1.96 * sd, rel=0.1)
-
-
-def test_the_interval_of_the_interquartile_mean_is_a_bootstrap_over_runs() -> None:
+def test_iqm_interval() -> None:
     rates = np.array([0.1, 0.4, 0.5, 0.6, 0.9, 0.95])
     rng = np.random.default_rng(0)
     means = [stats.trim_mean(rates[rng.integers(0, 6, 6)], 0.25) for _ in range(2000)]

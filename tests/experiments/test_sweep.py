@@ -13,7 +13,7 @@ from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.experiments import sweep as module
 from four_seasons_env.experiments.parallel.jobs import run_tasks
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.sweep import Sweep, read_jobs, results_of, run_job, sweep
+from four_seasons_env.experiments.sweep import Sweep, read_jobs, results_of, sweep
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training.run_folder import DONE, RUN
 
@@ -83,17 +83,14 @@ def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
     [
         ({"gird": {}}, "did you mean 'grid'"),
         ({"fixed": PLANNER | {"sead": 1}}, "did you mean 'seed'"),
-        ({"fixed": PLANNER | {"learning_rat": 1}}, "did you mean 'learning_rate'"),
-        ({"fixed": PLANNER | {"gamma": 1}}, "nor a hyperparameter of planner"),
         ({"grid": {"agent": ["maskable_pop"]}}, "did you mean 'maskable_ppo'"),
-        ({"fixed": {"rules": "czarena"}}, "did you mean 'czarina'"),
         ({"fixed": PLANNER | {"td_lambda": 2}}, "td_lambda is 2: Expected `float` <= 1.0"),
         ({"fixed": PLANNER | {"steps": "many"}}, "steps must be a positive number"),
         ({"fixed": PLANNER, "grid": {"seed": [1, 1]}}, "contains a job twice: seed-1"),
         ([], "must hold fixed, grid, variants"),
     ],
 )
-def test_sweeps_are_checked_before_they_run(told: object, message: str, tmp_path: Path) -> None:
+def test_wrong_sweeps(told: object, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         sweep(Sweep(write(tmp_path, told), tmp_path / "s"))
     assert not (tmp_path / "s").exists()
@@ -108,7 +105,7 @@ def touch(path: Path) -> None:
     path.write_text("done")
 
 
-def test_a_failed_task_is_named_and_the_others_are_done(tmp_path: Path) -> None:
+def test_failed_task_is_named(tmp_path: Path) -> None:
     names = ["a", "bad", "b"]
     failures = list(run_tasks(touch, [tmp_path / name for name in names], names, ALONE))
     (failure,) = [each for each in failures if each]
@@ -160,14 +157,6 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     told["fixed"]["steps"] = "128"
     with pytest.raises(ValueError, match=r"seed-0 was started with .*64.*, not with .*128"):
         sweep(Sweep(write(tmp_path, told), run.out))
-
-
-@pytest.mark.slow
-def test_a_job_that_cannot_run_says_why(tmp_path: Path) -> None:
-    (job, _) = jobs_of(tmp_path, TINY)
-    (job.out / "mine").mkdir(parents=True)
-    with pytest.raises(RuntimeError, match=r"exit status 2; .*log: error: .*not empty"):
-        run_job(job)
 
 
 @pytest.mark.slow
