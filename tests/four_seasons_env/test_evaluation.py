@@ -6,7 +6,6 @@ import pytest
 
 import four_seasons_env  # noqa: F401  registers the environments
 from four_seasons_env.evaluation import Evaluation, evaluate
-from four_seasons_env.wrappers import VectorMaskInObservation
 from tests.helpers import small
 
 IDS = ("FourSeasons-v0", "FourSeasonsNextDeal-v0")
@@ -59,17 +58,6 @@ def test_illegal_actions_are_counted_until_a_game_ends() -> None:
     found = evaluate(gym.make_vec(IDS[0], num_envs=3, **kwargs), blind)
     assert found.illegal == 3 * 20
     assert found.won == 0
-
-
-def test_it_takes_wrapped_environments_and_gives_them_to_the_policy() -> None:
-    envs = VectorMaskInObservation(gym.make_vec(IDS[0], num_envs=GAMES), "tianshou")
-
-    def legal(observations, masks):
-        assert set(observations) == {"obs", "mask"}
-        return masks.argmax(axis=1)
-
-    bare = gym.make_vec(IDS[0], num_envs=GAMES)
-    assert evaluate(envs, legal) == evaluate(bare, lambda _, masks: masks.argmax(axis=1))
 
 
 @pytest.mark.parametrize("actions", [[0] * 3, [99] * GAMES])

@@ -2,14 +2,10 @@
 
 import re
 
-import numpy as np
 import pytest
 
-from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.observations import observation_length
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rules import RULES
 from tests.helpers import deck_with, observe, small, texts
 
 LIMITED = small("czarina-1898", ranks=4, piles=1)
@@ -27,28 +23,7 @@ def test_corner_patience_begins_with_spaces():
     assert texts(game.legal_moves()) == {"deal"}
 
 
-def test_corner_patience_leaves_spaces_to_the_player():
-    game = Game("corner-patience", deck=deck_with("7H 3C 7S 2D"))
-    game.play("deal")
-    assert texts(game.legal_moves(distinct=True)) == {"deal", "W>T0"}
-    game.play("deal")  # no space need be filled
-    game.play("W>F")
-    game.play("W>T3")
-    game.play("deal")
-    game.play("W>T3")
-    assert game.tableau == [[], [], [], ["3C", "2D"], []]
-
-
 # --- cells and two redeals ------------------------------------------------------------------------
-
-
-def test_corners_hoffmann_opens_with_nine_cards():
-    deck = deck_with("2C 3C 4C 5C 6C QH", end="KD KH AD JS 9C")
-    game = Game("corners-hoffmann", deck=deck)
-    assert [built[0] for built in game.foundations.values()] == ["9C", "JS", "KH", "AD"]
-    assert game.tableau == [["2C"], ["3C"], ["4C"], ["5C"], ["6C"]]
-    assert (game.stock_size, game.waste, game.redeals_left) == (43, [], 2)
-    assert texts(game.legal_moves()) == {"deal"}  # no building, and no cell is empty
 
 
 def test_corners_hoffmann_fills_cells_from_the_stock_again_after_each_redeal():
@@ -127,13 +102,6 @@ def test_what_lies_face_up_is_seen():
     assert not observe(before, "tops")[-8:].any()
 
 
-def test_a_known_stock_is_not_reshuffled():
-    game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
-    other = game.copy()
-    reshuffle_unseen_all(other.record, compile_rules(LIMITED), np.array([1], np.uint64))
-    assert other == game
-
-
 # --- a reserve ------------------------------------------------------------------------------------
 
 FLORENTINE = "5H 9C 4D 8S 8D 2C 7C QD JS"
@@ -163,13 +131,6 @@ def test_spaces_take_the_centre_card_or_the_waste_card():
     assert (game.waste, game.stock[0]) == (["7C"], "JS")
 
 
-def test_the_centre_card_goes_up_and_is_replaced():
-    game = Game("florentine", deck=deck_with("5H 9C 4D 6H KD 2C 7C"))
-    game.play("T2>F")
-    assert game.tableau[2] == ["7C"]
-    assert game.foundations["H"] == ["5H", "6H"]
-
-
 def test_an_empty_centre_waits_for_the_redeal():
     rules = small("florentine", ranks=4, piles=2)
     game = Game(rules, deck=deck_with("2C 4C 2S 3C", ranks=4))
@@ -184,17 +145,4 @@ def test_an_empty_centre_waits_for_the_redeal():
     assert game.stock == others
 
 
-def test_a_reserve_is_drawn_as_one():
-    game = Game("florentine", deck=deck_with(FLORENTINE))
-    assert "(8S)" in str(game)
-    assert "line frame" in draw_svg(game)
-    assert "line frame" not in draw_svg(Game("pysolfc/florentine", deal=0))
-
-
 # --- observations ---------------------------------------------------------------------------------
-
-
-def test_tops_has_room_for_the_face_up_card_only_where_there_is_one():
-    lengths = {name: observation_length(rules, "tops") for name, rules in RULES.items()}
-    assert lengths["czarina"] == lengths["florentine"] == lengths["corner-patience"] == 179
-    assert lengths["czarina-1898"] == 179 + 13 + 4

@@ -43,51 +43,29 @@ def test_a_record_is_read_as_it_was_written(rules):
         assert position == twin
 
 
-def test_results_are_told():
-    won = solve(Game(deal=17), seconds=30).moves
-    record = Record("four-seasons", tuple(str(move) for move in won), deal=17)
-    assert record.result == "won"
-    assert Record("four-seasons", (), deal=17).result == "open"
-    assert parse_record(record.to_json()) == record
-
-
-def test_a_deck_of_ones_own_is_kept():
-    record = Record("four-seasons", ("T0>F",), deck=DECK)
-    assert parse_record(record.to_json()).start() == Game(deck=DECK)
-    assert "deal" not in json.loads(record.to_json())
-
-
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
         ({"rules": "czarena"}, "did you mean 'czarina'"),
-        ({"rules": 3}, "'rules' must be of type str"),
         ({"deal": True}, "'deal' must be of type int"),
-        ({"deal": -1}, "a deal is a number from 0"),
         ({"deck": DECK}, "a deal or a deck, and not both"),
         ({"moves": ["deal", "T0>F"]}, "T0>F is not legal"),
-        ({"moves": ["deal", 4]}, "moves are texts"),
         ({"moves": ["fly"]}, "unknown move 'fly'"),
         ({"result": "won"}, "the moves end in 'open', the record says 'won'"),
         ({"times": [1]}, "one for each move"),
-        ({"times": [2, 1]}, "in rising order"),
         ({"times": ["a", "b"]}, "times are seconds"),
-        ({"times": [True, 2]}, "times are seconds"),
-        ({"times": [-1, 2]}, "times are seconds"),
-        ({"times": [0, float("nan")]}, "times are seconds"),
         ({"undone": -1}, "'undone' counts moves"),
-        ({"undone": 1.5}, "'undone' must be of type int"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
     ],
 )
-def test_what_is_not_a_game_is_refused(changes, error):
+def test_wrong_records(changes, error):
     with pytest.raises(RecordError, match=error):
         parse_record(json.dumps(LINE | changes))
     parse_record(json.dumps(LINE))
 
 
-@pytest.mark.parametrize("line", ["", "[]", "{", "7", "[" * 100_000, '{"rules": "four-seasons"}'])
-def test_garbage_is_refused(line):
+@pytest.mark.parametrize("line", ["", "[]", "[" * 100_000])
+def test_garbage(line):
     with pytest.raises(RecordError):
         parse_record(line)
 
@@ -104,7 +82,7 @@ def test_files_of_records(tmp_path):
         list(read_records(path))
 
 
-def test_compressed_files_are_read_and_the_same_games_are_the_same_bytes(tmp_path):
+def test_compressed_files(tmp_path):
     path = tmp_path / "games.jsonl.gz"
     records = [some_record("czarina", deal) for deal in range(3)]
     path.write_bytes(to_lines(records))

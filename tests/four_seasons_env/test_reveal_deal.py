@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from four_seasons_env.registration import NEXT_DEAL
-from four_seasons_env.testing import check_masked_env
 
 IDS = ("FourSeasons-v0", NEXT_DEAL)
 
@@ -52,14 +51,3 @@ def test_the_spec_keeps_it(env_id):
     assert "deal" not in env.reset(seed=1)[1]
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert "deal" not in again.reset(seed=1)[1]
-
-
-@pytest.mark.parametrize("env_id", IDS)
-def test_the_promises_are_kept_without_it(env_id):
-    check_masked_env(gym.make(env_id, rules="four-seasons", reveal_deal=False), steps=20)
-
-
-@pytest.mark.parametrize("env_id", IDS)
-def test_it_is_true_or_false(env_id):
-    with pytest.raises(ValueError, match="unknown reveal_deal 'no': known: True, False"):
-        gym.make(env_id, reveal_deal="no")

@@ -20,11 +20,6 @@ def test_our_environments_keep_their_promises(env_id: str) -> None:
     check_masked_env(gym.make(env_id), steps=60)
 
 
-@pytest.mark.parametrize("arguments", [{"illegal": "raise"}, {"observation": "cards"}])
-def test_so_they_do_with_other_arguments(arguments: dict) -> None:
-    check_masked_env(gym.make("FourSeasons-v0", **arguments), steps=40)
-
-
 def test_so_does_a_wrapped_one_and_an_environment_of_others() -> None:
     check_masked_env(MaskInObservation(gym.make("FourSeasons-v0")), steps=40)
     taxi = max(name for name in gym.registry if name.startswith("Taxi-v"))
