@@ -234,11 +234,6 @@ def board(game: Game) -> dict[str, Any]:
     }
 
 
-def all_cards(game: Game) -> list[str]:
-    piles = [*game.tableau, game.waste, *game.foundations.values(), game.stock]
-    return [card for pile in piles for card in pile]
-
-
 def texts(moves: Sequence[Any]) -> set[str]:
     return {str(move) for move in moves}
 

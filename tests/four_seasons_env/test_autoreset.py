@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers import vector as wrappers
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
@@ -13,7 +12,6 @@ from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import same, small
 
-GYMNASIUM = tuple(int(part) for part in gym.__version__.split(".")[:2])
 GAMES = 5
 SMALL = {"rules": small("four-seasons"), "max_moves": 30}
 NEXT_DEAL = {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30}
@@ -243,53 +241,6 @@ def test_first_reset_needs_all_games():
     with pytest.raises(ResetNeeded):
         env.reset(seed=1, options={"reset_mask": np.array([True, False])})
     env.reset(seed=1, options={"reset_mask": np.array([True, True])})
-
-
-# --- Gymnasium's wrappers -----------------------------------------------------------------------
-
-
-def lengths_and_returns(mode: AutoresetMode) -> list[tuple[int, float]]:
-    """Of the episodes of three games, as Gymnasium's wrapper counts them."""
-    env = wrappers.RecordEpisodeStatistics(FourSeasonsVectorEnv(3, **SMALL, autoreset_mode=mode))
-    _, infos = env.reset(seed=1)
-    found: list[list[tuple[int, float]]] = [[], [], []]
-    played, idle = [0, 0, 0], np.zeros(3, np.bool_)
-    while min(map(len, found)) < 3:
-        actions = np.zeros(3, int)
-        for i in np.flatnonzero(~idle):
-            actions[i] = action_of(i, played[i], infos["action_mask"][i])
-            played[i] += 1
-        _, _, terminated, truncated, infos = env.step(actions)
-        done = terminated | truncated
-        for i in np.flatnonzero(done):
-            found[i].append((int(infos["episode"]["l"][i]), float(infos["episode"]["r"][i])))
-        idle = done if mode is AutoresetMode.NEXT_STEP else idle
-        if mode is AutoresetMode.DISABLED and done.any():
-            fresh = env.reset(options={"reset_mask": done})[1]
-            infos["action_mask"][done] = fresh["action_mask"][done]
-    return [each for games in found for each in games[:3]]
-
-
-@pytest.mark.skipif(GYMNASIUM < (1, 4), reason="RecordEpisodeStatistics counts otherwise there")
-def test_record_episode_statistics():
-    expected = lengths_and_returns(AutoresetMode.SAME_STEP)
-    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED):
-        assert lengths_and_returns(mode) == expected
-
-
-@pytest.mark.skipif(GYMNASIUM < (1, 3), reason="NormalizeObservation has another space there")
-def test_normalize_observation():
-    env = wrappers.NormalizeObservation(
-        wrappers.NormalizeReward(FourSeasonsVectorEnv(8, **SMALL, autoreset_mode="NextStep"))
-    )
-    observations, infos = env.reset(seed=1)
-    seen = []
-    for _ in range(80):
-        mask = infos["action_mask"]
-        observations, *_, infos = env.step(mask.argmax(axis=1))
-        assert env.observation_space.contains(observations)
-        seen.append(observations)
-    assert abs(np.mean(seen[40:])) < 0.3
 
 
 # --- game by game -------------------------------------------------------------------------------

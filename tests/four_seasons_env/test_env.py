@@ -1,8 +1,5 @@
 import contextlib
-import os
 import random
-import subprocess
-import sys
 import warnings
 
 import gymnasium as gym
@@ -20,7 +17,6 @@ from four_seasons_env.registration import ENVS
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
-    ROOT,
     biased_choice,
     cards_in_order,
     deck_with,
@@ -60,28 +56,6 @@ def test_gymnasium_accepts_it(env_id, kwargs):
 def test_each_id_has_its_rules():
     for env_id, rules in ENVS.items():
         assert gym.make(env_id).unwrapped.rules is RULES[rules]
-
-
-def run_python(code: str, **environment: str) -> str:
-    """What a fresh interpreter prints that runs the code in a folder of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        timeout=300,
-    ).stdout
-
-
-@pytest.mark.slow
-def test_ids_import_the_package():
-    """Gymnasium imports the module that an id names."""
-    make = "import gymnasium as gym; print(type(gym.{}.unwrapped).__name__)"
-    assert run_python(make.format("make('four_seasons_env:Czarina-v0')")) == "FourSeasonsEnv\n"
-    vector = run_python(make.format("make_vec('four_seasons_env:Czarina-v0', num_envs=2)"))
-    assert vector == "FourSeasonsVectorEnv\n"
 
 
 # --- episodes -----------------------------------------------------------------------------------
