@@ -50,7 +50,10 @@ def midgame(rules: Rules, count: int = 64, moves: int = 25) -> np.ndarray:
     return games
 
 
-@pytest.mark.parametrize("player", PLAYERS)
+FAST = [name for name in PLAYERS if name != "rollout with searches"]  # which compiles for long
+
+
+@pytest.mark.parametrize("player", mostly_slow(PLAYERS, FAST))
 @pytest.mark.parametrize(
     "rules", mostly_slow(RULES.values(), ("pysolfc/florentine",)), ids=lambda rules: rules.name
 )
@@ -80,7 +83,7 @@ def test_heuristic_beats_the_textbook() -> None:
     assert played["won"].mean() > 0.1 + 0.04
 
 
-@pytest.mark.parametrize("player", PLAYERS)
+@pytest.mark.parametrize("player", mostly_slow(PLAYERS, FAST))
 def test_order_of_unseen_stock_changes_no_move(player: str) -> None:
     agent = PLAYERS[player](DEFAULT)
     games = midgame(DEFAULT)

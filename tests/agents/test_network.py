@@ -87,6 +87,7 @@ def test_tables_and_heads_are_those_of_numpy(rules):
     np.testing.assert_array_equal(network.evaluate(rows, chosen[order]), outputs[order])
 
 
+@pytest.mark.slow
 def test_perceptron_is_that_of_numpy():
     rows, chosen = observed("four-seasons", "tops")
     names = ["0", "2"]

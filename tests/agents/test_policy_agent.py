@@ -18,7 +18,7 @@ from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.rules import RULES
-from tests.helpers import ROOT
+from tests.helpers import ROOT, mostly_slow
 
 CODE = '''
 import random
@@ -131,7 +131,9 @@ def test_a_policy_plays_as_in_its_environment(env_id: str, arguments: dict[str, 
             assert info["cards_up"] == row.cards_up
 
 
-@pytest.mark.parametrize("player", ["drawn_by_torch", "drawn_by_rng", "Drawn"])
+@pytest.mark.parametrize(
+    "player", mostly_slow(["drawn_by_torch", "drawn_by_rng", "Drawn"], ("drawn_by_rng",))
+)
 def test_the_same_command_gives_the_same_games(module: str, player: str, tmp_path: Path) -> None:
     first, second = (compared(tmp_path / each, f"mine={module}:{player}") for each in "ab")
     pd.testing.assert_frame_equal(first.drop(columns="seconds"), second.drop(columns="seconds"))
@@ -190,6 +192,7 @@ def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> No
         make_agent(f"{module}:{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "line", "own"),
     [

@@ -121,7 +121,7 @@ def midgame(rules: Rules, count: int) -> list[Game]:
     [
         (3, 3, 0.0, "greedy"),
         (2, 4, 0.5, "heuristic"),
-        (2, 3, 0.0, "greedy", 3),
+        pytest.param((2, 3, 0.0, "greedy", 3), marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -140,7 +140,7 @@ def test_a_rollout_decides_as_described(rules: Rules, options: Any) -> None:
     assert changed or options != (3, 3, 0.0, "greedy")
 
 
-@pytest.mark.parametrize("expansions", [0, 7])
+@pytest.mark.parametrize("expansions", [0, pytest.param(7, marks=pytest.mark.slow)])
 def test_searches_plan_the_ending(monkeypatch, expansions: int) -> None:
     planned: list[tuple[Rules, int]] = []
 

@@ -1,6 +1,5 @@
 """Votes over imagined worlds, what is played once nothing is hidden, and the agent `pimc`."""
 
-import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -8,18 +7,13 @@ import pytest
 
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
-from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import Plans
-from four_seasons_env.agents.search.votes import SolverVotes
-from four_seasons_env.engine.cards import card_code
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from four_seasons_env.solver import solve
-from tests.helpers import restocked
 
 DEFAULT = RULES["four-seasons"]
 
@@ -41,33 +35,6 @@ def late_games(rules: Rules, until: Callable[[Game], bool], count: int) -> list[
 
 def masks_of(game: Game) -> np.ndarray:
     return game.action_mask(distinct=True)[None]
-
-
-def deals_a_card(game: Game) -> bool:
-    return "deal" in [str(move) for move in game.legal_moves()]
-
-
-def test_votes_are_shares_of_orders_won():
-    rule = compile_rules(DEFAULT)[0]
-    votes = SolverVotes(DEFAULT, worlds=6, width=300)
-    mixed = exact = asked = 0
-    for game in late_games(DEFAULT, lambda game: game.stock_size <= 3 and deals_a_card(game), 15):
-        if game.stock_size < 2:
-            continue
-        positions = game.record.copy()
-        hide_unseen(positions[0], rule)
-        share = votes.share_won(positions, [0], np.uint64(5))
-        won = []
-        for order in itertools.permutations(game.stock):
-            world = restocked(game, [card_code(card) for card in order])
-            world.play("deal")
-            won.append(solve(world, max_positions=300_000).status == "won")
-        assert share[0] <= np.mean(won) + 1e-9  # a single beam may miss a win
-        asked += 1
-        exact += share[0] == pytest.approx(np.mean(won))
-        mixed += 0 < share[0] < 1
-    assert exact > 0.8 * asked
-    assert mixed > 0
 
 
 @pytest.mark.slow

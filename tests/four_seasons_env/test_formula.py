@@ -8,7 +8,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
 from four_seasons_env.solver import sat, solve
 from four_seasons_env.solver.protocol import UNDECIDED, Root
-from tests.helpers import ROWS, mostly_slow, numbered_deck, small, winning_moves
+from tests.helpers import ROWS, mostly_slow, small
 from tests.reference.formula_differential import calls_lost, compare, satisfies
 
 LOST = 157
@@ -16,7 +16,7 @@ LOST = 157
 
 
 @pytest.mark.parametrize("wrap", mostly_slow(WRAPS, ("unless_ace_base",)))
-def test_the_formula_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
+def test_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
     rules = small("four-seasons", ranks=4, piles=1).replace(wrap=wrap)
     found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 60))
     assert found["won"] > 20
@@ -24,7 +24,7 @@ def test_the_formula_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
 
 
 @pytest.mark.parametrize("row", mostly_slow(row for row in ROWS if not RULES[row].redeals))
-def test_the_formula_agrees_with_brute_force_on_every_row_without_redeals(row: str) -> None:
+def test_agrees_with_brute_force_on_every_row(row: str) -> None:
     if not RULES[row].worrying_back:
         assert compare(small(row, ranks=4, piles=1), range(TRAIN_FROM, TRAIN_FROM + 25))["won"]
 
@@ -32,13 +32,13 @@ def test_the_formula_agrees_with_brute_force_on_every_row_without_redeals(row: s
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if RULES[row].redeals] + ["pysolfc/simplicity"]
 )
-def test_the_formula_says_nothing_where_cards_come_back(row: str) -> None:
+def test_undecided_where_cards_come_back(row: str) -> None:
     search = sat.FormulaSearch(Root(Game(row, TRAIN_FROM).record[0], RULES[row]))
     assert search.go_on() == UNDECIDED
 
 
 @pytest.mark.parametrize("row", mostly_slow(["four-seasons", "simplicity", "czarina"]))
-def test_play_that_wins_a_full_game_satisfies_the_formula_from_any_position(row: str) -> None:
+def test_wins_satisfy_the_formula(row: str) -> None:
     game = Game(row, TRAIN_FROM)
     moves = solve(game, max_positions=300_000).moves
     assert moves
@@ -50,17 +50,7 @@ def test_play_that_wins_a_full_game_satisfies_the_formula_from_any_position(row:
         assert not calls_lost(position)
 
 
-def test_no_position_of_a_win_is_called_lost() -> None:
-    """Down to the last, at which no card is left to leave the waste."""
-    game = Game(small("four-seasons", ranks=4, piles=1), deck=numbered_deck(TRAIN_FROM, 4))
-    for move in winning_moves(game):
-        assert not calls_lost(game)
-        game.play(move)
-    assert game.is_won
-    assert not calls_lost(game)
-
-
-def test_what_no_play_can_do_does_not_satisfy_the_formula() -> None:
+def test_impossible_play_does_not_satisfy() -> None:
     from pysat.solvers import Glucose4
 
     game = Game("four-seasons", TRAIN_FROM)
@@ -78,13 +68,13 @@ def test_what_no_play_can_do_does_not_satisfy_the_formula() -> None:
         assert not solver.solve([-int(before[0, 1]), -int(before[1, 2]), int(before[0, 2])])
 
 
-def test_a_deal_is_proved_lost_and_says_by_what() -> None:
+def test_solution_names_its_certificate() -> None:
     solution = solve(Game("four-seasons", LOST), seconds=60)
     assert (solution.status, solution.certificate) == ("lost", "formula")
     assert solve(Game("four-seasons", 0), seconds=60).certificate == "moves"
     assert solve(Game("four-seasons", LOST), max_positions=1000).certificate == ""
 
 
-def test_without_python_sat_other_searches_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solves_without_python_sat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sat, "is_available", lambda: False)
     assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"

@@ -3,25 +3,18 @@
 import itertools
 import random
 import signal
-import subprocess
-import sys
 import time
 import tracemalloc
 from collections import Counter
 
-import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, WRAPS, Rules
+from four_seasons_env.rules import WRAPS, Rules
 from four_seasons_env.solver import search, shorten, solve, solve_all
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.frame import make_frame
 from four_seasons_env.solver.protocol import UNDECIDED
-from four_seasons_env.solver.relaxation import piles_needed
 from four_seasons_env.solver.schedule import Step, steps
 from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
@@ -91,22 +84,13 @@ def after_the_redeals(rules: Rules, deal: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piles", [2, 3])
-@pytest.mark.parametrize("wrap", WRAPS)
-def test_agrees_with_brute_force_on_larger_games(wrap: str, piles: int) -> None:
-    rules = small("four-seasons", ranks=6, piles=piles).replace(wrap=wrap)
-    found = compare(rules, range(TRAIN_FROM, TRAIN_FROM + 8))
-    assert found["won"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
-def test_agrees_with_brute_force_on_larger_games_of_every_row(row: str) -> None:
+def test_agrees_with_brute_force_on_larger_games(row: str) -> None:
     found = compare(small(row, ranks=5, piles=2), range(TRAIN_FROM, TRAIN_FROM + 20))
     assert found["won"]
 
 
-def test_a_base_card_that_comes_back_may_host_the_last_rank() -> None:
+def test_base_cards_that_come_back_host_cards() -> None:
     """So with worrying back no card is safe; this game was once taken for lost."""
     rules = small("pysolfc/simplicity", ranks=5, piles=2)
     assert compare(rules, [TRAIN_FROM + 73])["won"] == 1
@@ -117,25 +101,13 @@ WIDER = [
     ("four-seasons", {"spaces": "auto_waste"}, {"spaces": "optional"}),
     ("four-seasons", {"build": "none"}, {"build": "alternate_colour"}),
     ("four-seasons", {"redeals": 0}, {"redeals": 1}),
-    *(
-        pytest.param(*each, marks=pytest.mark.slow)
-        for each in (
-            ("four-seasons", {"wrap": "unless_ace_base"}, {"wrap": "always"}),
-            ("four-seasons", {"spaces": "before_dealing"}, {"spaces": "optional"}),
-            ("four-seasons", {"spaces": "auto_stock"}, {"spaces": "optional"}),
-            ("four-seasons", {"build": "alternate_colour"}, {"build": "any_suit"}),
-            ("four-seasons", {"runs": False}, {"runs": True}),
-            ("four-seasons", {"reserve": True}, {"reserve": False}),
-            ("czarina-1898", {"redeals": 0, "limited_redeal": False}, {"redeals": 1}),
-            ("corner-patience", {"wrap": "never"}, {"wrap": "always"}),
-            ("pysolfc/simplicity", {"worrying_back": False}, {"worrying_back": True}),
-        )
-    ),
+    ("four-seasons", {"runs": False}, {"runs": True}),
+    ("pysolfc/simplicity", {"worrying_back": False}, {"worrying_back": True}),
 ]
 
 
 @pytest.mark.parametrize(("row", "narrow", "wide"), WIDER)
-def test_a_win_under_narrower_rules_is_one_under_wider(row: str, narrow: dict, wide: dict) -> None:
+def test_wider_rules_keep_wins(row: str, narrow: dict, wide: dict) -> None:
     narrower, wider = (small(row, ranks=7, piles=2).replace(**change) for change in (narrow, wide))
     statuses = Counter()
     for deal in range(TRAIN_FROM, TRAIN_FROM + 8):
@@ -185,32 +157,7 @@ def test_rows_of_full_size(row: str) -> None:
     assert statuses & {"won", "lost"}
 
 
-def test_the_piles_that_a_set_of_cards_needs() -> None:
-    """Cards less the largest matching of cards to hosts, as scipy finds it."""
-    rng = np.random.default_rng(1)
-    for row, wrap in [
-        *((row, None) for row in ("four-seasons", "simplicity")),
-        ("four-seasons", "linear"),
-    ]:
-        rules = RULES[row].replace(wrap=wrap) if wrap else RULES[row]
-        for deal in range(TRAIN_FROM, TRAIN_FROM + 40):
-            record = Game(rules, deal).record[0]
-            frames = make_frame(record, rules)
-            accepts = compile_rules(rules)[0]["accepts"][record["base"][0]]
-            cards, hosts = (rng.choice(52, rng.integers(1, 40), replace=False) for _ in range(2))
-            fits = [[int(accepts[host]) >> int(card) & 1 for host in hosts] for card in cards]
-            matched = linear_sum_assignment(fits, maximize=True)
-            unmatched = len(cards) - np.array(fits)[matched].sum()
-            place = frames[0]["place"]
-            bits = (np.uint64(sum(1 << int(place[c]) for c in some)) for some in (cards, hosts))
-            assert needed(*bits, frames) == unmatched
-
-
-def needed(cards: np.uint64, hosts: np.uint64, frames: np.ndarray) -> int:
-    return piles_needed(cards, hosts, frames[0])
-
-
-def test_a_seed_and_a_number_of_positions_are_repeatable_and_kept() -> None:
+def test_seed_and_budget_are_repeatable() -> None:
     game = Game("four-seasons", TRAIN_FROM + 7)
     for most in (1, 1000, 30_000):
         one, two = (solve(game, max_positions=most, seed=5) for _ in range(2))
@@ -234,7 +181,7 @@ def test_time_is_kept() -> None:
     assert time.monotonic() - started < 10
 
 
-def test_no_two_beams_of_the_schedule_are_alike() -> None:
+def test_beams_of_the_schedule_differ() -> None:
     """The same beam would find the same again."""
     some = [step for step in itertools.islice(steps(seed=3), 100) if step.width]
     assert len({(step.width, *step.weights()) for step in some}) == len(some)
@@ -291,22 +238,6 @@ def test_it_can_be_interrupted() -> None:
     assert time.monotonic() - started < 30
 
 
-def test_what_is_over_needs_no_search() -> None:
-    game = Game(small("four-seasons", ranks=4, piles=1), deck=numbered_deck(TRAIN_FROM, 4))
-    for move in solve(game).moves:
-        game.play(move)
-    assert solve(game).status == "won"
-    assert solve(game).moves == []
-
-
-@pytest.mark.parametrize(
-    "limit", [{"max_positions": 0}, {"seconds": -1.0}, {"memory": 0}, {"seconds": float("nan")}]
-)
-def test_limits_must_be_positive(limit: dict) -> None:
-    with pytest.raises(ValueError, match=f"{next(iter(limit))} must be more than 0"):
-        solve(Game(), **limit)
-
-
 def test_shorter_solutions_still_win() -> None:
     saved = 0
     for deal in range(TRAIN_FROM, TRAIN_FROM + 4):
@@ -317,12 +248,3 @@ def test_shorter_solutions_still_win() -> None:
         saved += len(moves) - len(short)
     assert saved > 0
     assert shorten(Game(), []) == []
-
-
-@pytest.mark.slow
-def test_environments_do_not_load_the_solver() -> None:
-    code = (
-        "import sys, gymnasium, four_seasons_env; gymnasium.make('FourSeasons-v0').reset(); "
-        "sys.exit(any('solver' in name for name in sys.modules if name.startswith('four_')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -90,7 +90,7 @@ def run(search: Beam) -> int:
 
 
 @pytest.mark.parametrize("rules", ANY, ids=lambda rules: rules.name)
-def test_a_beam_that_leaves_nothing_out_is_right(rules: Rules) -> None:
+def test_complete_beam_is_right(rules: Rules) -> None:
     ends = {WON: True, LOST: False}
     found = Counter()
     for game, winnable in positions(rules, 6):
@@ -102,7 +102,7 @@ def test_a_beam_that_leaves_nothing_out_is_right(rules: Rules) -> None:
 
 @pytest.mark.parametrize("width", [1, 50])
 @pytest.mark.parametrize("rules", ANY, ids=lambda rules: rules.name)
-def test_a_beam_wins_or_says_whether_it_left_something_out(rules: Rules, width: int) -> None:
+def test_narrow_beam_wins_or_is_incomplete(rules: Rules, width: int) -> None:
     found = Counter()
     for game, winnable in positions(rules, 6):
         if game.is_won:
@@ -229,7 +229,7 @@ def scores(games, rules, frames, weights, out):
 
 
 @pytest.mark.parametrize("row", ["four-seasons", "simplicity", "corners-hoffmann"])
-def test_each_feature_is_what_its_name_says(row: str) -> None:
+def test_each_feature_is_what_it_says(row: str) -> None:
     rules = small(row, ranks=9, piles=4)
     names = list(FEATURES)
     alone = np.vstack([np.eye(len(names)), WIDE_WEIGHTS])
@@ -259,7 +259,7 @@ def count(keys, counts, entered, new):
         counts[at] += 1
 
 
-def test_a_table_knows_what_was_entered_and_how_often() -> None:
+def test_hash_table_counts_entries() -> None:
     entered = np.random.default_rng(0).integers(1, 26, 60).astype(np.uint64)
     keys, counts = np.zeros(32, np.uint64), np.zeros(32, np.int32)
     new = np.zeros(len(entered), np.bool_)
@@ -313,7 +313,7 @@ def test_hashes_are_equal_where_positions_are(row: str) -> None:
         assert len(set(keys[:, 0].tolist())) < len(set(keys[:, 2].tolist()))
 
 
-def test_what_goes_up_next_is_the_lowest_card_of_each_suit_that_is_not_up() -> None:
+def test_next_cards_of_each_suit() -> None:
     rng = np.random.default_rng(0)
     for levels in [[0] * 4, [13] * 4, [12] * 4, *rng.integers(0, 14, (200, 4)).tolist()]:
         up = sum(1 << (4 * rank + suit) for suit in range(4) for rank in range(levels[suit]))
