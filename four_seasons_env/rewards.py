@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import internal, jit
+from four_seasons_env.engine.jit import jit, merged
 from four_seasons_env.rules import nearest
 
 RewardFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
@@ -28,13 +28,13 @@ ILLEGAL_PENALTY = 0.01
 """Cost of an illegal action with ``illegal="stay"``: half of what a card put up earns."""
 
 
-@internal
+@merged
 def _foundation(rule, put_up, won):
     """The share of the deck put up in this step, plus 1 on winning: a won game earns about 2."""
     return put_up / rule.cards + (1.0 if won else 0.0)
 
 
-@internal
+@merged
 def _win(won):
     """1 on winning, else 0."""
     return 1.0 if won else 0.0

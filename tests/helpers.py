@@ -16,7 +16,7 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
-from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
+from four_seasons_env.observations import KINDS, encode_all, observation_length
 from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, Rules
 
 ROOT = Path(__file__).parent.parent
@@ -241,7 +241,7 @@ def texts(moves: Sequence[Any]) -> set[str]:
 def observe(game: Game, kind: str) -> np.ndarray:
     """A position's observation of a kind ("tops", "cards"), float32 of shape (L,)."""
     out = np.full((1, observation_length(game.rules, kind)), np.nan, np.float32)
-    encode_all(game.record.copy(), compile_rules(game.rules), OBSERVATIONS.index(kind), out)
+    encode_all(game.record.copy(), compile_rules(game.rules), KINDS[kind], out)
     return out[0]
 
 

@@ -13,7 +13,7 @@ from four_seasons_env.agents.network.dense import apply_to_all, dense_layer
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
+from four_seasons_env.observations import KINDS, OBSERVATIONS, encode_all, observation_length
 from four_seasons_env.rules import Rules, nearest
 
 HIDDEN, LAST = "mlp_extractor.policy_net.", "action_net."
@@ -60,7 +60,7 @@ class NetworkAgent:
         self.deterministic = bool(deterministic)
         self._activate = ACTIVATIONS[card.activation]
         self._rule = compile_rules(rules)
-        self._kind = OBSERVATIONS.index(card.observation)
+        self._kind = KINDS[card.observation]
         self._length = observation_length(rules, card.observation)
         sizes = [self._length, *card.layers, len(all_moves(rules))]
         names = [f"{HIDDEN}{2 * i}" for i in range(len(card.layers))] + [LAST.rstrip(".")]

@@ -14,7 +14,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
     compile_rules,
-    legal,
+    legal_all,
     new_masks,
     nothing_hidden,
     play,
@@ -155,7 +155,11 @@ class Plans:
             self.follow(game, [int(move) for move in moves])
             return
         unused = np.random.default_rng(0)  # the heuristic draws no random numbers
-        while legal(games[0], self._rule, True, self._words[0]) and games[0] not in self:
+        goes_on = np.ones(1, np.bool_)
+        while True:
+            legal_all(games, compile_rules(self._rules), True, self._words, goes_on)
+            if not goes_on[0] or games[0] in self:
+                return
             self[games[0]] = NONE
             move = self._heuristic.act(games.copy(), self._mask, unused)[0]
             play(games[0], self._rule, move)

@@ -81,8 +81,8 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 def internal(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function for compiled callers only, which takes less time than `jit`.
 
-    It has no wrapper for calls from Python. It is compiled once for all constants of a type; `jit`
-    compiles a function for each constant that a compiled caller passes.
+    It has no wrapper for calls from Python. It is compiled once for all constants of a type, as is
+    an `inlined` one; `jit` compiles a function for each constant that a compiled caller passes.
     """
     return _Internal(_cached(function, no_cpython_wrapper=True), _Widening)
 
@@ -94,11 +94,11 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     function works for any number of piles. Python cannot call it.
     """
     dispatcher = _njit(**_OPTIONS, forceinline=True, no_cpython_wrapper=True)(function)
-    return _Internal(dispatcher, types.Dispatcher)
+    return _Internal(dispatcher, _Widening)
 
 
 def merged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function as a part of its only caller, and not also on its own before."""
+    """Compile a function as a part of each of its few callers, and not also on its own before."""
     compiled: Callable[..., Any] = _njit(**_OPTIONS, inline="always")(function)
     return compiled
 

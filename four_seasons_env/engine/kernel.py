@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.bits import bit_set
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.deals import GAMMA, draw_below, shuffle
-from four_seasons_env.engine.jit import inlined, internal, jit
+from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import BASE_FROM, OPENINGS, SPACES, Rules
 
@@ -294,7 +294,7 @@ def nothing_hidden(g, rule):
 # --- the opening ------------------------------------------------------------------------------
 
 
-@internal
+@merged
 def _bring_bases_forward(g, rule):
     """`one_per_suit`: move the base of each suit to the front of the deck.
 
@@ -313,7 +313,7 @@ def _bring_bases_forward(g, rule):
         g.deck[0] = card
 
 
-@internal
+@merged
 def _open_foundations(g):
     """Deal the base card; all foundations start from its rank."""
     card = _draw(g)
@@ -498,7 +498,7 @@ def _without(flags, byte):
     return (flags & before) | ((flags >> _8) & ~before)
 
 
-@jit
+@internal
 def legal(g, rule, distinct, words):
     """Write a position's legal moves; returns whether the game continues.
 
@@ -672,7 +672,7 @@ def foundation_top(g, rule, suit):
 # --- play -------------------------------------------------------------------------------------
 
 
-@internal
+@merged
 def _move_run(g, rule, source, target):
     """Move the shortest packed part of a pile whose bottom card fits the target, as a unit."""
     accepts = rule.accepts[g.base[0]]
@@ -690,7 +690,7 @@ def _move_run(g, rule, source, target):
     g.height[target] += cards
 
 
-@internal
+@merged
 def _redeal(g):
     """Turn the waste over to be the stock again, in the order in which it was dealt."""
     g.deck[:] = NO_CARD
@@ -704,7 +704,7 @@ def _redeal(g):
     g.redeals -= 1
 
 
-@internal
+@merged
 def _fill_from_stock(g, rule):
     """`auto_stock`: fill every space from the stock, while there is a card."""
     for pile in range(rule.piles):
@@ -712,7 +712,7 @@ def _fill_from_stock(g, rule):
             _put(g, _draw(g), pile)
 
 
-@internal
+@merged
 def _fill_from_waste(g, source):
     """`auto_waste`: a pile that the move has emptied gets the waste's top card.
 
@@ -727,7 +727,7 @@ def _fill_from_waste(g, source):
         _turn(g)
 
 
-@internal
+@merged
 def _refill(g, rule, source, target):
     """Do what follows a move automatically: fill spaces, turn a card in a limited redeal.
 
@@ -746,8 +746,8 @@ def _refill(g, rule, source, target):
 @jit
 def play(g, rule, move):
     """Play a legal move by its number. Does not check that the move is legal: see `legal`."""
-    source = rule.source[move]
-    target = rule.target[move]
+    source = np.int64(rule.source[move])
+    target = np.int64(rule.target[move])
     g.moves += 1
     if source == STOCK:
         if target == WASTE:
@@ -772,7 +772,7 @@ def play(g, rule, move):
     else:
         _put(g, _take(g, source), target)
     if rule.refills:
-        _refill(g, rule, np.int64(source), target)
+        _refill(g, rule, source, target)
 
 
 # --- arrays of games, for Python callers ------------------------------------------------------

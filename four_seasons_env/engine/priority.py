@@ -5,10 +5,10 @@ Both hold indices into an array of worths; the item of the greatest worth comes 
 
 from __future__ import annotations
 
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import internal
 
 
-@jit
+@internal
 def push(heap, size, worths, item):
     """Add an item to a heap that holds ``size`` items."""
     at = size
@@ -21,7 +21,7 @@ def push(heap, size, worths, item):
     heap[at] = item
 
 
-@jit
+@internal
 def pop(heap, size, worths):
     """Remove the first item from a heap that holds ``size`` items, and return it."""
     size -= 1
@@ -39,7 +39,7 @@ def pop(heap, size, worths):
     return first
 
 
-@jit
+@internal
 def keep_best(chosen, found, most, worths, item):
     """Insert an item into a list of the best, after items of equal worth.
 

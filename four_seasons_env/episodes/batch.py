@@ -36,7 +36,7 @@ from four_seasons_env.episodes.settings import (
 )
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
-    OBSERVATIONS,
+    KINDS,
     SHOWN,
     largest_counts,
     observation_space,
@@ -485,7 +485,7 @@ class Batch(RunningGames):
         self._settings = stepping.CompiledSettings(
             **self._common_settings(),
             distinct=settings.mask == "distinct",
-            observation=OBSERVATIONS.index(observation),
+            observation=KINDS[observation],
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
         self.observation_space = observation_space(self.rules, observation)

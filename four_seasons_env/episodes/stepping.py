@@ -53,7 +53,7 @@ class CompiledSettings(NamedTuple):
 
     rules: NDArray[np.void]  # RULE (1,)
     distinct: bool  # masks leave out the moves that only rename spaces
-    observation: int  # see `observations`
+    observation: int | None  # one of `observations.KINDS`
     reward: int  # see `rewards`
     penalty: float  # of an illegal action
     max_moves: int

@@ -17,8 +17,8 @@ from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
 from four_seasons_env.next_deal.reach import write_path
-from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealSettings
-from four_seasons_env.observations import observation_length
+from four_seasons_env.next_deal.settings import NextDealSettings
+from four_seasons_env.observations import KINDS, observation_length
 from four_seasons_env.rules import Rules
 
 
@@ -31,7 +31,7 @@ class NextDealBatch(RunningGames):
         super().__init__(settings)
         self._settings = stepping.CompiledNextDealSettings(
             **self._common_settings(),
-            observation=OBSERVATIONS.index(settings.observation) - 1,
+            observation=KINDS.get(settings.observation),
             order=ORDERS.index(settings.order),
             expansions=int(settings.expansions),
             endings=stepping.ENDINGS.index(settings.endings),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.jit import internal, jit
+from four_seasons_env.engine.jit import internal, jit, merged
 from four_seasons_env.engine.kernel import relative_rank, stock_size
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import keep_best
@@ -84,35 +84,39 @@ def _rank(row, rule, order, search):
 
 
 @jit
-def enumerate_positions(g, rule, free, until, order, expansions, search):
+def enumerate_positions(g, rule, free, until, order, most, expansions, search):
     """Find the positions that can be reached, in an order.
 
     Args:
-        until: one of `UNTIL_HIDDEN` and `UNTIL_PROGRESS`.
+        until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`; the last stops at a win.
         order: `ADVICE` or `BREADTH`.
+        most: positions to hold at most.
         expansions: positions to expand at most.
 
     Returns:
         How many positions were found, and whether these are all.
     """
-    begin(g, rule, until, np.int64(HELD * expansions), expansions, search)
+    state = search.state[0]
+    begin(g, rule, until, most, expansions, search)
     _rank(0, rule, order, search)
     wait(0, search)
     while goes_on(search):
         first, end = expand_best(rule, free, until, search)
         for new in range(first, end):
+            # A win is noticed when it is met, before its turn in the queue.
+            if until == UNTIL_END and search.values[new] == WON:
+                return state.count, False
             _rank(new, rule, order, search)
             # A position where a card may be dealt (turns 0) is a candidate, and expanded as well.
             # With nothing hidden, 0 means that it was reached by a deal, which is progress.
             stops = search.turns[new] > 0 or (until == UNTIL_PROGRESS and search.turns[new] == 0)
             if not stops:
                 wait(new, search)
-    state = search.state[0]
     # A full search may have dropped successors, even if no position waits.
     return state.count, state.waiting == 0 and state.count < state.most
 
 
-@jit
+@merged
 def find_win(g, rule, order, most, expansions, search):
     """Look for a win of a game in which nothing is hidden.
 
@@ -124,19 +128,13 @@ def find_win(g, rule, order, most, expansions, search):
     Returns:
         The row of a position that is won, else of the one with the most cards up of those met.
     """
-    begin(g, rule, UNTIL_END, most, expansions, search)
-    _rank(0, rule, order, search)
-    wait(0, search)
+    count, _ = enumerate_positions(g, rule, rule, UNTIL_END, order, most, expansions, search)
     best = 0
-    while goes_on(search):
-        first, end = expand_best(rule, rule, UNTIL_END, search)
-        for new in range(first, end):
-            if search.values[new] == WON:  # noticed when it is met, before its turn in the queue
-                return new
-            _rank(new, rule, order, search)
-            wait(new, search)
-            if search.positions[new].cards_up > search.positions[best].cards_up:
-                best = new
+    for row in range(count):
+        if search.values[row] == WON:
+            return row
+        if search.positions[row].cards_up > search.positions[best].cards_up:
+            best = row
     return best
 
 

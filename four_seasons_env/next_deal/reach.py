@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.hashing import position_keys
-from four_seasons_env.engine.jit import inlined, internal, jit
+from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
@@ -174,7 +174,7 @@ def goes_on(search):
     return state.expansions > 0 and state.waiting > 0 and state.count < state.most
 
 
-@internal
+@merged
 def _shorten(g, rule, parent, move, row, search):
     """Record a shorter way to a position that has been met; ``g`` is the position at its end.
 

@@ -54,7 +54,7 @@ class CompiledNextDealSettings(NamedTuple):
 
     rules: NDArray[np.void]  # RULE (1,)
     free: NDArray[np.void]  # RULE (1,), without refills, under which moves turn no cards
-    observation: int  # see `OBSERVATIONS`
+    observation: int | None  # of a vector: one of `observations.KINDS`
     order: int  # one of `enumeration.ORDERS`, by number
     expansions: int  # positions that an enumeration may expand
     endings: int  # one of `ENDINGS`, by number
@@ -133,7 +133,14 @@ def _offer(g, i, buffers, settings, scratch):
     all_seen = nothing_hidden(g, rule)
     until = UNTIL_PROGRESS if all_seen else UNTIL_HIDDEN
     count, complete = enumerate_positions(
-        g, rule, settings.free[0], until, settings.order, settings.expansions, search
+        g,
+        rule,
+        settings.free[0],
+        until,
+        settings.order,
+        np.int64(HELD * settings.expansions),
+        settings.expansions,
+        search,
     )
     most = buffers.masks.shape[1]
     # A search that was cut off may have met no position at which to stop. It offers positions on

@@ -35,10 +35,11 @@ def find_stops(
     """
     if check_positive("expansions", expansions) > LARGEST_SEARCH:
         raise ValueError(f"expansions must be at most {LARGEST_SEARCH:,}, not {expansions:,}")
-    search = new_search(rules, int(HELD * expansions) + 1)
+    most = int(HELD * expansions)
+    search = new_search(rules, most + 1)
     rule, free = compile_rules(rules)[0], compile_rules(rules.without_refills)[0]
     count, _ = enumerate_positions(
-        game[0], rule, free, UNTIL_HIDDEN, ADVICE, int(expansions), search
+        game[0], rule, free, UNTIL_HIDDEN, ADVICE, most, int(expansions), search
     )
     moves = all_moves(rules)
     takes = np.array([move.source == STOCK for move in moves])

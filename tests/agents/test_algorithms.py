@@ -14,7 +14,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.observations import OBSERVATIONS, encode_all, observation_length
+from four_seasons_env.observations import KINDS, encode_all, observation_length
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import REPRESENTATIVES
 
@@ -82,7 +82,7 @@ def test_a_network_scores_as_its_model_does() -> None:
         settings, policy = learner.settings, learner.model.policy
         card, weights = learner.policy({})
         scores = NetworkAgent(DEFAULT, card, weights).scores(games, masks)
-        kind = OBSERVATIONS.index(settings.observation)
+        kind = KINDS[settings.observation]
         observations = np.empty((5, observation_length(DEFAULT, settings.observation)), np.float32)
         encode_all(games, rule, kind, observations)
         with torch.no_grad():
