@@ -11,6 +11,7 @@ from four_seasons_env.solver.reasons import why_lost
 from four_seasons_env.solver.search import solve
 from four_seasons_env.solver.shorten import shorten
 
+_REASON_SECONDS = 0.5  # to find the reason of a loss, at least
 _VERDICTS = {
     "won": "won in {moves} moves",
     "lost": "lost: nobody can win it",
@@ -45,7 +46,8 @@ def print_solution(
         print(game)
     verdict = _VERDICTS[solution.status].format(moves=len(moves))
     print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
-    if solution.certificate == "formula" and (reason := why_lost(game)):
+    left = max(seconds - solution.seconds, _REASON_SECONDS)
+    if solution.certificate == "formula" and (reason := why_lost(game, left)):
         cards = " ".join(reason.moments)
         print(f"in any play, one of these cards fits nowhere when it leaves the waste: {cards}")
 

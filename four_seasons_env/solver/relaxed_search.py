@@ -33,10 +33,8 @@ STEP = np.dtype(
         ("waste", "u8"),  # bit set of positions in the deck
         ("tableau", "u8"),  # bit set of cards
         ("up", "u8"),  # bit set of cards
-        ("key", "u8"),
         ("score", "f8"),
         ("dealt", "i8"),
-        ("parent", "i8"),  # the step that led to it, or -1
     ]
 )
 
@@ -44,7 +42,7 @@ STEP = np.dtype(
 class SearchArrays(NamedTuple):
     """What a search writes."""
 
-    steps: NDArray[np.void]  # STEP (n,), the nodes met that are not known
+    steps: NDArray[np.void]  # STEP (n,), the nodes met that may win
     stack: NDArray[np.int64]  # (n,) those that wait; the last comes next
     seen: NDArray[np.uint64]  # a table of their keys
     after: NDArray[np.void]  # RELAXED (MOST_RELAXED_MOVES,)
@@ -62,68 +60,60 @@ def new_search_arrays(nodes: int) -> SearchArrays:
 
 
 @jit
-def _enter(child, count, arrays, keys, states, deck, weights, frame):
+def _enter(child, count, arrays, deck, weights, frame):
     """Note a node as a step unless it is known; returns its state and the count of steps."""
-    waste, tableau, up, dealt, parent = child
+    waste, tableau, up, dealt = child
     if frame.safe:
         waste, tableau, up = play_safe_cards(waste, tableau, up, deck, frame)
     if up == frame.cards:
         return ALIVE, count
     key = relaxed_key(waste, up, dealt, deck.first)
-    at = find(keys, key)
-    if keys[at] == key and states[at] != UNKNOWN:
-        return np.int64(states[at]), count
     slot = find(arrays.seen, key)
     if arrays.seen[slot] == key:
         return UNKNOWN, count
-    arrays.seen[slot] = key
     stock = bit_set(deck.cards, dealt, deck.size)
     score, worst = score_node(waste, tableau, stock, up, dealt, deck.cards, weights, frame)
     if worst > deck.piles:
         return DEAD, count
+    # Only steps are entered, and they are limited: a full table would make `find` endless.
+    arrays.seen[slot] = key
     step = arrays.steps[count]
     step.waste, step.tableau, step.up = waste, tableau, up
-    step.key, step.score, step.dealt, step.parent = key, score, dealt, parent
+    step.score, step.dealt = score, dealt
     return UNKNOWN, count + 1
 
 
 @jit
-def search_relaxed(start, arrays, keys, states, deck, weights, frame):
+def search_relaxed(start, arrays, deck, weights, frame):
     """Search from a node, depth first and the best first, until the arrays are full.
 
     Args:
         start: waste, tableau, up, dealt, as in STEP.
-        keys: a table of nodes known, not written; ``states`` are what is known of them.
         deck: a `Deck`.
         weights: of the features.
 
     Returns:
-        ALIVE, DEAD or UNKNOWN; how many steps were made; and the last step of a line that wins. If
-        the node is DEAD, so are all steps.
+        ALIVE, DEAD or UNKNOWN.
     """
     steps, stack, after = arrays.steps, arrays.stack, arrays.after
     arrays.seen[:] = ZERO
-    waste, tableau, up, dealt = start
-    root = waste, tableau, up, dealt, -1
-    state, count = _enter(root, 0, arrays, keys, states, deck, weights, frame)
+    state, count = _enter(start, 0, arrays, deck, weights, frame)
     if state != UNKNOWN:
-        return state, 0, -1
+        return state
     waiting, stack[0] = count, 0
     while count + MOST_RELAXED_MOVES <= len(steps):
         if waiting == 0:
-            return DEAD, count, -1
+            return DEAD
         waiting -= 1
-        here = stack[waiting]
-        step = steps[here]
+        step = steps[stack[waiting]]
         node = step.waste, step.tableau, step.up, step.dealt
-        first, won = count, False
+        first = count
         for i in range(relaxed_moves(node, deck, frame, after)):
             each = after[i]
-            child = each.waste, each.tableau, each.up, each.dealt, here
-            state, count = _enter(child, count, arrays, keys, states, deck, weights, frame)
-            won |= state == ALIVE
-        if won:
-            return ALIVE, count, here
+            child = each.waste, each.tableau, each.up, each.dealt
+            state, count = _enter(child, count, arrays, deck, weights, frame)
+            if state == ALIVE:
+                return ALIVE
         for i in range(first, count):  # the best on top
             at = waiting
             while at > waiting - (i - first) and steps[stack[at - 1]].score > steps[i].score:
@@ -131,4 +121,4 @@ def search_relaxed(start, arrays, keys, states, deck, weights, frame):
                 at -= 1
             stack[at] = i
             waiting += 1
-    return UNKNOWN, count, -1
+    return UNKNOWN

@@ -14,12 +14,14 @@ piles. Every clause holds in every relaxed win, so a formula that cannot be sati
 It does not cover games in which cards can come back: redeals that are left, worrying back (FRAME
 field ``one_way``).
 
-Glucose, from python-sat (the extra ``solver``), searches for an assignment.
+MiniSat, from python-sat (the extra ``solver``), searches for an assignment.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -33,9 +35,9 @@ from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECI
 Literals = NDArray[np.int32]
 TRUE = 1
 """The number of a variable that is true; -1 is false."""
-_CHUNK = 10_000  # clauses that are made a list at a time
-_SLICE_CONFLICTS = 1_000  # some tenths of a second
-_MOST_CONFLICTS = 30_000  # deals that it proves lost take 6,000 at most
+_CHUNK = 10_000  # clauses that the solver takes at a time: some hundredths of a second
+_SLICE_CONFLICTS = 500  # at a time: a tenth of a second
+_MOST_SLICES = 60  # losses of full games are proved by 8 at most
 
 
 @cache
@@ -62,6 +64,12 @@ class Clauses:
         """Add a clause for each element of these arrays, broadcast; skip clauses that are true."""
         block = np.stack(np.broadcast_arrays(*literals), axis=-1).reshape(-1, len(literals))
         self.blocks.append(block[(block != TRUE).all(axis=1)].astype(np.int32))
+
+    def chunks(self) -> Iterator[list[list[int]]]:
+        """The clauses, some at a time, as a solver takes them."""
+        for block in self.blocks:
+            for start in range(0, len(block), _CHUNK):
+                yield block[start : start + _CHUNK].tolist()
 
 
 class Formula:
@@ -203,15 +211,29 @@ class Formula:
         return after
 
 
-def load(clauses: Clauses) -> Any:
-    """Glucose, with these clauses."""
-    from pysat.solvers import Glucose4
+def new_solver() -> Any:
+    """MiniSat, without clauses.
 
-    solver = Glucose4()
-    for block in clauses.blocks:
-        for start in range(0, len(block), _CHUNK):
-            solver.append_formula(block[start : start + _CHUNK].tolist())
-    return solver
+    MiniSat looks at its budget after each conflict. Glucose does so at restarts only, which may be
+    seconds apart.
+    """
+    from pysat.solvers import Minisat22
+
+    return Minisat22()
+
+
+def satisfiable(solver: Any, assumptions: Sequence[int] = ()) -> Iterator[bool | None]:
+    """Whether the clauses of a solver can be satisfied under assumptions, in slices.
+
+    Yields:
+        None after each slice without an answer; then the answer.
+    """
+    answer = None
+    while answer is None:
+        solver.conf_budget(_SLICE_CONFLICTS)
+        # With this argument python-sat leaves Ctrl-C to Python, which sees it after the slice.
+        answer = solver.solve_limited(assumptions, expect_interrupt=True)
+        yield answer
 
 
 class FormulaSearch:
@@ -220,20 +242,24 @@ class FormulaSearch:
     positions = 0
 
     def __init__(self, root: Root) -> None:
-        self._status = UNDECIDED
-        if is_available() and root.frames[0]["one_way"]:
-            self._status = SEARCHING
-            self._solver = load(Formula(root).clauses)
+        self._steps = self._search(root)
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
         """Continue the search (`protocol.Search`)."""
-        if self._status == SEARCHING:
-            self._solver.conf_budget(_SLICE_CONFLICTS)
-            answer = self._solver.solve_limited()
-            conflicts = self._solver.accum_stats()["conflicts"]
-            if answer is not None or conflicts >= _MOST_CONFLICTS:
-                self._status = LOST if answer is False else UNDECIDED
-        return self._status
+        return next(self._steps)
+
+    def _search(self, root: Root) -> Iterator[int]:
+        """Yield the status after each slice."""
+        if is_available() and root.frames[0]["one_way"]:
+            solver = new_solver()
+            for clauses in Formula(root).clauses.chunks():
+                solver.append_formula(clauses)
+                yield SEARCHING
+            for answer in itertools.islice(satisfiable(solver), _MOST_SLICES):
+                if answer is not None:
+                    yield UNDECIDED if answer else LOST
+                yield SEARCHING
+        yield UNDECIDED
 
     def moves(self) -> list[Move]:
         """Always empty: this search only proves losses."""

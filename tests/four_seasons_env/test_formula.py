@@ -75,6 +75,21 @@ def test_solution_names_its_certificate() -> None:
     assert solve(Game("four-seasons", LOST), max_positions=1000).certificate == ""
 
 
+def test_sat_solver_keeps_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sat, "_SLICE_CONFLICTS", 10)
+    game = Game("four-seasons", LOST)
+    solver = sat.new_solver()
+    for clauses in sat.Formula(Root(game.record[0], game.rules)).clauses.chunks():
+        assert len(clauses) <= sat._CHUNK
+        solver.append_formula(clauses)
+    answers = []
+    for answer in sat.satisfiable(solver):
+        answers.append(answer)
+        assert solver.accum_stats()["conflicts"] <= 11 * len(answers)
+    assert answers[-1] is False
+    assert len(answers) > 5
+
+
 def test_solves_without_python_sat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sat, "is_available", lambda: False)
     assert solve(Game("four-seasons", 0), max_positions=100_000).status == "won"

@@ -25,7 +25,9 @@ def satisfiable(game: Game, moments: set[str], waiting: set[str]) -> bool:
     names = {int(place): card_text(card) for card, place in enumerate(places)}
     fits = {names[place]: int(v) for place, v in zip(formula.passing, formula.fits, strict=True)}
     waits = {names[place]: int(v) for place, v in enumerate(formula.waits)}
-    with sat.load(formula.clauses) as solver:
+    with sat.new_solver() as solver:
+        for clauses in formula.clauses.chunks():
+            solver.append_formula(clauses)
         assumed = [fits[card] for card in moments] + [waits[card] for card in waiting]
         return bool(solver.solve(assumptions=assumed))
 
@@ -76,6 +78,10 @@ def test_where_cards_come_back_nothing_is_said() -> None:
     assert why_lost(Game("four-seasons", 0)) is None  # it can be won
 
 
+def test_a_reason_has_a_time_limit() -> None:
+    assert why_lost(Game("four-seasons", LOST), seconds=1e-9) is None
+
+
 def test_without_python_sat_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pysat", None)
     monkeypatch.setattr(sat, "is_available", lambda: False)
@@ -88,5 +94,5 @@ def test_the_command_tells_the_reason(capsys: pytest.CaptureFixture[str]) -> Non
     assert (
         capsys.readouterr()
         .out.splitlines()[-1]
-        .endswith("when it leaves the waste: JS 7D 9H KH 7S JH")
+        .endswith("when it leaves the waste: 7D 7S AS AH 7H JD")
     )

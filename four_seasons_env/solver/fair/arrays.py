@@ -68,8 +68,6 @@ class FairArrays(NamedTuple):
     names: NDArray[np.int64]  # (4,) likewise
     deck: NDArray[np.uint64]  # (52,) of a search of the relaxed game
     relaxed: SearchArrays  # of that search
-    no_keys: NDArray[np.uint64]  # the empty table of nodes known to it
-    no_states: NDArray[np.uint8]
 
 
 def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**14) -> FairArrays:
@@ -106,8 +104,6 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         np.zeros(4, np.int64),
         np.zeros(52, np.uint64),
         new_search_arrays(_RELAXED),
-        np.zeros(1, np.uint64),
-        np.zeros(1, np.uint8),
     )
 
 

@@ -149,9 +149,7 @@ def _is_lost_relaxed(g, arrays):
         return False
     deck = Deck(arrays.deck, np.int64(g.deck_size), first, np.int64(arrays.rules[0].piles))
     start = waste, tableau, cards_up(g.level), np.int64(g.dealt)
-    known = arrays.no_keys, arrays.no_states
-    state, _, _ = search_relaxed(start, arrays.relaxed, *known, deck, arrays.weights, frame)
-    return state == DEAD
+    return search_relaxed(start, arrays.relaxed, deck, arrays.weights, frame) == DEAD
 
 
 @jit
