@@ -39,8 +39,6 @@ CANDIDATES = [
         for width, arrangements, tried in SHAPES
         for seed in range(tried)
     ),
-    Step("beam", 300, 32, planned=50),
-    Step("beam", 1_000, 32, planned=100),
 ]
 
 

@@ -6,12 +6,13 @@ positions with the same cards in the tableau, a beam keeps a limited number of a
 that never left anything out is a complete search: if it has not won, the game is lost. A beam
 without a width leaves nothing out.
 
-A *planned* beam starts a layer with the positions of the nodes from which most lines win the
-relaxed game (`node_values`).
+All work is cut into slices, also the copying of large arrays: between two of them `solve` looks at
+the clock, and Python at Ctrl-C.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,17 +25,8 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.features import WEIGHTS, score_position
-from four_seasons_env.solver.hash_table import doubled, find
+from four_seasons_env.solver.hash_table import find, move_keys
 from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
-from four_seasons_env.solver.node_values import (
-    EVERY,
-    NONE,
-    forget,
-    make_puzzle,
-    new_nodes,
-    node_of,
-    set_values,
-)
 from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.safe_moves import MOST_SAFE, play_safe_and_note
 
@@ -55,12 +47,12 @@ STATE = np.dtype(
 )
 _LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, in addition to those of a search
 
-_SLICE = 5_000  # positions expanded in one call: 0.02 s with five piles, 0.2 s with twelve
+_SLICE = 2_000  # positions expanded in one call: 0.01 s with five piles, 0.1 s with twelve
+_ROWS = 2**16  # rows of an array that are copied, entered or moved in one call: 0.05 s at most
 _LIMIT = 3  # positions of a layer that are expanded, for each that it starts with
 _LAST_LIMIT = 30  # the same when one card is left at most: no later layer can make up for it
 _LATE = 3  # cards left, at most, from which on all arrangements are kept: any may be the one to win
 _ALL = 2**40
-_NODES_EACH = 150  # nodes that a valuation meets, for each that it keeps of a layer
 _1, _3 = np.uint64(1), np.uint64(3)
 
 
@@ -93,6 +85,7 @@ class Positions(NamedTuple):
     games: NDArray[np.void]  # GAME (n,)
     scores: NDArray[np.float64]  # (n,)
     ends: NDArray[np.int64]  # (n,)
+    layers: NDArray[np.int32]  # (n,) of `layer_of`
 
 
 class BeamArrays(NamedTuple):
@@ -129,21 +122,12 @@ def _meet(g, rule, keys, counts):
 
 
 @jit
-def _number_nodes(games, rules, frames, nodes, puzzle):
-    """The node of each game, entered if it is new; NONE for those without room."""
-    numbers = np.empty(len(games), np.int64)
-    for i in range(len(games)):
-        numbers[i] = node_of(games[i], nodes, rules[0], puzzle, frames[0])
-    return numbers
-
-
-@jit
 def expand(problem, limits, arrays):
     """Expand positions of a layer, the best first, and set the state's status."""
     # Taken out of their tuples once: inside the loop that costs time.
     state, rule, frame = arrays.state[0], problem.rules[0], problem.frames[0]
-    games, scores, ends = arrays.pool
-    later_games, later_scores, later_ends = arrays.later
+    games, scores, ends, _ = arrays.pool
+    later_games, later_scores, later_ends, later_layers = arrays.later
     heap, lines, keys, counts = arrays.heap, arrays.lines, arrays.keys, arrays.counts
     words, weights = arrays.words, problem.weights
     state.status = SEARCHING
@@ -204,8 +188,10 @@ def expand(problem, limits, arrays):
                     state.lines = before
                     continue
                 # Layers keep positions comparable: a score says little across different stocks.
-                if layer_of(g) > state.layer:
+                layer = layer_of(g)
+                if layer > state.layer:
                     later_games[state.later] = g
+                    later_layers[state.later] = layer
                     later_scores[state.later] = score
                     later_ends[state.later] = line
                     state.later += 1
@@ -218,16 +204,13 @@ def expand(problem, limits, arrays):
 
 
 @jit
-def _enter_layer(problem, arrays):
-    """Enter the positions that a layer starts with into its heap and table."""
-    state, games = arrays.state[0], arrays.pool.games
+def _enter(problem, arrays, first, last):
+    """Enter positions that a layer starts with, by their rows, into its heap and table."""
+    arrays.state[0].layer = layer_of(arrays.pool.games[first])
     # In the table too, so that a move that leads back to one of them is recognized.
-    for i in range(state.pool):
-        _meet(games[i], problem.rules[0], arrays.keys, arrays.counts)
+    for i in range(first, last):
+        _meet(arrays.pool.games[i], problem.rules[0], arrays.keys, arrays.counts)
         push(arrays.heap, i, arrays.pool.scores, i)
-    state.heap = state.entered = state.pool
-    state.layer = layer_of(games[0])
-    state.expanded = 0
 
 
 class Beam:
@@ -237,7 +220,6 @@ class Beam:
         width: positions that a layer starts with. None: all, and nothing is left out.
         arrangements: positions kept that have the same cards in the tableau.
         weights: of the features of `score_position`.
-        planned: nodes of a layer that a valuation keeps. 0: no valuations.
     """
 
     def __init__(
@@ -246,12 +228,7 @@ class Beam:
         width: int | None,
         arrangements: int = _ALL,
         weights: NDArray[np.float64] = WEIGHTS,
-        planned: int = 0,
     ) -> None:
-        self._planned, self._layers = planned, 0
-        self._puzzle = make_puzzle(root, weights) if planned else None
-        if self._puzzle:
-            self._nodes = new_nodes(1 << (_NODES_EACH * planned).bit_length())
         self._width = width or _ALL
         self._arrangements = arrangements if width else _ALL
         self._memory = root.memory
@@ -274,17 +251,12 @@ class Beam:
         pool = self._arrays.pool
         pool.games[0], pool.scores[0], pool.ends[0] = root.record, 0.0, -1
         self._state["pool"] = 1
-        self._start_layer()
+        self._last = 0  # positions made, in all, at which the present call stops
+        self._steps = self._search()
 
     @property
     def _state(self) -> Any:
         return self._arrays.state[0]
-
-    def _start_layer(self) -> None:
-        # Positions of earlier layers do not come again, so the old keys are of no use.
-        self._arrays.keys.fill(0)
-        self._arrays.counts.fill(0)
-        _enter_layer(self._problem, self._arrays)
 
     @property
     def positions(self) -> int:
@@ -293,102 +265,111 @@ class Beam:
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
         """Continue the search (`protocol.Search`). It is undecided if it has no room."""
+        self._last = self.positions + positions
+        return next(self._steps)
+
+    def _search(self) -> Iterator[int]:
+        """Search layer by layer; yields the status after each slice."""
         state = self._state
-        left = -int(state["layer"])  # cards in the stock; more where a redeal is left
+        while True:
+            yield from self._start_layer()
+            while state["status"] != _LAYER_DONE:
+                self._expand()
+                if state["status"] == WON:
+                    yield WON
+                elif state["status"] == _NO_ROOM:
+                    if not self._has_memory():
+                        yield UNDECIDED
+                    yield from self._make_room()
+                yield SEARCHING
+            if not state["later"]:
+                yield UNDECIDED if state["left_out"] else LOST
+            yield from self._take_next_layer()
+
+    def _start_layer(self) -> Iterator[int]:
+        """Enter the positions that a layer starts with into its heap and table."""
+        state, size = self._state, int(self._state["pool"])
+        # Positions of earlier layers do not come again, so the old keys are of no use.
+        entries = 1 << (4 * size - 1).bit_length()
+        if entries > len(self._arrays.keys):
+            self._new_table(entries)
+        else:
+            for first in range(0, len(self._arrays.keys), _ROWS):
+                self._arrays.keys[first : first + _ROWS] = 0
+                self._arrays.counts[first : first + _ROWS] = 0
+                yield SEARCHING
+        for first in range(0, size, _ROWS):
+            _enter(self._problem, self._arrays, first, min(first + _ROWS, size))
+            yield SEARCHING
+        state["heap"] = state["entered"] = size
+        state["expanded"] = 0
+        state["status"] = SEARCHING
+
+    def _expand(self) -> None:
+        left = -int(self._state["layer"])  # cards in the stock; more where a redeal is left
         limits = Limits(
             self._arrangements if left > _LATE else _ALL,
             self._width * (_LIMIT if left > 1 else _LAST_LIMIT),
             _SLICE,
-            self.positions + positions,
+            self._last,
         )
         expand(self._problem, limits, self._arrays)
-        if state["status"] == WON:
-            return WON
-        if state["status"] == _NO_ROOM:
-            return SEARCHING if self._make_room() else UNDECIDED
-        if state["status"] == _LAYER_DONE:
-            if not state["later"]:
-                return UNDECIDED if state["left_out"] else LOST
-            self._next_layer()
-        return SEARCHING
 
-    def _next_layer(self) -> None:
-        """Start the next layer with its best positions among the later ones."""
+    def _take_next_layer(self) -> Iterator[int]:
+        """Take the positions of the next layer, the best of them, out of the later ones."""
         later, state = self._arrays.later, self._state
         size = int(state["later"])
-        games = later.games[:size]
-        stock = games["deck_size"].astype(np.int64) - games["dealt"]
-        layers = -64 * games["redeals"].astype(np.int64) - stock
+        layers = later.layers[:size]
         is_next = layers == layers.min()  # a refill may deal more than one card: layers are skipped
         chosen, others = np.flatnonzero(is_next), np.flatnonzero(~is_next)
-        if self._puzzle:
-            chosen = chosen[self._plan(games[chosen], later.scores[chosen])]
-        elif len(chosen) > self._width:
+        if len(chosen) > self._width:
             state["left_out"] = True
             # Not sorted: the heap of the layer orders them.
             best = np.argpartition(-later.scores[chosen], self._width)[: self._width]
             chosen = chosen[best]
-        state["pool"], state["later"] = len(chosen), len(others)
         while len(self._arrays.pool.games) < len(chosen):
-            self._grow_pool()
-        while len(self._arrays.keys) < 4 * len(chosen):
-            self._grow_table()
-        _take(self._arrays.pool, later, chosen)
-        _take(later, later, others)  # in place: NumPy copies the chosen rows before it writes any
-        self._start_layer()
+            yield from self._grow_pool()
+        yield from _take(self._arrays.pool, later, chosen)
+        yield from _take(later, later, others)  # in place: a row never moves up
+        state["pool"], state["later"] = len(chosen), len(others)
 
-    def _plan(self, games: NDArray[Any], scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Choose the positions that a layer starts with: all those of the best nodes."""
-        nodes, problem = self._nodes, self._problem
-        is_due = self._layers % EVERY == 0
-        self._layers += 1
-        if is_due:
-            forget(nodes)
-        of = _number_nodes(games, problem.rules, problem.frames, nodes, self._puzzle)
-        if is_due:
-            set_values(nodes, self._puzzle, problem.frames[0], self._planned)
-        numbers, inverse, counts = np.unique(of, return_inverse=True, return_counts=True)
-        value = np.where(numbers == NONE, 0.0, nodes.all["value"][numbers])
-        score = np.full(len(numbers), -np.inf)
-        np.maximum.at(score, inverse, scores)
-        best = np.lexsort((-score, -value))  # by value, then by score
-        # As many as fit with all their positions: one that is left out may be the one to win.
-        kept = max(1, int(np.searchsorted(np.cumsum(counts[best]), self._width, "right")))
-        is_kept = np.zeros(len(numbers), bool)
-        is_kept[best[:kept]] = True
-        self._state["left_out"] |= kept < len(numbers)
-        return np.flatnonzero(is_kept[inverse])
-
-    def _make_room(self) -> bool:
-        """Double what is full, or nearly so; False if that would take too much memory."""
-        state, arrays = self._state, self._arrays
+    def _has_memory(self) -> bool:
+        """Whether all arrays may double: an upper bound that needs no bookkeeping."""
+        arrays = self._arrays
         growing = (
             arrays.lines, arrays.keys, arrays.counts, *arrays.pool, arrays.heap, *arrays.later
         )  # fmt: skip
-        # As if all of them doubled: an upper bound that needs no bookkeeping.
-        if 2 * sum(array.nbytes for array in growing) > self._memory:
-            return False
+        return 2 * sum(array.nbytes for array in growing) <= self._memory
+
+    def _make_room(self) -> Iterator[int]:
+        """Double what is full, or nearly so."""
+        state, arrays = self._state, self._arrays
         if 2 * state["pool"] > len(arrays.pool.games):
-            self._grow_pool()
+            yield from self._grow_pool()
         if 2 * state["later"] > len(arrays.later.games):
-            self._replace(later=Positions(*map(_longer, arrays.later)))
+            later = yield from _longer(arrays.later)
+            self._replace(later=Positions(*later))
         if 2 * state["lines"] > len(arrays.lines):
-            self._replace(lines=_longer(arrays.lines))
+            (lines,) = yield from _longer([arrays.lines])
+            self._replace(lines=lines)
         if 6 * state["entered"] > len(arrays.keys):
-            self._grow_table()
-        return True
+            self._new_table(2 * len(arrays.keys))
+            for first in range(0, len(arrays.keys), _ROWS):
+                old = arrays.keys[first : first + _ROWS], arrays.counts[first : first + _ROWS]
+                move_keys(*old, self._arrays.keys, self._arrays.counts)
+                yield SEARCHING
 
     def _replace(self, **arrays: Any) -> None:
         self._arrays = self._arrays._replace(**arrays)
 
-    def _grow_pool(self) -> None:
-        """Double the room for this layer's positions."""
-        pool, heap = self._arrays.pool, self._arrays.heap
-        self._replace(pool=Positions(*map(_longer, pool)), heap=_longer(heap))
+    def _new_table(self, entries: int) -> None:
+        """Start an empty table."""
+        self._replace(keys=np.zeros(entries, np.uint64), counts=np.zeros(entries, np.int32))
 
-    def _grow_table(self) -> None:
-        keys, counts = doubled(self._arrays.keys, self._arrays.counts)
-        self._replace(keys=keys, counts=counts)
+    def _grow_pool(self) -> Iterator[int]:
+        """Double the room for this layer's positions."""
+        *pool, heap = yield from _longer([*self._arrays.pool, self._arrays.heap])
+        self._replace(pool=Positions(*pool), heap=heap)
 
     def moves(self) -> list[Move]:
         """The moves that win, once it is won."""
@@ -397,16 +378,28 @@ class Beam:
 
 
 def _new_positions(room: int) -> Positions:
-    return Positions(np.empty(room, kernel.GAME), np.empty(room), np.empty(room, np.int64))
+    return Positions(
+        np.empty(room, kernel.GAME),
+        np.empty(room),
+        np.empty(room, np.int64),
+        np.empty(room, np.int32),
+    )
 
 
-def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> None:
+def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> Iterator[int]:
     """Copy the chosen rows of some arrays to the front of others, or of the same ones."""
-    for mine, theirs in zip(into, source, strict=True):
-        mine[: len(chosen)] = theirs[chosen]
+    for first in range(0, len(chosen), _ROWS):
+        rows = chosen[first : first + _ROWS]
+        for mine, theirs in zip(into, source, strict=True):
+            mine[first : first + len(rows)] = theirs[rows]
+        yield SEARCHING
 
 
-def _longer(array: NDArray[Any]) -> NDArray[Any]:
-    larger = np.empty(2 * len(array), array.dtype)
-    larger[: len(array)] = array
+def _longer(arrays: Sequence[NDArray[Any]]) -> Generator[int, None, list[NDArray[Any]]]:
+    """Arrays of twice the length that start with the same rows."""
+    larger = [np.empty(2 * len(array), array.dtype) for array in arrays]
+    for target, array in zip(larger, arrays, strict=True):
+        for first in range(0, len(array), _ROWS):
+            target[first : first + _ROWS][: len(array) - first] = array[first : first + _ROWS]
+            yield SEARCHING
     return larger

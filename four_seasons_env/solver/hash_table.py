@@ -6,10 +6,7 @@ slot. Searches that store something with a key use a second array of the same le
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.jit import jit
@@ -28,21 +25,10 @@ def find(keys, key):
 
 
 @jit
-def _move(keys, values, more_keys, more_values):
+def move_keys(keys, values, more_keys, more_values):
+    """Enter keys and their values into a larger table."""
     for at in range(len(keys)):
         if keys[at] != _ZERO:
             to = find(more_keys, keys[at])
             more_keys[to] = keys[at]
             more_values[to] = values[at]
-
-
-def doubled(
-    keys: NDArray[np.uint64], values: NDArray[Any]
-) -> tuple[NDArray[np.uint64], NDArray[Any]]:
-    """A table of twice the size with the same entries."""
-    more_keys, more_values = (
-        np.zeros(2 * len(keys), np.uint64),
-        np.zeros(2 * len(keys), values.dtype),
-    )
-    _move(keys, values, more_keys, more_values)
-    return more_keys, more_values

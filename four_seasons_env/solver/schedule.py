@@ -34,8 +34,6 @@ class Step(NamedTuple):
     """Standard deviation of each weight's factor."""
     seed: int = 0
     """Of these factors."""
-    planned: int = 0
-    """Nodes of a layer that the valuations of a planned beam keep."""
     positions: int | None = None
     """Positions after which the search is given up; twice as many in each further round. None: it
     runs to its end."""
@@ -71,17 +69,13 @@ FIRST = (
     Step("beam", 1_600, 32, narrow=True),
     Step("formula"),
     Step("beam", 800, 16, spread=0.4, seed=3),
-    Step("beam", 1_000, 32, planned=100),
     Step("beam", 800, 64, spread=0.2, seed=1),
 )
 ROUND = (
     Step("beam", 800, 16, spread=0.4),
-    Step("beam", 3_000, 64, spread=0.1, planned=300),
     Step("beam", 200, 32, spread=0.1),
     Step("beam", 800, 64, spread=0.2),
-    Step("beam", 1_000, 32, spread=0.1, planned=200),
     Step("beam", 400, 32, spread=0.2),
-    Step("beam", 5_000, 100, spread=0.1, planned=1_000),
     Step("beam", None, positions=200_000),
     Step("beam", 3_200, 64, spread=0.2),
 )

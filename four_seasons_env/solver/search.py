@@ -61,7 +61,7 @@ def make_search(step: Step, root: Root) -> Search:
     """The search of a row of the schedule."""
     if step.method == "formula":
         return FormulaSearch(root)
-    return Beam(root, step.width, step.arrangements, step.weights(), step.planned)
+    return Beam(root, step.width, step.arrangements, step.weights())
 
 
 @functools.cache
@@ -70,7 +70,7 @@ def _warm_up() -> None:
     announce(expand)
     small = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)  # soon decided
     root = Root(small.record[0], small.rules, 2**28)
-    for search in Beam(root, 2, planned=1), Beam(root, None):
+    for search in Beam(root, 2), Beam(root, None):
         while search.go_on() == SEARCHING:
             pass
 

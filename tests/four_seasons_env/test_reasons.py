@@ -78,7 +78,7 @@ def test_where_cards_come_back_nothing_is_said() -> None:
     assert why_lost(Game("four-seasons", 0)) is None  # it can be won
 
 
-def test_a_reason_has_a_time_limit() -> None:
+def test_reason_keeps_its_time_limit() -> None:
     assert why_lost(Game("four-seasons", LOST), seconds=1e-9) is None
 
 

@@ -14,17 +14,19 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules
+from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.solver import beam
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.features import FEATURES, WIDE_WEIGHTS, score_position
+from four_seasons_env.solver.features import FEATURES, WEIGHTS, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.frame import cards_at, make_frame
-from four_seasons_env.solver.hash_table import doubled, find
-from four_seasons_env.solver.node_values import make_puzzle
+from four_seasons_env.solver.hash_table import find, move_keys
 from four_seasons_env.solver.protocol import LOST, SEARCHING, WON, Root
-from four_seasons_env.solver.relaxation import cards_up, next_cards
+from four_seasons_env.solver.relaxation import Deck, cards_up, next_cards
 from four_seasons_env.solver.relaxed_search import (
     ALIVE,
     DEAD,
+    UNKNOWN,
+    SearchArrays,
     new_search_arrays,
     search_relaxed,
 )
@@ -55,30 +57,42 @@ ONE_WAY = [
 ANY = [*ONE_WAY, small("czarina-1898", ranks=4, piles=1), small("florentine", ranks=4, piles=2)]
 
 
+def relaxed_state(game: Game, arrays: SearchArrays) -> int:
+    """What the search of the relaxed game says of a position."""
+    root = Root(game.record[0], game.rules)
+    record, place = root.record, root.frames[0]["place"]
+    deck = [int(card) for card in record["deck"][: record["deck_size"]]]
+    where = [deck.index(card) for card in cards_at(record, WASTE)]
+    lying = [card for pile in range(game.rules.piles) for card in cards_at(record, pile)]
+    dealt = int(record["dealt"])
+    start = (
+        np.uint64(sum(1 << at for at in where)),
+        np.uint64(sum(1 << int(place[card]) for card in lying)),
+        np.uint64(cards_up(record["level"])),
+        dealt,
+    )
+    cards = Deck(place[deck].astype(np.uint64), len(deck), min([dealt, *where]), game.rules.piles)
+    return int(search_relaxed(start, arrays, cards, WEIGHTS, root.frames[0]))
+
+
 @pytest.mark.parametrize("rules", ONE_WAY, ids=lambda rules: rules.name)
 def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
     """By the search of the relaxed game."""
-    found: Counter[tuple[bool, int]] = Counter()
-    for game, winnable in positions(rules, 25):
-        root = Root(game.record[0], rules)
-        puzzle = make_puzzle(root)
-        assert puzzle is not None
-        where = [int(puzzle.where[card]) for card in cards_at(root.record, WASTE)]
-        place = root.frames[0]["place"]
-        lying = [card for pile in range(rules.piles) for card in cards_at(root.record, pile)]
-        start = (
-            np.uint64(sum(1 << at for at in where)),
-            np.uint64(sum(1 << int(place[card]) for card in lying)),
-            np.uint64(cards_up(root.record["level"])),
-            int(root.record["dealt"]),
-        )
-        known = np.zeros(1, np.uint64), np.zeros(1, np.uint8)
-        arrays, parts = new_search_arrays(2**12), (puzzle.deck, puzzle.weights, root.frames[0])
-        state, _, _ = search_relaxed(start, arrays, *known, *parts)
-        found[winnable, state] += 1
+    arrays = new_search_arrays(2**12)
+    found: Counter[tuple[bool, int]] = Counter(
+        (winnable, relaxed_state(game, arrays)) for game, winnable in positions(rules, 25)
+    )
     assert set(found) <= {(True, ALIVE), (False, ALIVE), (False, DEAD)}
     assert found[True, ALIVE] > 2
     assert found[False, DEAD] > 2
+
+
+def test_relaxed_search_never_fills_its_table() -> None:
+    """Of four piles: most nodes are dead, and each of them was once entered into the table."""
+    game = Game(RULES["four-seasons"].replace(piles=4), deal=17)
+    arrays = new_search_arrays(50)
+    assert relaxed_state(game, arrays) == UNKNOWN
+    assert 0 < np.count_nonzero(arrays.seen) <= len(arrays.steps) <= len(arrays.seen) // 2
 
 
 def run(search: Beam) -> int:
@@ -98,6 +112,22 @@ def test_complete_beam_is_right(rules: Rules) -> None:
             assert ends[run(Beam(Root(game.record[0], rules, 16 * MEMORY), None))] == winnable
             found[winnable] += 1
     assert found[True]
+
+
+@pytest.mark.parametrize("width", [20, None])
+def test_slices_change_nothing(width: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between any two positions or rows a search can be stopped."""
+    rules = small("four-seasons", ranks=5, piles=2)
+    ends = []
+    for sizes in ((2_000, 2**16), (1, 3)):
+        monkeypatch.setattr(beam, "_SLICE", sizes[0])
+        monkeypatch.setattr(beam, "_ROWS", sizes[1])
+        for deal in range(TRAIN_FROM, TRAIN_FROM + 4):
+            game = Game(rules, deck=numbered_deck(deal, 5))
+            search = Beam(Root(game.record[0], rules), width)
+            ends.append((run(search), search.positions, search.moves()))
+    assert ends[:4] == ends[4:]
+    assert ends[0][1] > 100
 
 
 @pytest.mark.parametrize("width", [1, 50])
@@ -266,7 +296,9 @@ def test_hash_table_counts_entries() -> None:
     count(keys, counts, entered, new)
     seen = Counter(entered.tolist())
     assert new.sum() == len(seen)
-    for table, values in ((keys, counts), doubled(keys, counts)):
+    larger = np.zeros(64, np.uint64), np.zeros(64, np.int32)
+    move_keys(keys, counts, *larger)
+    for table, values in ((keys, counts), larger):
         assert dict(zip(table[table > 0].tolist(), values[table > 0].tolist(), strict=True)) == seen
         count(table, values, entered, new)
         assert not new.any()
