@@ -36,10 +36,7 @@ from four_seasons_env.text import FourSeasonsTextEnv
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
-_KEYS = (
-    *("rules", "agent", "play", "deal", "cards", "study", "seed", "hidden", "page", "what"),
-    "machine",
-)
+_KEYS = ("rules", "agent", "play", "deal", "cards", "study", "seed", "page", "what", "machine")
 """Columns that identify a row of results."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",

@@ -10,9 +10,9 @@ that is started again plays only missing blocks of deals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.command_line import check_seed, run_command
@@ -62,10 +62,6 @@ class Compare:
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
     """Seed of the agents' chance and of the stock's reshuffles."""
-    resolve: float | None = None
-    """Play the deals of the range in their order, a thousand at a time, until each agent's
-    difference to the heuristic (or to the first agent) is known to within so many percentage
-    points, with 95% at any time of stopping."""
     record: bool = False
     """Store the moves of every game, so that `four-seasons verify` can replay it."""
     luck: bool = False
@@ -148,47 +144,7 @@ def _check(run: Compare) -> list[str]:
         raise ValueError("name at least one agent, one rule set and one way to play")
     check_seed(run.seed)
     run.workers.check()
-    if run.resolve is not None and not run.resolve > 0:
-        raise ValueError(f"--resolve must be more than 0 percentage points, not {run.resolve}")
     return rule_sets
-
-
-def play_until_resolved(run: Compare) -> pd.DataFrame:
-    """Play block after block until all differences are known well enough, or the range ends.
-
-    Args:
-        run: the comparison; a folder that holds some of its deals goes on from there.
-
-    Returns:
-        All results, see `play_all`.
-
-    Raises:
-        ValueError: see `play_all`; and for sealed deals.
-    """
-    import pandas as pd
-
-    from four_seasons_env.engine.deals import parse_deals
-    from four_seasons_env.experiments.matches.results import MANIFEST, read_manifest, sealed_count
-    from four_seasons_env.experiments.statistics.certainty import sequential_intervals
-
-    if run.resolve is None:
-        return play_all(run)
-    if sealed_count(run.deals):
-        raise ValueError("--resolve plays a range of deals: give --deals 0-9999")
-    deals = parse_deals(run.deals)
-    found = read_manifest(run.out).numbers if (run.out / MANIFEST).is_file() else ()
-    for end in range(BLOCK, len(deals) + BLOCK, BLOCK):
-        played = deals[:end]
-        if found and found[-1] in deals and found[-1] > played[-1]:
-            continue
-        results = play_all(replace(run, deals=f"{played[0]}-{played[-1]}"))
-        intervals = pd.concat(
-            sequential_intervals(own, run.resolve) for _, own in results.groupby("rules")
-        )
-        half_widths = (intervals["high"] - intervals["low"]) / 2
-        if half_widths.max() <= run.resolve:
-            break
-    return results
 
 
 def play_all(run: Compare) -> pd.DataFrame:
@@ -212,9 +168,6 @@ def play_all(run: Compare) -> pd.DataFrame:
         parse_deals(run.deals)
     check_out(run.out, "comparison")
     players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
-    shown = [{(each.agent, each.play) for each in own} for own in players.values()]
-    if run.resolve is not None and min(map(len, shown)) < 2:
-        raise ValueError("--resolve compares agents: name two or more")
     luck = {rules: _luck_by(rules) for rules in rule_sets} if run.luck else {}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
     blocks = split_deals(manifest.sealed or run.deals, BLOCK)
@@ -254,6 +207,7 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     from four_seasons_env.experiments.matches.results import STORED_ROWS, summarise_folder
     from four_seasons_env.experiments.reporting.plots import comparison as plots
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
+    from four_seasons_env.experiments.statistics.certainty import what_is_certain
     from four_seasons_env.experiments.statistics.summary import (
         BRIEF,
         as_text,
@@ -263,7 +217,7 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     )
 
     census = read_census(run.census)
-    results = play_until_resolved(run)
+    results = play_all(run)
     if stored is not None:
         write_csv(run.out / STORED_ROWS, stored)
     summary = summarise_folder(run.out, results, census)
@@ -280,25 +234,8 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
     if len(luck):
         print_table(luck, "without the luck of the cards")
     for rules, played in results.groupby("rules", sort=False):
-        _print_certainty(str(rules), played, run.resolve)
+        print(f"{rules}, {what_is_certain(played)}")
     print(f"saved in {run.out}: results.csv (a row per game), summary.csv, table.md, plots")
-
-
-def _print_certainty(rules: str, played: pd.DataFrame, points: float | None) -> None:
-    """Print which differences the deals of one rule set resolve."""
-    from four_seasons_env.experiments.statistics.certainty import (
-        sequential_intervals,
-        what_is_certain,
-    )
-
-    print(f"{rules}, {what_is_certain(played)}")
-    rows: Any = sequential_intervals(played, points).itertuples() if points else ()
-    for row in rows:
-        done = "" if (row.high - row.low) / 2 <= points else "; the range of deals ended before"
-        print(
-            f"  {row.agent} to {row.baseline}: {row.difference:+.1f} points, 95% at any time of "
-            f"stopping [{row.low:+.1f}, {row.high:+.1f}]{done}"
-        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

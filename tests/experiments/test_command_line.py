@@ -60,7 +60,6 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("compare", ["--agents", "random", "--deals", "abc"], "deals are given as '0-9999'"),
         ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
         ("compare", ["--agents", "random", "random"], "both 'random': give one another label"),
-        ("compare", ["--agents", "heuristic", "--resolve", "2"], "name two or more"),
         ("compare", ["--agents", "x=random", "x=greedy"], "are both 'x'"),
         ("census", ["--seconds", "0"], "--seconds must be more than 0"),
         ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
