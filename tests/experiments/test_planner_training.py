@@ -3,10 +3,6 @@
 import itertools
 import json
 import os
-import subprocess
-import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +14,6 @@ from four_seasons_env.agents.learned.learner import Update
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.planner.weights import make_planner
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.parallel.workers import Workers
@@ -147,46 +142,6 @@ def same_outcome(one: Path, other: Path) -> bool:
     names = [name for name in read_log(other) if not name.startswith("time/") or name == STEPS]
     pd.testing.assert_frame_equal(read_log(one)[names], read_log(other)[names])
     return True
-
-
-_TRAIN = """
-import sys
-from four_seasons_env.experiments.train import main
-from four_seasons_env.experiments.training import monitor
-
-monitor.CHECKPOINT_SECONDS = 0.0
-main(sys.argv[1:])
-"""
-
-
-def test_a_killed_run_continues_with_other_workers(tmp_path: Path) -> None:
-    """Two workers before SIGKILL, then three, then one.
-
-    On a busy machine the second kill may come late; it must not come after the end.
-    """
-    out, whole = tmp_path / "x", tmp_path / "whole"
-    train(run(whole, steps="96"))
-    begun = ["--agent", "planner", "--steps", "96", "--validations", "3", "--validation-deals", "8"]
-    for n_jobs, flags, games in ((2, [*begun, "--set", *TINY], 8), (3, ["--resume"], 16)):
-        where = ["--out", str(out), "--n-jobs", str(n_jobs)]
-        process = subprocess.Popen([sys.executable, "-c", _TRAIN, *where, *flags], cwd=ROOT)
-        while played(out) < games:
-            assert process.poll() is None
-            time.sleep(0.002)
-        process.kill()
-        process.wait()
-    assert not (out / "done.json").exists()
-    train(Train(out, resume=True, workers=HERE))
-    assert same_outcome(out, whole)
-
-
-def played(out: Path) -> int:
-    """Games of the last checkpoint; a new one may replace it at any moment."""
-    checkpoint = last_checkpoint(out)
-    with suppress(FileNotFoundError):
-        if checkpoint:
-            return int(json.loads((checkpoint / "monitor.json").read_text())["games"])
-    return 0
 
 
 def test_the_report_takes_its_run(finished: Path, tmp_path: Path) -> None:

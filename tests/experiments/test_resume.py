@@ -1,6 +1,5 @@
 """A training that is interrupted continues; nothing is overwritten silently."""
 
-import itertools
 import os
 import signal
 import subprocess
@@ -19,7 +18,6 @@ from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.run_folder import (
-    CHECKPOINTS,
     DONE,
     STEPS,
     last_checkpoint,
@@ -133,26 +131,6 @@ def test_damaged_checkpoints_are_refused_by_name(tmp_path: Path, monkeypatch) ->
         with pytest.raises(ValueError, match=r"checkpoints/\d+ cannot be resumed from"):
             train(Train(tmp_path, resume=True))
         path.write_bytes(whole)
-
-
-def test_an_interrupted_write_leaves_a_run_that_resumes(tmp_path: Path, monkeypatch) -> None:
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    train(tiny(whole, steps="256"))
-    monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", 0.0)
-    savez, calls = np.savez_compressed, itertools.count()
-
-    def interrupted(path: Path, **arrays: Any) -> None:
-        savez(path, **arrays)
-        if next(calls) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(np, "savez_compressed", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(cut, steps="256"))
-    assert [each.name for each in (cut / CHECKPOINTS).iterdir()] == ["000002"]
-    assert not (cut / DONE).exists()
-    train(Train(cut, resume=True))
-    assert learned(cut) == learned(whole)
 
 
 def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:

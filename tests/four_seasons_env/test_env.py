@@ -22,7 +22,6 @@ from tests.helpers import (
     deck_with,
     decks,
     legal_action,
-    mixed_action,
     observe,
     rule_sets,
     same,
@@ -121,25 +120,6 @@ def test_answers_are_not_overwritten():
 
 
 # --- seeds --------------------------------------------------------------------------------------
-
-
-def trajectory(env: FourSeasonsEnv, steps: int = 120, **reset) -> list:
-    """All that an environment answers to random actions that are drawn alike each time."""
-    rng = random.Random(5)
-    answers = [env.reset(**reset)]
-    for _ in range(steps):
-        answers.append(env.step(mixed_action(env, rng)))
-        if answers[-1][2] or answers[-1][3]:
-            answers.append(env.reset())
-    return answers
-
-
-def test_same_seed_same_games():
-    env = FourSeasonsEnv(small("four-seasons"), max_moves=25)
-    first = trajectory(env, seed=7)
-    assert same(first, trajectory(env, seed=7))
-    assert same(first, trajectory(FourSeasonsEnv(small("four-seasons"), max_moves=25), seed=7))
-    assert len({answer[1]["deal"] for answer in first if len(answer) == 2}) > 3
 
 
 def test_other_seeds_other_games():

@@ -241,18 +241,6 @@ def test_runs_move_as_far_as_they_fit():
     assert game.tableau == [["7H", "6C"], ["4S"], ["6D", "5D"], ["9S"], []]
 
 
-def test_round_run_does_not_fit_itself():
-    """Four ranks, base 2: the pile 2S AD 4C 3S is one run, whose 2 would fit its own 3."""
-    rules = Rules(ranks=4, piles=1, base_from="first", wrap="always", runs=True)
-    game = Game(rules, deck=deck_with("2H 2S AD 4C 3S", 4, end="4D"))
-    for move in ["deal", "W>T0"] * 3 + ["deal"] * 11:
-        game.play(move)
-    #   3S      [2H]     the stock is out, the waste ends with the 4D: nothing fits anywhere
-    assert game.tableau == [["2S", "AD", "4C", "3S"]]
-    assert game.legal_moves() == []
-    assert game.is_over
-
-
 def test_auto_waste_refills_space_and_waste():
     #       2S                          [2C]
     #   8H  4S  JD      waste: 9C       the 2S goes up, the 9C takes its place, the TD the 9C's
@@ -261,22 +249,6 @@ def test_auto_waste_refills_space_and_waste():
     game = Game(rules, deck=deck_with("2S 8H 4S JD 6H 2C 9C TD"))
     game.play("T0>F")
     assert (game.tableau[0], game.waste, game.stock_size) == (["9C"], ["TD"], 44)
-
-
-def test_auto_waste_after_a_redeal():
-    #   2S     [2C]      all of the stock has gone to the waste, and is turned over:
-    #                    the 2S goes up, the waste has no card for its place
-    rules = Rules(ranks=4, piles=1, spaces="auto_waste", redeals=1)
-    game = Game(rules, deck=deck_with("2S 2C 4H", ranks=4))
-    while game.stock_size:
-        game.play("deal")
-    game.play("redeal")
-    game.play("T0>F")
-    assert (game.tableau[0], game.waste, game.stock_size) == ([], [], 14)
-    game.play("deal")
-    assert (game.tableau[0], game.waste) == ([], ["4H"])
-    game.play("W>T0")  # the player fills it, and the waste gets a card again
-    assert (game.tableau[0], len(game.waste), game.stock_size) == (["4H"], 1, 12)
 
 
 def test_worrying_back():
@@ -288,16 +260,6 @@ def test_worrying_back():
     assert (game.tableau[0], game.foundations["C"], game.cards_up) == (["3H", "2C"], [], 0)
     game.play("T0>F")
     assert game.foundations["C"] == ["2C"]
-
-
-def test_opening_of_1883():
-    # base 7C; 9H to the top; 8C and 7D go up; 3S, 4S to the cross; 9C goes up; 5S to the cross;
-    # 8D goes up; the AC fills the cross
-    game = Game("four-seasons-1883", deck=deck_with("7C 9H 8C 7D 3S 4S 9C 5S 8D AC 2C"))
-    assert game.tableau == [["9H"], ["3S"], ["4S"], ["5S"], ["AC"]]
-    assert game.foundations["C"] == ["7C", "8C", "9C"]
-    assert game.foundations["D"] == ["7D", "8D"]
-    assert not game.waste
 
 
 def test_docstring_draws_the_record() -> None:

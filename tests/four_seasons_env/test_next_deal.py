@@ -174,25 +174,6 @@ def test_features_are_frozen() -> None:
     assert all_features() == FEATURES.read_text()
 
 
-def test_endings_are_searched() -> None:
-    env = FourSeasonsNextDealVectorEnv(300, ending_expansions=400)
-    _, infos = env.reset(options={"deal": list(range(300))})
-    won = np.zeros(300, np.bool_)
-    alive = np.ones(300, np.bool_)
-    for _ in range(60):
-        _, _, terminated, truncated, infos = env.step(np.zeros(300, np.int64))
-        ended = (terminated | truncated) & alive
-        if ended.any():
-            won[ended] = infos["final_info"]["won"][ended]
-            up = infos["final_info"]["cards_up"][ended]
-            np.testing.assert_array_equal(won[ended], up == 52)
-        alive &= ~ended
-        if not alive.any():
-            break
-    assert 0.2 < won.mean() < 0.4  # the order by itself, with a search at the end
-    assert not alive.any()
-
-
 @pytest.mark.parametrize("observation", mostly_slow(["features", "cards"], ("features",)))
 def test_vector_and_single_environments_play_alike(observation: str) -> None:
     settings = SMALL | {"observation": observation}

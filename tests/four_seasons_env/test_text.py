@@ -203,26 +203,19 @@ def nearly(move: str, rng: random.Random) -> str:
     return rng.choice([text, f"Answer: {text}", f"**Answer:** `{text}`.", f"{text}, deal, {text}"])
 
 
-def some_text(rng: random.Random) -> str:
-    """Any text, of characters of any language."""
-    size = rng.choice([0, 1, 3, 10, 100, 6000])
-    return "".join(
-        chr(rng.choice([rng.randrange(128), rng.randrange(0xD800)])) for _ in range(size)
-    )
-
-
-def check_replies(unit: str, count: int, near: bool, seed: int) -> None:
-    rng = random.Random(seed)
+@pytest.mark.parametrize("unit", UNITS)
+def test_each_reply_is_answered(unit: str) -> None:
+    rng = random.Random(1)
     env = FourSeasonsTextEnv(unit=unit, tries=50)
     done, legal = True, 0
-    for _ in range(count):
+    for _ in range(300):
         if done:
             env.reset(seed=rng.randrange(2**32))
         if unit == "move":
             choices = [move.text for move in env.game.legal_moves()]
         else:
             choices = re.findall(r"^(\d+)\. ", env.message, re.MULTILINE)
-        reply = nearly(rng.choice(choices), rng) if near else some_text(rng)
+        reply = nearly(rng.choice(choices), rng)
         observation, _, terminated, truncated, info = env.step(reply)
         done = terminated or truncated
         assert observation in env.observation_space
@@ -235,13 +228,7 @@ def check_replies(unit: str, count: int, near: bool, seed: int) -> None:
             assert news.startswith("Played: ")
         elif not done:
             raise AssertionError(f"{reply!r} was not answered")
-    assert (legal > count / 20) == near
-
-
-@pytest.mark.parametrize("near", [True, False], ids=["nearly valid", "random"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_each_reply_is_answered(unit: str, near: bool) -> None:
-    check_replies(unit, 300, near, 1)
+    assert legal > 15
 
 
 def test_copies_continue_alike() -> None:
