@@ -1,8 +1,10 @@
-"""The verifiers adapter plays a game to its end, with a scripted server in place of a model."""
+"""The recipes for verifiers and OpenEnv play a game to its end, by scripted replies."""
 
 import asyncio
 import json
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -10,9 +12,50 @@ from typing import Any
 import pytest
 
 from four_seasons_env.text import FourSeasonsTextEnv
-from tests.helpers import scripted_reply
+from tests.helpers import ROOT, scripted_reply
 
-pytest.importorskip("verifiers", reason="the extra `llm` is not installed")
+DEAL = 10_025
+
+
+@pytest.fixture(autouse=True)
+def recipes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "recipes"))
+
+
+@pytest.fixture
+def openenv_address() -> Iterator[str]:
+    pytest.importorskip("openenv", reason="OpenEnv is not installed")
+    import uvicorn
+    from with_openenv import app
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+def test_openenv_plays_a_game(openenv_address: str) -> None:
+    from with_openenv import FourSeasonsClient, Reply
+
+    env = FourSeasonsTextEnv(unit="position")
+    env.reset(options={"deal": DEAL})
+    with FourSeasonsClient(base_url=openenv_address).sync() as client:
+        result = client.reset(deal=DEAL)
+        while not result.done:
+            assert result.observation.message == env.message
+            reply = scripted_reply(env.message)
+            _, reward, *_ = env.step(reply)
+            result = client.step(Reply(text=reply))
+            assert result.reward == reward
+        assert result.observation.cards_up == env.game.cards_up > 1
+        assert client.state().step_count == len(env.transcript()) // 2 - 1
 
 
 class Model(BaseHTTPRequestHandler):
@@ -30,7 +73,6 @@ class Model(BaseHTTPRequestHandler):
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
         chunk |= {"choices": [choice], "usage": usage}
-        assert body["stream"]
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
@@ -41,7 +83,7 @@ class Model(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
+def model_address() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -51,18 +93,14 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.slow  # verifiers starts a process for each reply
-@pytest.mark.parametrize("unit", ["move", "position"])
-def test_a_game_is_played_to_its_end(
-    unit: str, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import verifiers.v1 as vf
-
-    from four_seasons_env.adapters.verifiers import load_environment
+def test_verifiers_plays_a_game(model_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vf = pytest.importorskip("verifiers.v1", reason="verifiers is not installed")
+    from with_verifiers import load_environment
 
     monkeypatch.setenv("SCRIPTED_KEY", "none")
-    env = load_environment(deals="10025-10026", rules="small-4x4", unit=unit)
-    assert [task.data.deal for task in env.taskset] == [10_025, 10_026]
-    client = vf.EvalClientConfig(base_url=address, api_key_var="SCRIPTED_KEY")
+    env = load_environment(deals=f"{DEAL}-{DEAL + 1}", rules="small-4x4")
+    assert [task.data.deal for task in env.taskset] == [DEAL, DEAL + 1]
+    client = vf.EvalClientConfig(base_url=model_address, api_key_var="SCRIPTED_KEY")
     context = vf.ModelContext(model="scripted", client=client)
 
     async def play() -> Any:
@@ -72,8 +110,8 @@ def test_a_game_is_played_to_its_end(
     episode = asyncio.run(play())
     assert episode.ok, episode.errors
     (trace,) = episode.traces
-    game = FourSeasonsTextEnv("small-4x4", unit)
-    game.reset(options={"deal": 10_025})
+    game = FourSeasonsTextEnv("small-4x4", "position")
+    game.reset(options={"deal": DEAL})
     total, done = 0.0, False
     while not done:
         _, reward, terminated, truncated, info = game.step(scripted_reply(game.message))
