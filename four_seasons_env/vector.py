@@ -23,13 +23,9 @@ from four_seasons_env.episodes.autoreset import (
 from four_seasons_env.episodes.batch import OPTIONS, Batch, RunningGames
 from four_seasons_env.episodes.limit import LimitInSpec
 from four_seasons_env.episodes.settings import MoveVectorSettings, VectorSettings
-from four_seasons_env.episodes.spares import Spares
 from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_as, prepare_rendering
-
-_LARGE = 2**16
-"""Bytes of observations from which arrays are reused; smaller arrays are faster to allocate."""
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -55,11 +51,9 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._shape = (self.num_envs,)
         self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
         self._final_twins = [f"_{key}" for key in ("action_mask", *self._info_keys, "episode")]
-        self._spare_finals: Spares[Finals] = Spares()
         self._finals: Finals | tuple[()]
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
-        self._finals = self._spare_finals.take(batch.new_finals) if same_step else ()
-        self._spare_observations: Spares[tuple[NDArray[Any]]] = Spares()
+        self._finals = batch.new_finals() if same_step else ()
         self._share_buffers()
 
     def _share_buffers(self) -> None:
@@ -91,13 +85,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def _new_observations(self) -> NDArray[Any]:
         """An array to write observations into."""
-        buffer = self._batch.observations
-        if not self.copy:
-            return buffer
-        if buffer.nbytes < _LARGE:
-            return self._empty()
-        (array,) = self._spare_observations.take(lambda: (self._empty(),))
-        return array.view()
+        return self._empty() if self.copy else self._batch.observations
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
@@ -227,13 +215,11 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def _final_infos(self, finals: Finals) -> dict[str, Any]:
         """The infos of the episodes that ended in this step.
 
-        The rows of other games are zeros, unless the caller has written into them.
+        The rows of other games are zeros.
         """
         done = self._give(self._batch.done)
-        episodes, masks = finals.episodes.view(), finals.masks.view()
-        observations = finals.observations.view()
-        if self.copy:
-            self._finals = self._spare_finals.take(self._batch.new_finals)
+        episodes, masks, observations = finals
+        self._finals = self._batch.new_finals()
         info: dict[str, Any] = {"action_mask": masks}
         for key in self._info_keys:
             info[key] = episodes[key]

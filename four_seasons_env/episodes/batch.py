@@ -395,7 +395,7 @@ class RunningGames(abc.ABC):
         Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows of
         games that never end.
         """
-        like = (self.episodes, self.masks, self.observations, self.done)
+        like = (self.episodes, self.masks, self.observations)
         return stepping.Finals(*[np.zeros(array.shape, array.dtype) for array in like])
 
     def _share_out(self, call: Callable[..., int | None], *arrays: NDArray[Any]) -> int:

@@ -34,8 +34,6 @@ EPISODE = np.dtype(
 DERIVED = ("deal", "cards_up", "won", "over")
 """Fields that follow from an episode's position."""
 
-_NO_EPISODE = np.zeros(1, EPISODE)[0]
-
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
 """When the next episode starts: in the step that ends one, in the step after it, or by `reset`.
 
@@ -84,7 +82,6 @@ class Finals(NamedTuple):
     episodes: NDArray[np.void]  # EPISODE (n,)
     masks: NDArray[np.int8]  # (n, actions)
     observations: NDArray[Any]  # (n, ...)
-    filled: NDArray[np.bool_]  # (n,), the rows that are not zeros
 
 
 @inlined
@@ -279,21 +276,14 @@ def keep_finals(
     final_episodes,
     final_masks,
     final_observations,
-    filled,
 ):
     """Copy the results of the episodes that have ended, before their games are dealt again.
 
     Args:
-        final_episodes: a field of `Finals`, as are the arguments after it. Rows of games that have
-            not ended are cleared if an earlier call has filled them.
+        final_episodes: a field of `Finals`, as are the arguments after it.
     """
     for i in range(len(done)):
         if done[i]:
             final_episodes[i] = episodes[i]
             final_masks[i] = masks[i]
             final_observations[i] = observations[i]
-        elif filled[i]:
-            final_episodes[i] = _NO_EPISODE
-            final_masks[i] = 0
-            final_observations[i] = 0
-        filled[i] = done[i]
