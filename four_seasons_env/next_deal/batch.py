@@ -85,30 +85,6 @@ class NextDealBatch(RunningGames):
         super()._derive()
         self.played[:] = played
 
-    def candidates_like(
-        self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The candidates that match the moves of a player who plays these games move by move.
-
-        Args:
-            before: GAME array of shape (n,), where the moves were played; overwritten.
-            after: GAME array of shape (n,), the positions behind the moves.
-            moves: int64 of shape (n,).
-
-        Returns:
-            The candidate, or -1 if it is not offered, int64 of shape (n,); and whether the move has
-            ended a decision, bool of shape (n,).
-        """
-        # The player may have reached a position by other moves, or in another order of its piles.
-        # The keys depend on neither.
-        keys = np.zeros(self.masks.shape, np.uint64)
-        stepping.keys_of(self._whole, keys)
-        own = np.zeros(len(before), np.uint64)
-        ended = np.zeros(len(before), np.bool_)
-        stepping.turns_of(self._whole, before, after, moves, own, ended)
-        same = (keys == own[:, None]) & (self.masks == 1)
-        return np.where(same.any(axis=1), same.argmax(axis=1), -1), ended
-
     def played_by(self, index: int) -> list[int]:
         """The moves of a game's last action."""
         played = self.played[index]

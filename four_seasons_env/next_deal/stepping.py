@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.bundles import Bundle
 from four_seasons_env.engine.jit import by_type, internal, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
-from four_seasons_env.engine.moves import STOCK
 from four_seasons_env.episodes.stepping import (
     BEGIN,
     CONTINUE,
@@ -34,9 +33,7 @@ from four_seasons_env.next_deal.reach import (
     UNTIL_HIDDEN,
     UNTIL_PROGRESS,
     Search,
-    is_progress,
     new_search,
-    position_key,
     write_path,
 )
 from four_seasons_env.observations import SHOWN, encode
@@ -331,62 +328,3 @@ def step_all(bundle: Bundle, actions: NDArray[np.int64], out: NDArray[Any]) -> i
         return int(-1 - refused)
     write_all(bundle, taken, CONTINUE)
     return int(end_all(bundle, out))
-
-
-@jit
-def keys_of(bundle, keys):
-    """Write the key of each candidate's position (`reach.position_key`); 0 for no candidate.
-
-    The positions are not stored, so the moves that lead to each are played again. A move that turns
-    a hidden card is played without the refill: the candidate is the position before that card.
-
-    Args:
-        keys: uint64 (n, candidates).
-    """
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
-    game = scratch.search.positions
-    keys[:] = 0
-    for i in range(len(buffers.games)):
-        for k in range(buffers.masks.shape[1]):
-            if not buffers.masks[i, k]:
-                break
-            row = np.int64(buffers.rows[i, k])
-            length = write_path(row, buffers.parents[i], buffers.moves[i], scratch.path)
-            game[0] = buffers.games[i]
-            for step in range(length):
-                game[1] = game[0]  # in the end, the position before the last move
-                play(game[0], settings.rules[0], scratch.path[step])
-            # A path may turn a hidden card only by a refill, and only in its last move. The
-            # candidate is the position without that refill.
-            turned = not buffers.deals[i, k] and game[0].dealt != buffers.games[i].dealt
-            if turned and not nothing_hidden(buffers.games[i], settings.rules[0]):
-                game[0] = game[1]
-                play(game[0], settings.free[0], scratch.path[length - 1])
-            keys[i, k] = position_key(game[0], settings.rules[0])
-
-
-@jit
-def turns_of(bundle, before, after, moves, keys, ended):
-    """Find the moves that have ended a decision, and write the key of the position decided for.
-
-    Args:
-        before: GAME (n,), the positions before the moves; overwritten.
-        after: GAME (n,), the positions after the moves.
-        moves: int64 (n,).
-        keys: uint64 (n,), written where a decision ends.
-        ended: bool (n,), set there.
-    """
-    settings = bundle.settings
-    rule = settings.rules[0]
-    for i in range(len(before)):
-        if nothing_hidden(before[i], rule):
-            if is_progress(rule, moves[i]):
-                keys[i] = position_key(after[i], rule)
-                ended[i] = True
-        elif after[i].dealt != before[i].dealt:
-            # A deal ends the decision for the position before it; a refill ends that for the
-            # position after the move, without the refill.
-            if rule.source[moves[i]] != STOCK:
-                play(before[i], settings.free[0], moves[i])
-            keys[i] = position_key(before[i], rule)
-            ended[i] = True

@@ -33,12 +33,6 @@ class FourSeasonsNextDealVectorEnv(GameVectorEnv):
         self._batch.check_started()
         return self._batch.moves_of(index, action)
 
-    def candidates_like(
-        self, before: NDArray[Any], after: NDArray[Any], moves: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The candidates that match a player's moves; see `NextDealBatch.candidates_like`."""
-        return self._batch.candidates_like(before, after, moves)
-
     def _as_observations(
         self, observations: NDArray[Any], masks: NDArray[np.int8]
     ) -> dict[str, NDArray[Any]]:

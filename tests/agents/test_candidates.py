@@ -1,4 +1,4 @@
-"""Policies over candidates in torch: sums and their gradients, heads, and teachers."""
+"""Policies over candidates in torch: sums and their gradients, and heads."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,11 @@ from sb3_contrib import MaskablePPO
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
-from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.candidates.agent import NextDealAgent
 from four_seasons_env.agents.learned.candidates.encoders import MlpEncoder, TableEncoder
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
-from four_seasons_env.agents.learned.candidates.teaching import choice_of
 from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.network.module import SumRows
-from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.next_deal.features import (
     GAME_SLOTS,
     PILE_FEATURES,
@@ -170,19 +167,3 @@ def test_the_player_scores_as_the_policy_does(network: str, observation: str) ->
     assert not np.isfinite(scores[~used]).any()
     for ours, theirs in zip((scores, values), heads, strict=True):
         np.testing.assert_allclose(ours[used], theirs[used], rtol=1e-4, atol=1e-5)
-
-
-def test_a_teachers_moves_are_found_among_the_candidates() -> None:
-    """What the heuristic decides for by its moves is offered as an action."""
-    games = 40
-    env = FourSeasonsNextDealVectorEnv(games, candidates=300, expansions=600, endings="policy")
-    env.reset(options={"deal": list(range(TRAIN_FROM, TRAIN_FROM + games))})
-    teacher = make_agent("heuristic")
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(40):
-        chosen = choice_of(teacher, env, rng)
-        hidden = env.games["deck_size"] - env.games["dealt"] > 1
-        found += list(chosen[hidden] >= 0)
-        env.step(np.maximum(chosen, 0))
-    assert np.mean(found) > 0.97  # the others are beyond the limits of the enumeration
