@@ -77,7 +77,7 @@ def test_twelve_piles_stand_in_two_rows():
     assert [row.split() for row in shown[3:5]] == [tops[:6], tops[6:]]
 
 
-@pytest.mark.parametrize("piles", [1, 2, 3, 4, 6, 7, 11])
+@pytest.mark.parametrize("piles", [1, 4, 11])
 def test_any_number_of_piles_is_drawn(piles):
     game = Game(Rules(piles=piles), deal=1)
     drawn = [cell for row in lines(game)[3:-3] for cell in row.split()]
@@ -261,7 +261,7 @@ def test_themes_differ_and_have_names():
         draw_svg(Game(), theme="drak")
 
 
-@pytest.mark.parametrize("piles", range(1, 13))
+@pytest.mark.parametrize("piles", [1, 5, 12])
 def test_places_do_not_overlap_and_stay_on_the_table(piles):
     table = layout(piles)
     corners = [*table.places.values(), table.stock, table.waste]
