@@ -6,7 +6,6 @@ solver is asked in the middle of the open positions, and few answers decide all 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +52,7 @@ class Verdicts:
         return last if last is not None and first == last + 1 else None
 
 
-def judge(positions: Sequence[Game], seconds: float = 10.0, in_all: float = math.inf) -> Verdicts:
+def judge(positions: Sequence[Game], seconds: float = 10.0) -> Verdicts:
     """Ask the solver about the positions of a game.
 
     Each answer first gets few expansions; positions that stay open get four times as many in the
@@ -63,45 +62,21 @@ def judge(positions: Sequence[Game], seconds: float = 10.0, in_all: float = math
     Args:
         positions: of one game, first to last.
         seconds: for all answers, at most.
-        in_all: positions that the solver expands for all answers, at most; without a limit of
-            seconds the verdicts are the same on every machine.
     """
     end = positions[-1]
     if end.is_won:
         return Verdicts([WON] * len(positions))
     solve(positions[0], max_positions=1)  # loads the compiled solver before the clock runs
     edges = _Edges(-1, len(positions) - end.is_over)
-    budget = _Budget(time.perf_counter() + seconds, in_all)
+    deadline = time.perf_counter() + seconds
     limit = _FIRST
-    while edges.lost - edges.won > 1 and budget.is_left:
-        edges.narrow(positions, limit, budget)
+    while edges.lost - edges.won > 1 and time.perf_counter() < deadline:
+        edges.narrow(positions, limit, deadline)
         limit *= 4
     open_ones = edges.lost - edges.won - 1
     return Verdicts(
         [WON] * (edges.won + 1) + [UNKNOWN] * open_ones + [LOST] * (len(positions) - edges.lost)
     )
-
-
-@dataclass
-class _Budget:
-    """The remaining time and expansions for a game."""
-
-    deadline: float
-    positions: float
-
-    @property
-    def is_left(self) -> bool:
-        return self.positions > 0 and time.perf_counter() < self.deadline
-
-    def ask(self, position: Game, limit: int) -> str:
-        """The solver's answer within a limit of expanded positions."""
-        solution = solve(
-            position,
-            max_positions=int(min(limit, self.positions)),
-            seconds=max(self.deadline - time.perf_counter(), 0.001),
-        )
-        self.positions -= solution.positions
-        return solution.status
 
 
 @dataclass
@@ -111,16 +86,16 @@ class _Edges:
     won: int
     lost: int
 
-    def narrow(self, positions: Sequence[Game], limit: int, budget: _Budget) -> None:
+    def narrow(self, positions: Sequence[Game], limit: int, deadline: float) -> None:
         """Move the edges towards each other until the position next to each stays open.
 
         Args:
             positions: of the game.
             limit: positions that the solver expands for one answer.
-            budget: for all answers.
+            deadline: of all answers, by `time.perf_counter`.
         """
         first, last = self.lost, self.won  # open positions with this limit
-        while budget.is_left:
+        while (left := deadline - time.perf_counter()) > 0:
             below, above = first - self.won - 1, self.lost - last - 1
             if self.won < 0 and first > 0:
                 at = 0
@@ -130,7 +105,7 @@ class _Edges:
                 at = (last + self.lost) // 2
             else:
                 break
-            status = budget.ask(positions[at], limit)
+            status = solve(positions[at], max_positions=limit, seconds=left).status
             if status == WON:
                 self.won = at
             elif status == LOST:
