@@ -57,13 +57,10 @@ class PolicyCard:
     mask: Annotated[str, one_of(MASKS)]
     layers: Annotated[list[_Width], Meta(min_length=1, max_length=16)]
     """Units of the hidden layers."""
-    activation: str
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""
     sha256: Digest = ""
     """Of the weights file; set by `save_policy`."""
-    network: str = "mlp"
-    """`mlp`, or a name in `four_seasons_env.agents.learned.candidates.network.NETWORKS`."""
     decisions: dict[str, int | float | str] = field(default_factory=dict)
     """Where actions are positions: the search fields of
     `four_seasons_env.next_deal.settings.NextDealSettings`."""

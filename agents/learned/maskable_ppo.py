@@ -11,9 +11,6 @@ from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import MaskablePpoSettings
 
-MODULES: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
-"""Activations by their names in hyperparameters and policy cards."""
-
 
 class MoveLevelPpo(Ppo):
     """MaskablePPO whose actions are moves, and whose networks are multilayer perceptrons."""
@@ -37,10 +34,10 @@ class MoveLevelPpo(Ppo):
         layers = self.settings.layers
         return {
             "net_arch": {"pi": layers, "vf": layers},
-            "activation_fn": MODULES[self.settings.activation],
+            "activation_fn": torch.nn.ReLU,
         }
 
     @classmethod
     def network_fields(cls, settings: MaskablePpoSettings) -> dict[str, Any]:
         """See `Ppo.network_fields`."""
-        return {"mask": settings.mask, "activation": settings.activation}
+        return {"observation": settings.observation, "mask": settings.mask}

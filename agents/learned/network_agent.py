@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -18,11 +18,6 @@ from four_seasons_env.rules import Rules, nearest
 
 HIDDEN, LAST = "mlp_extractor.policy_net.", "action_net."
 """Prefixes of the weights' names in the policy of Stable-Baselines3."""
-
-ACTIVATIONS: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
-    "relu": lambda x: np.maximum(x, 0),
-    "tanh": np.tanh,
-}
 
 
 class NetworkAgent:
@@ -48,17 +43,13 @@ class NetworkAgent:
         weights: Mapping[str, NDArray[np.float32]],
         deterministic: bool | None = None,
     ) -> None:
-        for what, value, known in (
-            ("observation", card.observation, OBSERVATIONS),
-            ("activation", card.activation, ACTIVATIONS),
-        ):
-            if value not in known:
-                raise PolicyFileError(f"unknown {what} {value!r}: {nearest(value, known)}")
+        if card.observation not in OBSERVATIONS:
+            hint = nearest(card.observation, OBSERVATIONS)
+            raise PolicyFileError(f"unknown observation {card.observation!r}: {hint}")
         self.mask = card.mask
         self.train_seed = card.training.get("seed")
         self.observation = card.observation
         self.deterministic = bool(deterministic)
-        self._activate = ACTIVATIONS[card.activation]
         self._rule = compile_rules(rules)
         self._kind = KINDS[card.observation]
         self._length = observation_length(rules, card.observation)
@@ -80,7 +71,7 @@ class NetworkAgent:
         encode_all(games, self._rule, self._kind, x)
         for i, layer in enumerate(self._layers):
             out = np.empty((len(games), len(layer.bias)), np.float32)
-            apply_to_all(self._activate(x) if i else x, layer, out)
+            apply_to_all(np.maximum(x, 0) if i else x, layer, out)
             x = out
         return np.where(masks, x, -np.inf)
 

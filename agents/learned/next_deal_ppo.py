@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
-from four_seasons_env.agents.learned.candidates.encoders import ENCODERS, PREFIXES
+from four_seasons_env.agents.learned.candidates.encoders import PREFIXES, TableEncoder
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.learned.settings import NextDealPpoSettings
@@ -35,7 +35,7 @@ class NextDealPpo(Ppo):
         """The games to learn from."""
         names = (
             *("candidates", "expansions", "order", "endings", "ending_expansions"),
-            *("observation", "reward", "max_moves"),
+            *("reward", "max_moves"),
         )
         arguments = {name: getattr(self.settings, name) for name in names}
         return FourSeasonsNextDealVecEnv(
@@ -45,7 +45,7 @@ class NextDealPpo(Ppo):
     def policy_arguments(self) -> dict[str, Any]:
         """See `Ppo.policy_arguments`."""
         return {
-            "features_extractor_class": ENCODERS[self.settings.network],
+            "features_extractor_class": TableEncoder,
             "features_extractor_kwargs": {"widths": self.settings.layers},
         }
 
@@ -60,9 +60,4 @@ class NextDealPpo(Ppo):
             "ending_expansions": settings.play_ending_expansions,
             "value_weight": settings.value_weight,
         }
-        return {
-            "mask": "distinct",
-            "activation": "relu",
-            "network": settings.network,
-            "decisions": decisions,
-        }
+        return {"observation": "features", "mask": "distinct", "decisions": decisions}

@@ -109,7 +109,6 @@ class Ppo(Learner):
         return PolicyCard(
             agent=cls.name,
             rules=rules_fields(rules),
-            observation=settings.observation,
             layers=settings.layers,
             training=training,
             **cls.network_fields(settings),

@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from msgspec import Meta
 
-from four_seasons_env.agents.learned.candidates.network import NETWORKS
-from four_seasons_env.agents.learned.network_agent import ACTIVATIONS
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.schemas import Amount, Positive, Share, check_fields, fitting, one_of
 from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
 from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.next_deal.enumeration import ORDERS
-from four_seasons_env.next_deal.settings import OBSERVATIONS as CANDIDATE_OBSERVATIONS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS
@@ -68,15 +65,12 @@ class MaskablePpoSettings(PpoSettings):
 
     observation: Annotated[str, one_of(OBSERVATIONS)]
     mask: Annotated[str, one_of(MASKS)]
-    activation: Annotated[str, one_of(ACTIVATIONS)]
 
 
 @dataclass(kw_only=True)
 class NextDealPpoSettings(PpoSettings):
     """The hyperparameters in `next_deal_ppo.yaml`."""
 
-    observation: Annotated[str, one_of(CANDIDATE_OBSERVATIONS)]
-    network: Annotated[str, one_of(NETWORKS)]
     candidates: Positive
     expansions: Positive
     order: Annotated[str, one_of(ORDERS)]
@@ -92,19 +86,12 @@ class NextDealPpoSettings(PpoSettings):
     """A player without chance decides for the most score + value_weight x value."""
 
     def __post_init__(self) -> None:
-        """Check that the network can read the observation, and has the right number of layers.
+        """Check the number of layers.
 
         Raises:
-            ValueError: if not.
+            ValueError: unless there are four.
         """
-        sparse = self.observation == "features"
-        if sparse != (self.network == "tables"):
-            needed = "features" if self.network == "tables" else "tops or cards"
-            raise ValueError(
-                f"network {self.network!r} reads observation {needed}, not {self.observation!r}"
-            )
-        if sparse:
-            widths_of(self.layers)
+        widths_of(self.layers)
 
 
 S = TypeVar("S", bound="DataclassInstance")

@@ -113,8 +113,7 @@ def widths_of(layers: Sequence[int]) -> Widths:
     """
     if len(layers) != len(Widths._fields):
         raise PolicyFileError(
-            f"layers of network 'tables' are four numbers (suits, piles, game, dense), not "
-            f"{list(layers)}"
+            f"layers must be four numbers (suits, piles, game, dense), not {list(layers)}"
         )
     return Widths(*layers)
 

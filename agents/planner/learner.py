@@ -124,8 +124,6 @@ class PlannerLearner(Learner):
             observation="features",
             mask="distinct",
             layers=list(self.settings.layers),
-            activation="relu",
-            network="tables",
             training=training,
         )
         return card, arrays_of(self.average.of(self.network), {"": ""})

@@ -26,9 +26,7 @@ def layers(names: list[str], sizes: list[int], seed: int = 0) -> Weights:
 
 def move_card(rules: Rules, **training: object) -> PolicyCard:
     """The card of `maskable_ppo` with one small layer."""
-    return PolicyCard(
-        "maskable_ppo", rules_fields(rules), "tops", "distinct", [8], "relu", dict(training)
-    )
+    return PolicyCard("maskable_ppo", rules_fields(rules), "tops", "distinct", [8], dict(training))
 
 
 def move_weights(rules: Rules) -> Weights:
@@ -39,9 +37,8 @@ def move_weights(rules: Rules) -> Weights:
 def candidate_card(rules: Rules, endings: str = "search", **training: object) -> PolicyCard:
     """The card of `next_deal_ppo` with small tables and a small search."""
     return PolicyCard(
-        *("next_deal_ppo", rules_fields(rules), "features", "distinct", [8, 4, 8, 8], "relu"),
+        *("next_deal_ppo", rules_fields(rules), "features", "distinct", [8, 4, 8, 8]),
         dict(training),
-        network="tables",
         decisions={
             "candidates": 10,
             "expansions": 20,

@@ -76,16 +76,14 @@ def test_a_network_scores_as_its_model_does() -> None:
     rule = kernel.compile_rules(DEFAULT)
     kernel.start_all(games, rule, np.arange(5) + TRAIN_FROM)
     masks = np.ones((5, 32), np.int8)
-    for activation in ("relu", "tanh"):
-        overrides = ("layers=[16, 8]", f"activation={activation}")
-        learner = make("maskable_ppo", DEFAULT, *overrides)
-        settings, policy = learner.settings, learner.model.policy
-        card, weights = learner.policy({})
-        scores = NetworkAgent(DEFAULT, card, weights).scores(games, masks)
-        kind = KINDS[settings.observation]
-        observations = np.empty((5, observation_length(DEFAULT, settings.observation)), np.float32)
-        encode_all(games, rule, kind, observations)
-        with torch.no_grad():
-            latent = policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
-            expected = policy.action_net(latent)
-        np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)
+    learner = make("maskable_ppo", DEFAULT, "layers=[16, 8]")
+    settings, policy = learner.settings, learner.model.policy
+    card, weights = learner.policy({})
+    scores = NetworkAgent(DEFAULT, card, weights).scores(games, masks)
+    kind = KINDS[settings.observation]
+    observations = np.empty((5, observation_length(DEFAULT, settings.observation)), np.float32)
+    encode_all(games, rule, kind, observations)
+    with torch.no_grad():
+        latent = policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
+        expected = policy.action_net(latent)
+    np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
-from four_seasons_env.agents.learned.candidates.network import NETWORKS
+from four_seasons_env.agents.learned.candidates.network import CandidateNetwork
 from four_seasons_env.agents.network.dense import (
     dense_layer,
 )
@@ -77,7 +77,7 @@ def plain_dense(x: np.ndarray, weights: dict[str, np.ndarray], name: str) -> np.
 def test_tables_and_heads_are_those_of_numpy(rules):
     rows, chosen = observed(rules, "features")
     weights = candidate_weights()
-    network = NETWORKS["tables"](weights, [8, 4, 8, 8], rows.shape[1])
+    network = CandidateNetwork(weights, [8, 4, 8, 8], rows.shape[1])
     outputs = network.evaluate(rows, chosen)
     hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "dense")
     expected = np.hstack([plain_dense(np.maximum(hidden, 0), weights, name) for name in HEADS])
@@ -85,21 +85,6 @@ def test_tables_and_heads_are_those_of_numpy(rules):
     # A position has the same outputs, to the last bit, whichever was evaluated before it.
     order = np.random.default_rng(0).permutation(len(chosen))
     np.testing.assert_array_equal(network.evaluate(rows, chosen[order]), outputs[order])
-
-
-@pytest.mark.slow
-def test_perceptron_is_that_of_numpy():
-    rows, chosen = observed("four-seasons", "tops")
-    names = ["0", "2"]
-    weights = layers(names, [rows.shape[1], 16, 8])
-    for seed, name in enumerate(HEADS):
-        weights |= layers([name], [8, 1], seed)
-    outputs = NETWORKS["mlp"](weights, [16, 8], rows.shape[1]).evaluate(rows, chosen)
-    x = rows[chosen]
-    for name in names:
-        x = np.maximum(plain_dense(x, weights, name), 0)
-    expected = np.hstack([plain_dense(x, weights, name) for name in HEADS])
-    np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_layers_of_another_shape_are_refused():

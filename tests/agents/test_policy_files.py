@@ -110,7 +110,6 @@ def test_weights_must_fit_the_card(field: str, value: object, told: str, tmp_pat
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"network": "table"}, "unknown network 'table': did you mean 'tables'"),
         ({"layers": [8, 4, 8, 9]}, r"dense.weight is of shape \(8, 20\), not of shape \(9, 20\)"),
         ({"decisions": {"endings": "search"}}, "card lacks how it decides: .*'candidates'"),
     ],

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.learned.candidates.network import NETWORKS, CandidateNetwork
+from four_seasons_env.agents.learned.candidates.network import CandidateNetwork
 from four_seasons_env.agents.network.evaluation import Weights
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.settings import NextDealVectorSettings
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 _AT_A_TIME = 128
 """Games decided in one call of the network."""
@@ -64,7 +64,7 @@ class NextDealAgent:
         value_weight: float | None = None,
     ) -> None:
         self.train_seed = card.training.get("seed")
-        self.observation = f"{card.observation} of candidates"
+        self.observation = "features of candidates"
         self.deterministic = deterministic is not False
         decisions: dict[str, Any] = card.decisions | {
             name: value
@@ -88,12 +88,11 @@ class NextDealAgent:
                 f"the policy's card lacks how it decides: expected {sorted(_DECISIONS)}, got "
                 f"{sorted(decisions)}"
             )
-        settings = NextDealVectorSettings(
-            _AT_A_TIME, rules, observation=card.observation, **decisions
-        )
+        settings = NextDealVectorSettings(_AT_A_TIME, rules, **decisions)
         self._batch = NextDealBatch(settings)
         self._searches = decisions["endings"] == "search"
-        self._network = _network(card, weights, self._batch.observations.shape[2])
+        slots = self._batch.observations.shape[2]
+        self._network = CandidateNetwork(weights, card.layers, slots)
         self._rule = compile_rules(rules)[0]
         self._plans = Plans(rules, 1_000_000 if self._solves else 0)
 
@@ -138,12 +137,3 @@ class NextDealAgent:
                 self._plans.follow(game, [int(each) for each in batch.moves_of(i, int(best[i]))])
             else:
                 self._plans.follow(game, [])
-
-
-def _network(card: PolicyCard, weights: Weights, slots: int) -> CandidateNetwork:
-    """The network that a card describes, with its weights."""
-    if card.network not in NETWORKS:
-        raise PolicyFileError(
-            f"unknown network {card.network!r}: {nearest(card.network, NETWORKS)}"
-        )
-    return NETWORKS[card.network](weights, card.layers, slots)

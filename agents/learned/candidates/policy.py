@@ -1,11 +1,11 @@
-"""A policy for Stable-Baselines3 that scores candidates one by one, with any network.
+"""A policy for Stable-Baselines3 that scores candidates one by one.
 
 In the next-deal environment an action is a position. One network encodes each candidate
 (`encoders`), and two linear heads turn the encoding into a score and a value. The scores are the
 policy's log-odds; the value of the decision is the mean of the candidates' values, weighted by the
 policy. What it learns about a position does not depend on the index of the candidate.
 
->>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": MlpEncoder})
+>>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
 
 To use another network, subclass `CandidateEncoder` and implement `read`.
 """
