@@ -6,8 +6,6 @@ policy's log-odds; the value of the decision is the mean of the candidates' valu
 policy. What it learns about a position does not depend on the index of the candidate.
 
 >>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
-
-To use another network, subclass `CandidateEncoder` and implement `read`.
 """
 
 from __future__ import annotations
@@ -17,46 +15,9 @@ from typing import Any
 import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPolicy
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-
-class CandidateEncoder(BaseFeaturesExtractor):
-    """Encodes candidates: the base class of features extractors for `CandidatePolicy`.
-
-    Its output, of shape (n, K, width + 1), is the result of `read` for each candidate followed by a
-    1, and zeros in unused places.
-
-    Args:
-        observation_space: of a next-deal environment.
-        width: numbers that `read` returns for a candidate.
-    """
-
-    def __init__(self, observation_space: spaces.Dict, width: int) -> None:
-        (candidates,) = observation_space["action_mask"].shape or ()
-        super().__init__(observation_space, candidates * (width + 1))
-        self.width = width
-
-    def read(self, observations: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """Encode candidates.
-
-        Args:
-            observations: of shape (n, K, slots), of all places, used or not.
-            chosen: int64 of shape (m, 2): decision and place of each candidate to encode.
-
-        Returns:
-            float32 of shape (m, width).
-        """
-        raise NotImplementedError
-
-    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """See the class."""
-        is_candidate = observations["action_mask"] != 0
-        chosen = is_candidate.nonzero()
-        encoded = self.read(observations["observation"], chosen)
-        out = encoded.new_zeros(*is_candidate.shape, self.width + 1)
-        out[chosen[:, 0], chosen[:, 1]] = nn.functional.pad(encoded, (0, 1), value=1.0)
-        return out
+from four_seasons_env.agents.learned.candidates.encoders import TableEncoder
 
 
 class CandidateHeads(nn.Module):
@@ -123,7 +84,7 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
         space = self.action_space
         assert isinstance(space, spaces.Discrete)
         encoder = self.features_extractor
-        assert isinstance(encoder, CandidateEncoder)
+        assert isinstance(encoder, TableEncoder)
         self.mlp_extractor = CandidateHeads(int(space.n), encoder.width)  # type: ignore[assignment]
 
     def _build(self, lr_schedule: Any) -> None:
