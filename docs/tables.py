@@ -27,7 +27,6 @@ from four_seasons_env.experiments.statistics.odds import (
     decided_within,
     summarise_census,
 )
-from four_seasons_env.experiments.statistics.regret import regret_as_text
 from four_seasons_env.experiments.statistics.summary import win_rates
 from four_seasons_env.experiments.studies.sensitivity import by_value
 from four_seasons_env.rules import RULES, file_name
@@ -127,14 +126,18 @@ def odds() -> pd.DataFrame:
 
 
 def optima() -> pd.DataFrame:
-    """A row for each small game: its optimum, and what it cost to find."""
-    about = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
-    values = stored("small-games-openings").assign(sure=lambda rows: rows["value"] == 1)
-    values["sure"] *= values["alike"]
-    sums = values.groupby("rules")[["sure", "alike"]].sum()
-    means = values.groupby("rules")[["nodes", "seconds"]].mean()
-    rows = pd.DataFrame(about).T.join(means).assign(sure=sums["sure"] / sums["alike"])
-    return rows.rename_axis("rules").reset_index()
+    """A row for each small game."""
+    games = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
+    return pd.DataFrame({"rules": name} | about for name, about in games.items())
+
+
+def regrets() -> pd.DataFrame:
+    """A row for each agent, and a column for each small game: its regret."""
+    rows = stored("small-games")
+    form = "{regret:.2%} [{regret_low:.2%}, {regret_high:.2%}]"
+    rows["regret"] = [cell(form, row) for row in rows.to_dict("records")]
+    wide = rows.pivot(index="agent", columns="rules", values="regret")
+    return wide.loc[rows["agent"].unique()].reset_index()
 
 
 def rates() -> pd.DataFrame:
@@ -273,10 +276,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      f"rules | {_ODDS}",
      f"[{{rules}}](../rules/{{file}}.md) | {_WON}"),
     ("docs/reference/small-games.md", "optima", optima,
-     "rules | openings | valued | optimum % [95%] | won for certain % | positions "
-     "| core-seconds",
-     "{rules} | {openings:,.0f} | {valued:.0f} | {optimum:.3%} [{low:.2%}, {high:.2%}] "
-     "| {sure:.1%} | {nodes:,.0f} | {seconds:.1f}"),
+     "rules | openings | valued | optimum % [95%]",
+     "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}]"),
     ("docs/explanation/learning.md", "study",
      lambda: players("learning", ranked=True),
      "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move | ms/game",
@@ -307,12 +308,7 @@ for _rules in RULES:
 
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
-    ("docs/reference/small-games.md", "won"): lambda: as_markdown(
-        regret_as_text(stored("small-games"))[0]
-    ),
-    ("docs/reference/small-games.md", "regret"): lambda: as_markdown(
-        regret_as_text(stored("small-games"))[1]
-    ),
+    ("docs/reference/small-games.md", "regret"): lambda: as_markdown(regrets()),
     ("docs/explanation/solver.md", "rules"): lambda: as_markdown(counted(census())),
     ("docs/explanation/solver.md", "decided"): lambda: as_markdown(
         decided_within(census().query("rules == @DEFAULT"))

@@ -15,7 +15,6 @@ MARKS = {
     "comparison": "compare.json",
     "census": "census.json",
     "measurement of speed": "bench.csv",
-    "optimum": "optimum.json",
 }
 """What commands write, and the file that marks a folder as one of the kind."""
 

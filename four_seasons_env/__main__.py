@@ -44,9 +44,6 @@ GROUPS = {
     },
     "measure": {
         "census": Command("experiments.census", "solve many deals", "experiments"),
-        "optimum": Command(
-            "experiments.optimum", "solve small games exactly; measure regret", "experiments"
-        ),
         "bench": Command("experiments.bench", "measure steps per second", "experiments"),
     },
 }

@@ -4,9 +4,8 @@
 >>> {game.name: game.optimum for game in small_games()}
 {'small-4x3': ..., ...}
 
-The value of each opening is exact. `four-seasons optimum` computes the values, of all openings or
-of a random sample, and `experiments/studies/small_games.py` writes their mean to
-`data/small_games.json`. docs/reference/small-games.md explains the method.
+The value of each opening is exact. `experiments/studies/small_games.py` computes the values, of all
+openings or of a random sample, and writes their mean to `data/small_games.json`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
 from four_seasons_env.rules import SMALL, Rules
 
 OPTIMA = Path(__file__).parent / "data" / "small_games.json"
-"""The means of what `four-seasons optimum` has found."""
+"""What `experiments/studies/small_games.py` has found."""
 
 
 @dataclass(frozen=True)

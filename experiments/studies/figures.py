@@ -18,7 +18,7 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
     plot_win_rates,
 )
-from four_seasons_env.experiments.reporting.plots.odds import plot_census, plot_regret
+from four_seasons_env.experiments.reporting.plots.odds import plot_census
 from four_seasons_env.experiments.reporting.plots.style import (
     COLOURS,
     colours_of,
@@ -129,7 +129,6 @@ def main() -> None:
     plot_learning(curves, references, out / "learning.png")
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
-    plot_regret(read_table(RESULTS / "small-games.csv"), out / "small-games.png")
     plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")
     plot_sensitivity(read_table(RESULTS / "sensitivity.csv"), out / "sensitivity.png")
 

@@ -1,38 +1,187 @@
-"""Write the optima of the small games into the package.
+"""Compute how well small games can be played fairly, and the regret of agents there.
 
     python experiments/studies/small_games.py
+    python experiments/studies/small_games.py --games 100 \\
+        --agents random greedy heuristic 'planner:runs/small/planner-*'
 
-Takes the values of openings from docs/results/small-games-openings.csv (`openings.csv` of
-`four-seasons optimum`) and writes four_seasons_env/data/small_games.json, which
-`four_seasons_env.small_games` reads.
+The value of an opening is the exact chance of winning by the best play from public information
+(`four_seasons_env.solver.fair_value`); the optimum of a game is the mean over openings. Agents play
+test deals with valued openings. A decision costs the value of its position less its own value. The
+costs of a game add up to its regret, whose mean is how much less often the agent wins than the best
+player. Agents that learn are trained before, and named with a pattern for their weights.
+
+Writes four_seasons_env/data/small_games.json, and with agents docs/results/small-games.csv.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations, islice, permutations
+from math import comb
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from rich.progress import track
+from scipy import stats
 
 from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.engine.cards import deck_text
+from four_seasons_env.engine.deals import TEST
+from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.command_line import RESULTS
-from four_seasons_env.experiments.reporting.tables import read_table
-from four_seasons_env.experiments.statistics.regret import summarise_optimum
-from four_seasons_env.rules import SMALL
+from four_seasons_env.experiments.matches.players import Player, find_players
+from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.game import Game
+from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.small import OPTIMA
+from four_seasons_env.solver import Known, fair_value
+
+Opening = tuple[int, ...]
+"""Cards of the tableau in rising order; the base card is card 0."""
+MEMORY = 6 * 2**30
+"""Bytes for the values of a game's positions."""
+
+
+def openings(rules: Rules, draws: int) -> dict[Opening, int]:
+    """Openings in rising order, and the number of sets of cards that each stands for.
+
+    The bases of these games are alike (`wrap="linear"`): a game stays the same when all ranks are
+    shifted and its suits are exchanged. So an opening is the tableau alone, with ranks counted from
+    the base card and suits without names. All sets of cards are equally likely for a tableau.
+
+    Args:
+        rules: the game.
+        draws: use this number of sets of cards, drawn at random and always the same; all sets if
+            there are not more different openings.
+    """
+    every = list(combinations(range(1, rules.cards), rules.piles))
+    counts = Counter(map(named, every))
+    if draws < len(counts):
+        drawn = np.random.default_rng(0).permutation(len(every))[:draws]
+        counts = Counter(named(every[number]) for number in drawn)
+    return dict(sorted(counts.items()))
+
+
+def named(cards: Iterable[int]) -> Opening:
+    """An opening with the first of all possible names of its suits."""
+    cards = list(cards)
+    names = [(0, *others) for others in permutations((1, 2, 3))]
+    return min(tuple(sorted(card & ~3 | suits[card & 3] for card in cards)) for suits in names)
+
+
+def opening_of(game: Game) -> Opening:
+    """The opening of a game that has just been dealt, as `openings` names it."""
+    rules, deck = game.rules, [int(card) for card in game.record[0]["deck"]]
+    base = deck[rules.piles]
+    return named(
+        4 * (((card >> 2) - (base >> 2)) % rules.ranks) + ((card ^ base) & 3)
+        for card in deck[: rules.piles]
+    )
+
+
+def game_of(opening: Opening, rules: Rules) -> Game:
+    """A game at an opening; the order of its stock does not matter."""
+    rest = [card for card in range(1, rules.cards) if card not in opening]
+    return Game(rules, deck=deck_text((*opening, 0, *rest)))
+
+
+def value_of(game: Game, move: Move | str | None = None, *, known: Known) -> float:
+    """The exact value of a position, or of a move in it.
+
+    Raises:
+        MemoryError: if the search needs more than `MEMORY`.
+    """
+    found = fair_value(game, move, max_positions=2**62, memory=MEMORY, known=known)
+    if found.value is None:
+        raise MemoryError(f"{game.rules.name} takes more than {MEMORY / 2**30:g} GiB")
+    return found.value
+
+
+def regret_of(game: Game, moves: Iterable[Move | str], known: Known) -> float:
+    """The regret of a game.
+
+    Args:
+        game: its first position, without redeals; it is not changed.
+        moves: to its end, or until the player gave up.
+        known: the results of earlier searches.
+    """
+    game, regret = game.copy(), 0.0
+    value = value_of(game, known=known)
+    for move in moves:
+        if value == 0:
+            break
+        after = game.copy()
+        after.play(move)
+        if after.stock_size < game.stock_size and game.stock_size >= 2:  # turns a hidden card
+            rest = value_of(game, move, known=known)
+            regret += value - rest
+            value = value_of(after, known=known) if rest else 0.0
+        game = after
+    return regret + value - game.is_won
+
+
+def interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The 95% interval of a mean; if all values are equal, that of an event never observed."""
+    mean = float(values.mean())
+    if np.ptp(values) == 0:
+        unseen = float(stats.binomtest(0, len(values)).proportion_ci().high)
+        return (mean - unseen, mean) if mean == 1 else (mean, mean + unseen)
+    spread = stats.ttest_1samp(values, 0).confidence_interval()
+    return float(spread.low), float(spread.high)
+
+
+def optimum(rules: Rules, counts: dict[Opening, int], known: Known) -> dict[str, float | int]:
+    """The fields of `SmallGame` that are computed."""
+    valued = [value_of(game_of(each, rules), known=known) for each in track(counts, rules.name)]
+    values = np.repeat(valued, list(counts.values()))
+    every, mean = comb(rules.cards - 1, rules.piles), float(values.mean())
+    low, high = (mean, mean) if len(values) == every else interval(values)
+    found = {"optimum": mean, "low": max(0.0, low), "high": min(1.0, high)}
+    return {"openings": every, "valued": len(values), **found}
+
+
+def regrets(
+    rules: Rules, counts: dict[Opening, int], players: list[Player], games: int, known: Known
+) -> list[dict[str, Any]]:
+    """A row for each agent: games won and regret on the first test deals with these openings."""
+    deals = [*islice((deal for deal in TEST if opening_of(Game(rules, deal)) in counts), games)]
+    rows = []
+    for player in players:
+        results, records = player.play_games(rules, deals)
+        found = np.array([regret_of(each.start(), each.moves, known) for each in records])
+        low, high = interval(found)
+        row: dict[str, Any] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
+        row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
+        rows.append(row | {"regret_low": max(0.0, low), "regret_high": high})
+    return rows
 
 
 def main() -> None:
-    """Write the optimum of every small game."""
+    """Write the optima, and the regret of agents."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=OPTIMA)
+    parser.add_argument("--rules", nargs="+", choices=SMALL, default=list(SMALL))
+    parser.add_argument("--openings", type=int, default=12)
+    parser.add_argument("--agents", nargs="*", default=[])
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--optima", type=Path, default=OPTIMA)
+    parser.add_argument("--out", type=Path, default=RESULTS / "small-games.csv")
     run = parser.parse_args()
-    values = read_table(RESULTS / "small-games-openings.csv")
-    games = {
-        name: summarise_optimum(rules, values[values["rules"] == name])
-        for name, rules in SMALL.items()
-    }
-    about = {"command": "four-seasons optimum", "games": games}
-    write_atomically(run.out, f"{json.dumps(about, indent=2)}\n".encode())
+    players = {name: find_players(run.agents, name, ["deterministic"]) for name in run.rules}
+    games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()
+    for name in run.rules:
+        rules, known = SMALL[name], Known()
+        counts = openings(rules, run.openings)
+        games[name] = optimum(rules, counts, known)
+        rows += regrets(rules, counts, players[name], run.games, known)
+    write_atomically(run.optima, f"{json.dumps({'games': games}, indent=2)}\n".encode())
+    if rows:
+        write_csv(run.out, pd.DataFrame(rows))
 
 
 if __name__ == "__main__":

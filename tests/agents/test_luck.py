@@ -8,7 +8,7 @@ import pytest
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.luck import LuckMeter, Worth, measure
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.experiments.matches.exact_values import regret_of
+from four_seasons_env.experiments.studies.small_games import regret_of
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.solver import FairValue, Known, fair_value
@@ -125,7 +125,7 @@ def test_with_exact_values_the_best_play_wins_what_its_start_is_worth(hidden, de
 
 
 def test_with_exact_values_a_luckless_game_is_its_start_less_the_regret():
-    """Of any player: so the regret of `four-seasons optimum` has no luck in it."""
+    """Of any player: so regret has no luck in it."""
     known, regrets = Known(), []
     for start in starts(5, 5):
         moves = played(start, 7)
@@ -134,7 +134,7 @@ def test_with_exact_values_a_luckless_game_is_its_start_less_the_regret():
             end.play(move)
         luck = measure(start, moves, exact(known))
         texts = [all_moves(start.rules)[move].text for move in moves]
-        regrets.append(regret_of(start, texts, known=known, gigabytes=1)[0])
+        regrets.append(regret_of(start, texts, known))
         value = best_play(start, known).value
         assert end.is_won - luck.total == pytest.approx(value - regrets[-1], abs=1e-12)
     assert max(regrets) > 0.1

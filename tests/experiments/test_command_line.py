@@ -16,7 +16,6 @@ WRONG = {
     "census": ["--rules", "czarena"],
     "compare": ["--agents", "heuristik"],
     "demo": ["--rules", "czarena"],
-    "optimum": ["--rules", "czarina"],
     "report": ["nowhere"],
     "review": ["--agent", "planer"],
     "solve": ["--rules", "czarena"],

@@ -68,12 +68,14 @@ def test_fit_schedule_prints_steps_in_order(tmp_path: Path) -> None:
     assert set(runs["won"]) <= {0, 1}
 
 
-def test_small_games_writes_what_the_package_has(tmp_path: Path) -> None:
-    out = tmp_path / "small_games.json"
-    run("small_games", "--out", str(out))
-    stored = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())["games"]
-    for name, game in json.loads(out.read_text())["games"].items():
-        assert game == pytest.approx(stored[name], rel=1e-5)
+def test_small_games_writes_optima_and_regret(tmp_path: Path) -> None:
+    optima, out = tmp_path / "small_games.json", tmp_path / "small-games.csv"
+    flags = ["--rules", "small-4x4-cells", "--agents", "heuristic", "--games", "3"]
+    run("small_games", *flags, "--optima", str(optima), "--out", str(out))
+    stored = json.loads((ROOT / "four_seasons_env/data/small_games.json").read_text())
+    assert json.loads(optima.read_text()) == pytest.approx(stored)
+    (row,) = pd.read_csv(out).to_dict("records")
+    assert 0 <= row["regret_low"] <= row["regret"] <= row["regret_high"]
 
 
 def test_figures_draws_every_plot(tmp_path: Path) -> None:

@@ -30,9 +30,6 @@ AGENT_COLOURS = {
 }
 """An agent has the same colour in every plot; variants of an agent have lighter shades of it."""
 
-MARKERS = "os^vDP*X<>"
-"""Marker shapes of agents in one plot."""
-
 _NARROW = 48  # characters of a name; two such names fit next to each other below a plot
 _WIDE = 60  # characters of a line below a plot
 _FEW = 5
@@ -94,9 +91,9 @@ def plain_text(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def name_colours(axes: Axes, names: Sequence[str], handles: Sequence[Line2D] | None = None) -> None:
-    """Draw a legend of the colours, or of other handles: in the plot if short, else below it."""
-    handles = handles or [Line2D([], [], color=colour) for colour in colours_of(names).values()]
+def name_colours(axes: Axes, names: Sequence[str]) -> None:
+    """Draw a legend of the colours: in the plot if short, else below it."""
+    handles = [Line2D([], [], color=colour) for colour in colours_of(names).values()]
     shown = ["\n".join(textwrap.wrap(plain_text(name), _WIDE)) for name in dict.fromkeys(names)]
     if len(shown) <= _FEW and max(map(len, shown)) <= _NARROW:
         axes.legend(handles, shown, frameon=False, fontsize=8)
