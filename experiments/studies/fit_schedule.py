@@ -29,7 +29,7 @@ from four_seasons_env.solver.search import make_search
 
 OPENER = Step("beam", 30, narrow=True)
 SHAPES = ((100, 8, 2), (100, 32, 6), (200, 8, 2), (200, 32, 6), (400, 8, 2), (400, 32, 6),
-          (800, 16, 2), (800, 32, 4), (1_600, 32, 1))  # fmt: skip
+          (800, 16, 2), (800, 32, 4), (1_600, 32, 1), (3_200, 64, 1), (10_000, 100, 1))  # fmt: skip
 """Width, arrangements, and how many weights are tried in addition to those of narrow beams."""
 CANDIDATES = [
     OPENER,
