@@ -1,4 +1,4 @@
-"""Rows of mask words in compiled code: count the legal moves, pick one, draw one at random.
+"""Rows of mask words in compiled code: count and list the legal moves, draw one at random.
 
 `kernel.legal` writes a mask as words of eight moves, a byte each, 1 where a move is legal. The
 functions read a word at a time and do not branch on single moves.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.jit import inlined, jit
 
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
 _HIGH = np.uint64(0x8080808080808080)  # the highest bit of each byte
-_7, _56 = np.uint64(7), np.uint64(56)
+_3, _7, _56 = np.uint64(3), np.uint64(7), np.uint64(56)
 _31, _33 = np.uint64(31), np.uint64(33)
 
 _MULTIPLIER = np.uint64(6364136223846793005)  # of Knuth's MMIX generator, as is the increment
@@ -41,6 +42,18 @@ def nth_move(words, n):
     up_to = words[at] * _EACH  # in byte j: legal moves among 0 to j of this word
     before = ((((n * _EACH) | _HIGH) - up_to) & _HIGH) >> _7  # 1 in the bytes where that is <= n
     return 8 * at + np.int64((before * _EACH) >> _56)
+
+
+@inlined
+def next_move(words, move):
+    """The number of the first legal move after a move, or after -1; -1 if there is none."""
+    past = np.uint64(8 * ((move + 1) & 7))  # bits of the first word that were there before
+    for at in range((move + 1) >> 3, len(words)):
+        left = (words[at] >> past) << past
+        if left:
+            return 8 * at + np.int64(lowest(left) >> _3)  # number of a bit / 8: the byte
+        past = np.uint64(0)
+    return -1
 
 
 @inlined

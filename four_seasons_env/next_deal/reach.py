@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
+from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
@@ -225,9 +226,11 @@ def expand_best(rule, free, until, search):
     if search.depths[row] >= DEEPEST:
         return first, count
     dealt = search.positions[row].dealt
-    for move in range(rule.actions):
-        if (search.masks[row, move >> 3] >> np.uint64(8 * (move & 7))) & _ONE == 0:
-            continue
+    move = -1
+    while True:
+        move = next_move(search.masks[row], move)
+        if move < 0:
+            break
         # Behind a deal the hidden card would be known. The position before it is a stop instead
         # (`turns` is 0).
         if until == UNTIL_HIDDEN and rule.source[move] == STOCK:

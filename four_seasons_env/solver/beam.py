@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.features import WEIGHTS, score_position
@@ -53,7 +53,7 @@ _LIMIT = 3  # positions of a layer that are expanded, for each that it starts wi
 _LAST_LIMIT = 30  # the same when one card is left at most: no later layer can make up for it
 _LATE = 3  # cards left, at most, from which on all arrangements are kept: any may be the one to win
 _ALL = 2**40
-_1, _3 = np.uint64(1), np.uint64(3)
+_1 = np.uint64(1)
 
 
 @jit
@@ -149,58 +149,58 @@ def expand(problem, limits, arrays):
         state.heap -= 1
         state.expanded += 1
         kernel.legal(games[here], rule, True, words)
-        for w in range(len(words)):
-            flags = words[w]  # a byte for each move, 1 where it is legal
-            while flags:
-                move = 8 * w + np.int64(lowest(flags) >> _3)  # bit number / 8: the byte
-                flags &= flags - _1
-                # Played in the next free row; a position that is not kept is overwritten there.
-                games[state.pool] = games[here]
-                g = games[state.pool]
-                kernel.play(g, rule, move)
-                state.positions += 1
-                before = state.lines  # to forget the line of a position that is not kept
-                # The budget is spent and the solver gives up, so this position may stay half
-                # expanded. A search that continued here would miss the rest of its moves.
-                if state.positions > limits.last:
-                    state.positions = limits.last
-                    state.left_out = True
-                    return
-                line = note_move(state, lines, ends[here], move)
-                # Safe moves lose nothing, so the positions in between need not be searched.
-                line = play_safe_and_note(g, rule, frame, state, lines, line)
-                if kernel.is_won(g, rule):
-                    state.status = WON
-                    return
-                met, arrangements = _meet(g, rule, keys, counts)
-                if met > 1:
-                    state.lines = before
-                    continue
-                state.entered += 1
-                # Arrangements of the same cards mostly share their fate. A few of each leave room
-                # for positions with other cards.
-                if arrangements > limits.arrangements:
-                    state.left_out = True
-                    state.lines = before
-                    continue
-                score, is_lost = score_position(g, rule, frame, weights)
-                if is_lost:  # a proof, so nothing is left out
-                    state.lines = before
-                    continue
-                # Layers keep positions comparable: a score says little across different stocks.
-                layer = layer_of(g)
-                if layer > state.layer:
-                    later_games[state.later] = g
-                    later_layers[state.later] = layer
-                    later_scores[state.later] = score
-                    later_ends[state.later] = line
-                    state.later += 1
-                else:
-                    scores[state.pool] = score
-                    ends[state.pool] = line
-                    push(heap, state.heap, scores, state.pool)
-                    state.heap += 1
-                    state.pool += 1
+        move = -1
+        while True:
+            move = next_move(words, move)
+            if move < 0:
+                break
+            # Played in the next free row; a position that is not kept is overwritten there.
+            games[state.pool] = games[here]
+            g = games[state.pool]
+            kernel.play(g, rule, move)
+            state.positions += 1
+            before = state.lines  # to forget the line of a position that is not kept
+            # The budget is spent and the solver gives up, so this position may stay half
+            # expanded. A search that continued here would miss the rest of its moves.
+            if state.positions > limits.last:
+                state.positions = limits.last
+                state.left_out = True
+                return
+            line = note_move(state, lines, ends[here], move)
+            # Safe moves lose nothing, so the positions in between need not be searched.
+            line = play_safe_and_note(g, rule, frame, state, lines, line)
+            if kernel.is_won(g, rule):
+                state.status = WON
+                return
+            met, arrangements = _meet(g, rule, keys, counts)
+            if met > 1:
+                state.lines = before
+                continue
+            state.entered += 1
+            # Arrangements of the same cards mostly share their fate. A few of each leave room
+            # for positions with other cards.
+            if arrangements > limits.arrangements:
+                state.left_out = True
+                state.lines = before
+                continue
+            score, is_lost = score_position(g, rule, frame, weights)
+            if is_lost:  # a proof, so nothing is left out
+                state.lines = before
+                continue
+            # Layers keep positions comparable: a score says little across different stocks.
+            layer = layer_of(g)
+            if layer > state.layer:
+                later_games[state.later] = g
+                later_layers[state.later] = layer
+                later_scores[state.later] = score
+                later_ends[state.later] = line
+                state.later += 1
+            else:
+                scores[state.pool] = score
+                ends[state.pool] = line
+                push(heap, state.heap, scores, state.pool)
+                state.heap += 1
+                state.pool += 1
 
 
 @jit

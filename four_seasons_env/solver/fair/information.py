@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.fair.arrays import OUT_OF_POSITIONS, ROWS_FULL, SEARCHING
@@ -26,7 +26,7 @@ from four_seasons_env.solver.safe_moves import safe_move
 DEAL = 0
 """The number of the move."""
 _COVERED, _HOME = 1, 2
-_1, _3 = np.uint64(1), np.uint64(3)
+_1 = np.uint64(1)
 
 _rng = np.random.default_rng(1883)
 _UNDER = _rng.integers(0, 2**64, (53, 53), np.uint64)  # [card of the waste, the card below it]
@@ -122,41 +122,41 @@ def meet_decisions(limit, arrays):
                 state.number += 1
         dealt = positions[here].dealt
         waste = positions[here].height[WASTE]
-        for w in range(len(words)):
-            left = words[w]
-            while left:
-                move = 8 * w + np.int64(lowest(left) >> _3)
-                left &= left - _1
-                if rule.source[move] == STOCK:
-                    continue
+        move = -1
+        while True:
+            move = next_move(words, move)
+            if move < 0:
+                break
+            if rule.source[move] == STOCK:
+                continue
+            positions[count] = positions[here]
+            g = positions[count]
+            kernel.play(g, rule, move)
+            state.positions += 1
+            is_deal = g.dealt != dealt
+            is_fresh = g.height[WASTE] != waste
+            row = _met(_position_key(g, rule), count, arrays)
+            if row != count:
+                if flag & _COVERED and not (is_fresh or is_deal):
+                    flags[row] |= _COVERED
+                continue
+            arrays.parents[count] = here
+            arrays.moves[count] = move
+            if is_deal:
                 positions[count] = positions[here]
-                g = positions[count]
-                kernel.play(g, rule, move)
-                state.positions += 1
-                is_deal = g.dealt != dealt
-                is_fresh = g.height[WASTE] != waste
-                row = _met(_position_key(g, rule), count, arrays)
-                if row != count:
-                    if flag & _COVERED and not (is_fresh or is_deal):
-                        flags[row] |= _COVERED
-                    continue
-                arrays.parents[count] = here
-                arrays.moves[count] = move
-                if is_deal:
-                    positions[count] = positions[here]
-                    turns[count] = move
-                    count += 1
-                    continue
-                turns[count] = -1
-                scores[count], is_lost = score_position(g, rule, frame, arrays.weights)
-                flags[count] = _COVERED if is_lost else 0 if is_fresh else flag & _COVERED
-                is_up = rule.target[move] == FOUNDATION or rule.source[move] >= FOUNDATION
-                if flag & _HOME and not (is_fresh or is_up):
-                    flags[count] |= _HOME
-                if not is_lost:
-                    push(heap, size, scores, count)
-                    size += 1
+                turns[count] = move
                 count += 1
+                continue
+            turns[count] = -1
+            scores[count], is_lost = score_position(g, rule, frame, arrays.weights)
+            flags[count] = _COVERED if is_lost else 0 if is_fresh else flag & _COVERED
+            is_up = rule.target[move] == FOUNDATION or rule.source[move] >= FOUNDATION
+            if flag & _HOME and not (is_fresh or is_up):
+                flags[count] |= _HOME
+            if not is_lost:
+                push(heap, size, scores, count)
+                size += 1
+            count += 1
     found = first
     for row in range(stops, count):
         if turns[row] >= 0:

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.bits import lowest
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.fair.arrays import (
@@ -34,7 +34,7 @@ ORDERS = np.array([math.factorial(n) for n in range(MOST_HIDDEN + 1)], np.int64)
 
 _SOON = 1000  # positions that a search for a win holds before the relaxed game is asked
 _EVER = 2**40
-_ZERO, _1, _3 = np.uint64(0), np.uint64(1), np.uint64(3)
+_ZERO, _1 = np.uint64(0), np.uint64(1)
 
 
 @jit
@@ -88,35 +88,33 @@ def _search_win(most, arrays):
         here = pop(heap, size, scores)
         size -= 1
         kernel.legal(positions[here], rule, True, words)
-        for w in range(len(words)):
-            left = words[w]
-            while left:
-                move = 8 * w + np.int64(lowest(left) >> _3)
-                left &= left - _1
-                positions[count] = positions[here]
-                g = positions[count]
-                kernel.play(g, rule, move)
-                state.positions += 1
-                play_safe(g, rule, frame)
-                if kernel.is_won(g, rule):
-                    result = 1
+        move = -1
+        while True:
+            move = next_move(words, move)
+            if move < 0:
+                break
+            positions[count] = positions[here]
+            g = positions[count]
+            kernel.play(g, rule, move)
+            state.positions += 1
+            play_safe(g, rule, frame)
+            if kernel.is_won(g, rule):
+                result = 1
+                arrays.parents[count] = here
+                arrays.moves[count] = move
+                state.won = count
+                break
+            key = shared_key(g, rule, frame, True, own, names)
+            if _is_new(key, arrays):
+                score, is_lost = score_position(g, rule, frame, arrays.weights)
+                if not is_lost:
+                    scores[count] = score
+                    keys[count] = key
                     arrays.parents[count] = here
                     arrays.moves[count] = move
-                    state.won = count
-                    break
-                key = shared_key(g, rule, frame, True, own, names)
-                if _is_new(key, arrays):
-                    score, is_lost = score_position(g, rule, frame, arrays.weights)
-                    if not is_lost:
-                        scores[count] = score
-                        keys[count] = key
-                        arrays.parents[count] = here
-                        arrays.moves[count] = move
-                        push(heap, size, scores, count)
-                        size += 1
-                        count += 1
-            if result:
-                break
+                    push(heap, size, scores, count)
+                    size += 1
+                    count += 1
     if result:
         for row in range(first, count):
             arrays.visits[slot_of(arrays.visits, keys[row])].lost = 0
