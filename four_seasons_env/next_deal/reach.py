@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.hash_table import Met, forget, meet, new_met
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
@@ -42,12 +43,10 @@ DEEPEST = 250
 """Moves to a position at most; those that far away are not expanded."""
 
 _SLOTS = 1 << 15  # of the table of positions met; a search fills half of it at most
-_SLOT = np.uint64(_SLOTS - 1)
 _ONE = np.uint64(1)
 
 STATE = np.dtype(
     [
-        ("number", "u8"),  # of the search, counted from 1: it marks the table's entries
         ("count", "i8"),  # positions held
         ("waiting", "i8"),  # of these, positions that wait to be expanded
         ("expansions", "i8"),  # positions that may still be expanded
@@ -70,7 +69,7 @@ class Search(NamedTuple):
     turns: NDArray[np.int64]  # (size,) the move that stops a search there, or NOT_YET
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be expanded
-    table: NDArray[np.uint64]  # (slots, 3) key of a position, the search that met it, its row
+    met: Met  # table of the positions held
     state: NDArray[np.void]  # STATE (1,)
 
 
@@ -93,7 +92,7 @@ def new_search(rules: Rules, size: int) -> Search:
         np.zeros(size, np.int64),
         new_masks(size, rules)[0],
         np.zeros(size, np.int64),
-        np.zeros((_SLOTS, 3), np.uint64),
+        new_met(size, _SLOTS),
         np.zeros(1, STATE),
     )
 
@@ -103,26 +102,6 @@ def position_key(g, rule):
     """A hash of the position, the same in any order of its piles."""
     key, _ = position_keys(g, rule)
     return key
-
-
-@internal
-def _met(key, row, search):
-    """The row in which this search holds a position; a position that is new gets ``row``.
-
-    Entries of earlier searches carry another number and count as empty, so the table is never
-    cleared.
-    """
-    table, number = search.table, search.state[0].number
-    i = key & _SLOT
-    # Ends at an empty slot: the size of a search is limited to half of the table.
-    while table[i, 1] == number:
-        if table[i, 0] == key:
-            return np.int64(table[i, 2])
-        i = (i + _ONE) & _SLOT
-    table[i, 0] = key
-    table[i, 1] = number
-    table[i, 2] = np.uint64(row)
-    return row
 
 
 @internal
@@ -150,14 +129,14 @@ def begin(g, rule, until, most, expansions, search):
         expansions: positions to expand at most.
     """
     state = search.state[0]
-    state.number += _ONE
+    forget(0, state.count, search.met)
     state.count = 1
     state.waiting = 0
     state.expansions = expansions
     state.most = most
     search.positions[0] = g
     _note(rule, -1, -1, 0, until, search)
-    _met(position_key(g, rule), 0, search)
+    meet(position_key(g, rule), 0, search.met)
 
 
 @inlined
@@ -248,7 +227,7 @@ def expand_best(rule, free, until, search):
             play(reached, free, move)
         # Finds the position, or enters it as row `count`. Positions that differ only in the order
         # of the piles are one, which keeps the search small.
-        met = _met(position_key(reached, rule), count, search)
+        met = meet(position_key(reached, rule), count, search.met)
         if met != count:
             if search.depths[row] + 1 < search.depths[met]:
                 _shorten(reached, rule, row, move, met, search)

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.hash_table import find, move_keys
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.features import WEIGHTS, score_position
-from four_seasons_env.solver.hash_table import find, move_keys
 from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
 from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.safe_moves import MOST_SAFE, play_safe_and_note
@@ -388,6 +388,7 @@ def _new_positions(room: int) -> Positions:
 
 def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> Iterator[int]:
     """Copy the chosen rows of some arrays to the front of others, or of the same ones."""
+    mine: NDArray[Any]
     for first in range(0, len(chosen), _ROWS):
         rows = chosen[first : first + _ROWS]
         for mine, theirs in zip(into, source, strict=True):

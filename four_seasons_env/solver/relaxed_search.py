@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.bits import bit_set
+from four_seasons_env.engine.hash_table import find
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.solver.features import score_node
-from four_seasons_env.solver.hash_table import find
 from four_seasons_env.solver.relaxation import (
     MOST_RELAXED_MOVES,
     RELAXED,

@@ -101,6 +101,6 @@ def test_size_limit_of_a_search() -> None:
         new_search(LINEAR, 0)
     most = int(str(refused.value).split(" to ")[1].split()[0].replace(",", ""))
     search = new_search(LINEAR, most)
-    assert len(search.positions) == most == len(search.table) // 2
+    assert len(search.positions) == most == len(search.met.keys) // 2
     with pytest.raises(ValueError, match=f"not {most + 1:,}"):
         new_search(LINEAR, most + 1)

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.hash_table import find, move_keys
 from four_seasons_env.engine.hashing import position_keys, public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
@@ -19,7 +20,6 @@ from four_seasons_env.solver import beam
 from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.features import FEATURES, WEIGHTS, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.frame import cards_at, make_frame
-from four_seasons_env.solver.hash_table import find, move_keys
 from four_seasons_env.solver.protocol import LOST, SEARCHING, WON, Root
 from four_seasons_env.solver.relaxation import Deck, cards_up, next_cards
 from four_seasons_env.solver.relaxed_search import (

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import mix
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.hash_table import Met, move_keys, new_met
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.features import WEIGHTS
 from four_seasons_env.solver.frame import make_frame
@@ -18,7 +17,6 @@ from four_seasons_env.solver.relaxed_search import SearchArrays, new_search_arra
 STATE = np.dtype(
     [
         ("top", "i8"),  # rows in use
-        ("number", "i8"),  # of the enumeration, counted from 1
         ("values", "i8"),  # keys in the table of values
         ("visits", "i8"),  # keys in the table of what is visited
         ("positions", "i8"),  # positions made by a move, in all
@@ -28,7 +26,6 @@ STATE = np.dtype(
     ]
 )
 SEARCHING, OUT_OF_POSITIONS, ROWS_FULL, VALUES_FULL, VISITS_FULL = range(5)
-MET = np.dtype([("key", "u8"), ("number", "i8"), ("row", "i8")])
 VALUE = np.dtype([("key", "u8"), ("low", "i8"), ("high", "i8")])
 VISIT = np.dtype([("key", "u8"), ("lost", "u1")])
 
@@ -38,7 +35,6 @@ _ROWS = (
     *("order", "parents", "moves", "origins"),
 )
 _RELAXED = 2**12  # nodes of a search of the relaxed game
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 class FairArrays(NamedTuple):
@@ -60,7 +56,7 @@ class FairArrays(NamedTuple):
     parents: NDArray[np.int64]  # (rows,) the row that an enumeration reached this one from
     moves: NDArray[np.int64]  # (rows,) by this move
     origins: NDArray[np.int64]  # (rows,) row of a decision in its enumeration, from 0
-    met: NDArray[np.void]  # MET (a power of two,)
+    met: Met  # table of the positions that an enumeration holds
     values: NDArray[np.void]  # VALUE (a power of two,)
     visits: NDArray[np.void]  # VISIT (a power of two,)
     words: NDArray[np.uint64]  # a row of mask words
@@ -96,7 +92,7 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         parents,
         moves,
         origins,
-        np.zeros(_MET_SHARE * rows, MET),
+        new_met(rows, _MET_SHARE * rows),
         np.zeros(entries, VALUE),
         np.zeros(entries, VISIT),
         kernel.new_masks(1, rules)[0][0],
@@ -105,35 +101,6 @@ def new_arrays(record: Any, rules: Rules, rows: int = 2**12, entries: int = 2**1
         np.zeros(52, np.uint64),
         new_search_arrays(_RELAXED),
     )
-
-
-@jit
-def slot_of(table, key):
-    """The slot of a key in a table, or the slot where it belongs."""
-    last = np.uint64(len(table) - 1)
-    at = mix(key) & last
-    while table[at].key != _ZERO and table[at].key != key:
-        at = (at + _ONE) & last
-    return at
-
-
-@jit
-def _move_values(values, larger):
-    """Enter a table of values into a larger, empty one."""
-    for i in range(len(values)):
-        if values[i].key != _ZERO:
-            larger[slot_of(larger, values[i].key)] = values[i]
-
-
-@jit
-def _move_visits(visits, larger):
-    """Enter what is lost into a larger, empty table; returns how many there are."""
-    count = 0
-    for i in range(len(visits)):
-        if visits[i].key != _ZERO and visits[i].lost:
-            larger[slot_of(larger, visits[i].key)] = visits[i]
-            count += 1
-    return count
 
 
 def grow(arrays: FairArrays) -> FairArrays:
@@ -145,11 +112,15 @@ def grow(arrays: FairArrays) -> FairArrays:
             for name, array in arrays._asdict().items()
             if name in _ROWS
         }
-        return arrays._replace(**rows, met=np.zeros(2 * len(arrays.met), MET))
+        return arrays._replace(
+            **rows, met=new_met(2 * len(arrays.positions), 2 * len(arrays.met.keys))
+        )
     if state["status"] == VALUES_FULL:
         values = np.zeros(2 * len(arrays.values), VALUE)
-        _move_values(arrays.values, values)
+        move_keys(arrays.values["key"], arrays.values, values["key"], values)
         return arrays._replace(values=values)
     visits = np.zeros(2 * len(arrays.visits), VISIT)
-    state["visits"] = _move_visits(arrays.visits, visits)
+    lost = arrays.visits[arrays.visits["lost"] == 1]  # only these marks are needed
+    state["visits"] = len(lost)
+    move_keys(lost["key"], lost, visits["key"], visits)
     return arrays._replace(visits=visits)

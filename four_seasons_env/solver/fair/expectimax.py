@@ -13,9 +13,10 @@ import numpy as np
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import mix
+from four_seasons_env.engine.hash_table import find
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.priority import pop, push
-from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL, slot_of
+from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL
 from four_seasons_env.solver.fair.information import DEAL, meet_decisions
 from four_seasons_env.solver.fair.keys import shared_key
 from four_seasons_env.solver.fair.open_cards import ORDERS, can_win, winnable_orders
@@ -44,7 +45,7 @@ def asks_open_cards(hidden, rule):
 @jit
 def _bounds(key, orders, arrays):
     """The bounds of a value that are known."""
-    entry = arrays.values[slot_of(arrays.values, key)]
+    entry = arrays.values[find(arrays.values.key, key)]
     if entry.key == _ZERO:
         return np.int64(0), np.int64(orders)
     return entry.low, entry.high
@@ -54,7 +55,7 @@ def _bounds(key, orders, arrays):
 def _note(key, low, high, orders, arrays):
     """Narrow the bounds of a value."""
     state, values = arrays.state[0], arrays.values
-    entry = values[slot_of(values, key)]
+    entry = values[find(values.key, key)]
     if entry.key == _ZERO:
         if 2 * state.values >= len(values):
             state.status = VALUES_FULL

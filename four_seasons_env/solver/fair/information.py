@@ -14,6 +14,7 @@ import numpy as np
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.hash_table import forget, meet
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
@@ -53,22 +54,6 @@ def _position_key(g, rule):
 
 
 @jit
-def _met(key, row, arrays):
-    """The row at which this enumeration has met a position; its own if it is new."""
-    met, number = arrays.met, arrays.state[0].number
-    last = np.uint64(len(met) - 1)
-    at = key & last
-    while met[at].number == number:
-        if met[at].key == key:
-            return met[at].row
-        at = (at + _1) & last
-    met[at].key = key
-    met[at].number = number
-    met[at].row = row
-    return row
-
-
-@jit
 def meet_decisions(limit, arrays):
     """Find decisions that are open to the player at the position in row ``state.top``.
 
@@ -86,8 +71,7 @@ def meet_decisions(limit, arrays):
     positions, flags, turns, scores = arrays.positions, arrays.flags, arrays.turns, arrays.scores
     heap, words = arrays.waiting, arrays.words
     first = state.top
-    state.number += 1
-    _met(_position_key(positions[first], rule), first, arrays)
+    meet(_position_key(positions[first], rule), first, arrays.met)
     flags[first] = 0 if rule.runs else _HOME
     arrays.parents[first] = -1
     turns[first] = -1
@@ -102,6 +86,7 @@ def meet_decisions(limit, arrays):
         elif state.positions >= state.last:
             state.status = OUT_OF_POSITIONS
         if state.status != SEARCHING:
+            forget(stops, count, arrays.met)
             return 0, count, False
         here = pop(heap, size, scores)
         size -= 1
@@ -118,8 +103,8 @@ def meet_decisions(limit, arrays):
             if flag & _HOME:  # equal to the root: nothing else needs to be examined
                 size = 0
                 flag = np.int64(0)
+                forget(stops, count, arrays.met)
                 stops = count
-                state.number += 1
         dealt = positions[here].dealt
         waste = positions[here].height[WASTE]
         move = -1
@@ -135,7 +120,7 @@ def meet_decisions(limit, arrays):
             state.positions += 1
             is_deal = g.dealt != dealt
             is_fresh = g.height[WASTE] != waste
-            row = _met(_position_key(g, rule), count, arrays)
+            row = meet(_position_key(g, rule), count, arrays.met)
             if row != count:
                 if flag & _COVERED and not (is_fresh or is_deal):
                     flags[row] |= _COVERED
@@ -157,6 +142,7 @@ def meet_decisions(limit, arrays):
                 push(heap, size, scores, count)
                 size += 1
             count += 1
+    forget(stops, count, arrays.met)
     found = first
     for row in range(stops, count):
         if turns[row] >= 0:

@@ -11,6 +11,7 @@ import numpy as np
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.hash_table import find
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import WASTE
@@ -20,7 +21,6 @@ from four_seasons_env.solver.fair.arrays import (
     ROWS_FULL,
     SEARCHING,
     VISITS_FULL,
-    slot_of,
 )
 from four_seasons_env.solver.fair.keys import shared_key
 from four_seasons_env.solver.features import score_position
@@ -41,7 +41,7 @@ _ZERO, _1 = np.uint64(0), np.uint64(1)
 def _is_new(key, arrays):
     """Mark a position as lost for now; False if it was marked already."""
     state, visits = arrays.state[0], arrays.visits
-    entry = visits[slot_of(visits, key)]
+    entry = visits[find(visits.key, key)]
     if entry.key == _ZERO:
         state.visits += 1
         entry.key = key
@@ -117,7 +117,7 @@ def _search_win(most, arrays):
                     count += 1
     if result:
         for row in range(first, count):
-            arrays.visits[slot_of(arrays.visits, keys[row])].lost = 0
+            arrays.visits[find(arrays.visits.key, keys[row])].lost = 0
     return result
 
 

@@ -156,7 +156,11 @@ class _Search:
             if state["status"] == SEARCHING:
                 return result
             if state["status"] != OUT_OF_POSITIONS:
-                growing = [each for each in self._arrays if isinstance(each, np.ndarray)]
+                growing = [
+                    each
+                    for each in (*self._arrays, *self._arrays.met)
+                    if isinstance(each, np.ndarray)
+                ]
                 if 2 * sum(array.nbytes for array in growing) > self._memory:
                     raise _OutOfBudget(result)
                 self._arrays = grow(self._arrays)
