@@ -56,7 +56,7 @@ class Census:
     seconds: float = 1.0
     """Time limit for each deal. Deals that are open after less time are tried again."""
     memory: float = 1.0
-    """GiB that the solver may take for a deal. The hardest losses take up to 8."""
+    """GiB that the solver may take for a deal."""
     workers: Workers = field(default_factory=Workers)
 
 
