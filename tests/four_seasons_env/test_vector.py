@@ -86,6 +86,7 @@ def assert_same_finals(infos: dict, answers: list[dict], done: list[bool]) -> No
     for key in [*KEYS, "action_mask", "episode"]:
         assert final[f"_{key}"].tolist() == done
     assert not infos["final_obs"][~np.array(done)].any()
+    assert not final["action_mask"][~np.array(done)].any()
     for i in np.flatnonzero(done):
         expected = answers[i]["final"]
         assert same(infos["final_obs"][i], expected["observation"])
