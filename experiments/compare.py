@@ -54,8 +54,7 @@ class Compare:
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name; `all` for every one."""
     deals: str = "0-9999"
-    """A range of deals; 0-9999 are the test deals. sealed:2000 draws 2,000 at random after the
-    agents are loaded, so that no agent can have prepared for them."""
+    """A range of deals; 0-9999 are the test deals."""
     play: list[Literal["deterministic", "stochastic"]] = field(
         default_factory=lambda: ["deterministic", "stochastic"]
     )
@@ -162,15 +161,14 @@ def play_all(run: Compare) -> pd.DataFrame:
     rule_sets = _check(run)
     # Imported here, as below, so that wrong flags are rejected without waiting for pandas.
     from four_seasons_env.engine.deals import parse_deals
-    from four_seasons_env.experiments.matches.results import open_comparison, sealed_count
+    from four_seasons_env.experiments.matches.results import open_comparison
 
-    if not sealed_count(run.deals):
-        parse_deals(run.deals)
+    parse_deals(run.deals)
     check_out(run.out, "comparison")
     players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     luck = {rules: _luck_by(rules) for rules in rule_sets} if run.luck else {}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
-    blocks = split_deals(manifest.sealed or run.deals, BLOCK)
+    blocks = split_deals(run.deals, BLOCK)
     tasks = [
         GamesTask(
             run.out, rules, block, player, run.seed, manifest.recorded, rules in manifest.luck
@@ -194,17 +192,12 @@ def _luck_by(rules: str) -> str:
     return meter_for(get_rules(rules)).name
 
 
-def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
-    """Play, print the table, and save the table and plots with the results.
-
-    Args:
-        run: see `play_all`.
-        stored: rows of another summary, of agents that do not play now, for the table.
-    """
+def compare(run: Compare) -> None:
+    """Play, print the table, and save the table and plots with the results; see `play_all`."""
     _check(run)
     from four_seasons_env.agents.files import write_atomically
     from four_seasons_env.experiments.matches.ceiling import read_census
-    from four_seasons_env.experiments.matches.results import STORED_ROWS, summarise_folder
+    from four_seasons_env.experiments.matches.results import summarise_folder
     from four_seasons_env.experiments.reporting.plots import comparison as plots
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
     from four_seasons_env.experiments.statistics.certainty import what_is_certain
@@ -218,8 +211,6 @@ def compare(run: Compare, stored: pd.DataFrame | None = None) -> None:
 
     census = read_census(run.census)
     results = play_all(run)
-    if stored is not None:
-        write_csv(run.out / STORED_ROWS, stored)
     summary = summarise_folder(run.out, results, census)
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))

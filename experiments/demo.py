@@ -4,7 +4,7 @@
 
 Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
 from random weights, plays it on the 10,000 test deals together with the heuristic and a beginner's
-list, and writes a report. Agents that take longer to play are shown with stored results.
+list, and writes a report.
 """
 
 from __future__ import annotations
@@ -14,18 +14,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.engine.deals import TEST, parse_deals
 from four_seasons_env.experiments.command_line import RESULTS, run_command
 from four_seasons_env.experiments.out_folder import check_writable
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.experiments.training.run_folder import BEST
 from four_seasons_env.rules import get_rules
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
@@ -35,7 +30,7 @@ PLAYED = ("greedy", "heuristic")
 """Agents that play the same deals."""
 
 SHOWN = ("random", "maskable_ppo", "finisher", "planner")
-"""Agents that are shown with stored results."""
+"""Agents whose stored results are printed before the start."""
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_ending_expansions=1400")
 """Hyperparameters with which the agent plays twice as fast and wins about two points less."""
@@ -64,17 +59,6 @@ def expectations(rules: str) -> str:
     rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
     known = [f"{name} {rates[name]:.1%}" for name in (*PLAYED, *SHOWN) if name in rates]
     return f"Games won of the test deals: {', '.join(known)}." if known else ""
-
-
-def _stored(rules: str) -> pd.DataFrame:
-    """The stored results of the agents of `SHOWN`."""
-    from four_seasons_env.experiments.reporting.tables import read_table
-
-    rows = read_table(RESULTS / "four-seasons.csv")
-    rows = rows[rows["agent"].isin(SHOWN) & (rows["rules"] == rules)]
-    plays_so = rows["play"] == "deterministic"
-    rows = rows[plays_so | ~plays_so.groupby(rows["agent"]).transform("any")]
-    return rows.assign(kind=rows["agent"].map(lambda name: AGENTS[name].kind))
 
 
 def demo(run: Demo) -> Path:
@@ -125,7 +109,6 @@ def demo(run: Demo) -> Path:
             deals=run.deals,
             play=["deterministic"],
         ),
-        stored=_stored(run.rules),
     )
 
     console.rule("3 of 3: report")

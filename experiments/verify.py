@@ -107,7 +107,7 @@ def verify(run: Verify) -> bool:
 
 def _players(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
     """The blocks of deals of each player."""
-    blocks = split_deals(manifest.sealed or manifest.deals, BLOCK)
+    blocks = split_deals(manifest.deals, BLOCK)
     return [
         [GamesTask(folder, rules, block, player, manifest.seed, record=True) for block in blocks]
         for rules, players in manifest.players.items()

@@ -76,9 +76,8 @@ def play_deals(
 
     At every move the agent gets copies of the games without the deal's number. The unseen stock in
     them has been sorted and then shuffled, so neither the copies, nor the masks, nor the random
-    numbers reveal its order. An agent could still look up the opening of a public deal, which
-    sealed deals prevent (`four_seasons_env.experiments.matches.results`). An agent could also
-    read the memory of this process; nothing here prevents that.
+    numbers reveal its order. An agent could still look up the opening of a public deal, or read
+    the memory of this process; nothing here prevents that.
 
     Args:
         agent: the player.

@@ -7,29 +7,24 @@ by agents, rule sets and deals, but never mixes two agents, seeds or versions.
 from __future__ import annotations
 
 import dataclasses
-import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import four_seasons_env
 from four_seasons_env.agents.schemas import read_json
-from four_seasons_env.engine.deals import TRAIN_FROM, parse_deals
-from four_seasons_env.experiments.matches.ceiling import CEILING, with_ceiling
+from four_seasons_env.engine.deals import parse_deals
+from four_seasons_env.experiments.matches.ceiling import with_ceiling
 from four_seasons_env.experiments.matches.players import Player
 from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.reporting.tables import read_table
-from four_seasons_env.experiments.statistics.summary import NOW, STORED, summarise
+from four_seasons_env.experiments.statistics.summary import summarise
 from four_seasons_env.experiments.training.run_folder import provenance, write_json
 
-MANIFEST, RESULTS, STORED_ROWS = "compare.json", "results.csv", "stored.csv"
-"""Files of a comparison's folder: who plays what, a row per game, and rows of stored results that
-the table shows too."""
-
-_SEALED = "sealed:"
+MANIFEST, RESULTS = "compare.json", "results.csv"
+"""Files of a comparison's folder: who plays what, and a row per game."""
 
 
 @dataclass
@@ -39,9 +34,7 @@ class Manifest:
     players: dict[str, list[Player]]
     """The players of each rule set."""
     deals: str
-    """A range of deals, or "sealed:COUNT"."""
-    sealed: tuple[int, ...] = ()
-    """The numbers of sealed deals."""
+    """A range of deals."""
     seed: int = 0
     """Seed of the agents' chance and of the stock's reshuffles."""
     recorded: bool = False
@@ -53,9 +46,9 @@ class Manifest:
     """Command, versions, machine and git state of the latest run."""
 
     @property
-    def numbers(self) -> range | tuple[int, ...]:
+    def numbers(self) -> range:
         """The numbers of the deals."""
-        return self.sealed or parse_deals(self.deals)
+        return parse_deals(self.deals)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -66,31 +59,6 @@ class Manifest:
     def games(self) -> int:
         """How many games there are when all have been played."""
         return len(self.numbers) * sum(map(len, self.players.values()))
-
-
-def sealed_count(deals: str) -> int | None:
-    """How many deals a text such as "sealed:2000" asks for; None if it names its deals.
-
-    Raises:
-        ValueError: if no number of 1 or more follows the colon.
-    """
-    if not deals.startswith(_SEALED):
-        return None
-    count = deals.removeprefix(_SEALED)
-    if not (count.isdecimal() and int(count)):
-        raise ValueError(f"sealed deals are given as 'sealed:2000', not {deals!r}")
-    return int(count)
-
-
-def sealed_deals(count: int) -> tuple[int, ...]:
-    """Numbers of deals that no agent can have prepared for: 63 bits of the system's entropy each.
-
-    They are sorted, and none is a test or validation deal.
-    """
-    drawn: set[int] = set()
-    while len(drawn) < count:
-        drawn.add(TRAIN_FROM + secrets.randbelow(2**63 - TRAIN_FROM))
-    return tuple(sorted(drawn))
 
 
 def open_comparison(
@@ -106,7 +74,7 @@ def open_comparison(
     Args:
         out: its folder.
         players: of each rule set.
-        deals: a range of deals, or "sealed:COUNT", which are drawn now if the folder is new.
+        deals: a range of deals.
         seed: of the agents' chance and of the reshuffles.
         record: store the moves of all games; a folder that does so keeps doing so.
         luck: what the luck of all games is measured by, for each rule set.
@@ -116,16 +84,13 @@ def open_comparison(
             would not only add to; or if its manifest is damaged.
     """
     found = read_manifest(out) if (out / MANIFEST).is_file() else None
-    count = sealed_count(deals)
     manifest = Manifest(players, deals, seed=seed, luck=luck or {})
     if found is not None:
         difference = _difference(found, manifest)
         if difference:
             raise ValueError(f"{out} holds a comparison {difference}: choose a new folder (--out)")
-        manifest.sealed, manifest.recorded = found.sealed, found.recorded
+        manifest.recorded = found.recorded
         manifest.luck = found.luck | manifest.luck
-    elif count:
-        manifest.sealed = sealed_deals(count)
     manifest.recorded |= record
     write_json(out / MANIFEST, dataclasses.asdict(manifest))
     return manifest
@@ -140,10 +105,7 @@ def _difference(found: Manifest, now: Manifest) -> str | None:
     for rules, name in found.luck.items():
         if now.luck.get(rules, name) != name:
             return f"with luck by {name}, not {now.luck[rules]}"
-    if found.sealed or sealed_count(now.deals):
-        if found.deals != now.deals:
-            return f"on the deals {found.deals}, not {now.deals}"
-    elif not set(_ends(found.numbers)) <= set(now.numbers):
+    if not {found.numbers[0], found.numbers[-1]} <= set(now.numbers):
         return f"on the deals {found.deals}, which {now.deals} leaves out"
     for rules, before in found.players.items():
         players = {each.key: each for each in now.players.get(rules, ())}
@@ -155,22 +117,12 @@ def _difference(found: Manifest, now: Manifest) -> str | None:
                 return f"of {_told(player, rules)} as {player.name}, not as {same.name}"
             if same.weights != player.weights:
                 return f"of {_told(player, rules)} with other weights of {same.name}"
-    if found.sealed and _keys(found) != _keys(now):
-        return "on sealed deals, to which no player can be added"
     return None
-
-
-def _ends(deals: range | tuple[int, ...]) -> tuple[int, int]:
-    return deals[0], deals[-1]
 
 
 def _told(player: Player, rules: str) -> str:
     seed = "" if player.train_seed is None else f", training seed {player.train_seed}"
     return f"{player.agent!r} ({rules}, {player.play}{seed})"
-
-
-def _keys(manifest: Manifest) -> set[Any]:
-    return {(rules, each.key) for rules, own in manifest.players.items() for each in own}
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -211,12 +163,4 @@ def summarise_folder(
     """
     summary = summarise(results)
     summary["kind"] = summary["agent"].map(read_manifest(folder).kinds)
-    summary = with_ceiling(summary, results, census)
-    if not (folder / STORED_ROWS).is_file():
-        return summary
-    stored = read_table(folder / STORED_ROWS)
-    stored = stored[stored["rules"].isin(results["rules"])]
-    is_ceiling = summary["agent"] == CEILING
-    summary["source"] = np.where(is_ceiling, STORED, NOW)
-    parts = [summary[~is_ceiling], stored.assign(source=STORED), summary[is_ceiling]]
-    return pd.concat(parts, ignore_index=True)
+    return with_ceiling(summary, results, census)

@@ -27,7 +27,7 @@ class Block:
     out: Path
     """Folder of the run."""
     rules: str
-    deals: range | tuple[int, ...]
+    deals: range
 
     @property
     def folder(self) -> str:
@@ -77,15 +77,15 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
     return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
 
 
-def split_deals(deals: str | tuple[int, ...], size: int) -> list[range | tuple[int, ...]]:
-    """Split a range of deals such as "0-9999", or any deals, in blocks; the last may be shorter.
+def split_deals(deals: str, size: int) -> list[range]:
+    """Split a range of deals such as "0-9999" in blocks; the last may be shorter.
 
     Raises:
         ValueError: for a text that is no range of deals.
     """
     from four_seasons_env.engine.deals import parse_deals
 
-    numbers = parse_deals(deals) if isinstance(deals, str) else deals
+    numbers = parse_deals(deals)
     return [numbers[i : i + size] for i in range(0, len(numbers), size)]
 
 

@@ -24,7 +24,6 @@ from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.statistics.summary import (
     BASELINE,
-    STORED,
     as_text,
     deals_as_text,
     labels,
@@ -83,10 +82,6 @@ _LUCK_NOTE = (
     "rates. Worth deals is the number of deals that a plain result needs for an interval of the "
     "same width. Luck z is the luck of the turned cards over its standard deviation. Luck p "
     "is the chance that a player who does not know the hidden cards has at least this much luck."
-)
-
-_STORED_NOTE = (
-    "Stored rows were not played now. They are results of the project on its 10,000 test deals: "
 )
 
 _CEILING_NOTE = (
@@ -219,9 +214,6 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         if len(luck):
             page.table(luck)
             page.note(_LUCK_NOTE)
-        if "source" in summary:
-            stored = summary["agent"][summary["source"] == STORED]
-            page.note(f"{_STORED_NOTE}{', '.join(name for name in stored if name != CEILING)}.")
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)
         plot_win_rates(summary, title, page.picture("win rates with intervals"))
@@ -249,14 +241,12 @@ def _over_seeds(page: Page, played: pd.DataFrame) -> None:
 
 
 def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
-    """Win rates to draw in learning curves: those of the baseline and of stored results."""
+    """Win rates to draw in learning curves: those of the baseline."""
     found: dict[str, float] = {}
     for folder in comparisons:
         results = read_results(folder)
         summary = summarise_folder(folder, results[results["rules"] == rules], None)
         shown = summary["agent"] == BASELINE
-        if "source" in summary:
-            shown |= summary["source"] == STORED
         found |= dict(zip(summary["agent"][shown], summary["win_rate"][shown], strict=True))
     return found
 

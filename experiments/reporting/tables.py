@@ -14,7 +14,7 @@ from rich.table import Table
 from four_seasons_env.agents.files import write_atomically
 
 TEXTS = (
-    *("agent", "play", "rules", "kind", "source", "first", "second", "base", "status"),
+    *("agent", "play", "rules", "kind", "base", "status"),
     *("observation", "which", "digest"),
 )
 """Columns of text, even where it looks like a number: an agent may be called `007` or `nan`."""

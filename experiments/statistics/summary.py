@@ -26,9 +26,6 @@ LEVEL = 0.95
 BASELINE = "heuristic"
 """Other agents are compared with this one, deal by deal."""
 
-NOW, STORED = "now", "stored"
-"""Origin of a row, in tables that have both: played now, or stored results."""
-
 ADJUSTED = "won % luck-adjusted [95%]"
 _PAIRED = f"luck-adjusted vs {BASELINE} [95%]"
 _ON_LUCK = (
@@ -37,7 +34,7 @@ _ON_LUCK = (
 )
 
 BRIEF = (
-    *("rules", "agent", "method", "play", "played", "seeds", "won % [95%]"),
+    *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
 """Columns that `four-seasons compare` prints; table.md has all."""
@@ -223,7 +220,6 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
         "agent": summary["agent"],
         "method": summary["kind"].fillna("-") if "kind" in summary else None,
         "play": summary["play"].fillna("-"),
-        "played": summary.get("source", None),
         "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
         "won % [95%]": win_rates(summary),
         ADJUSTED: (
@@ -265,11 +261,8 @@ def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def deals_as_text(results: pd.DataFrame) -> str:
-    """Which deals were played: the range; of sealed deals the number."""
-    first, last, count = (results["deal"].agg(what) for what in ("min", "max", "nunique"))
-    if last - first + 1 == count:
-        return f"deals {first:,}-{last:,}"
-    return f"{count:,} sealed deals"
+    """Which deals were played."""
+    return f"deals {results['deal'].min():,}-{results['deal'].max():,}"
 
 
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:

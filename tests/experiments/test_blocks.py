@@ -52,7 +52,6 @@ def test_a_part_is_named_by_its_first_and_last_deal(tmp_path: Path) -> None:
 
 def test_deals_are_split_in_order() -> None:
     assert split_deals("3-9", 3) == [range(3, 6), range(6, 9), range(9, 10)]
-    assert split_deals((5, 9, 70), 2) == [(5, 9), (70,)]
 
 
 def test_the_first_that_failed_is_named(tmp_path: Path) -> None:

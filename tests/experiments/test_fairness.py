@@ -1,8 +1,6 @@
 """An agent cannot peek: each way of learning the true order of the stock is tried."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +8,7 @@ import pytest
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
-from four_seasons_env.experiments import compare
-from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.matches import results
 from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.matches.results import read_manifest
-from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 
@@ -126,64 +119,3 @@ class Forger:
 def test_a_mask_that_is_written_to_allows_nothing() -> None:
     with pytest.raises(RuntimeError, match="Forger played T4>T3, which is not legal there"):
         play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
-
-
-# --- sealed deals ---------------------------------------------------------------------------------
-
-
-def sealed(out: Path, *agents: str, deals: str = "sealed:5") -> Compare:
-    return Compare(out=out, agents=list(agents), deals=deals, workers=Workers(n_jobs=1))
-
-
-def test_sealed_deals_are_drawn_once_after_the_agents_are_loaded(
-    tmp_path: Path, monkeypatch
-) -> None:
-    loaded: list[str] = []
-    find, draw = compare.find_players, results.sealed_deals
-
-    def find_first(*arguments, **more):
-        loaded.append("agents")
-        return find(*arguments, **more)
-
-    def then_draw(count: int) -> tuple[int, ...]:
-        loaded.append("deals")
-        return draw(count)
-
-    monkeypatch.setattr(compare, "find_players", find_first)
-    monkeypatch.setattr(results, "sealed_deals", then_draw)
-    played = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
-    assert loaded == ["agents", "deals"]
-    drawn = list(read_manifest(tmp_path / "x").sealed)
-    assert len(set(drawn)) == 5
-    assert all(TRAIN_FROM <= deal < 2**63 for deal in drawn)
-    for _, own in played.groupby("agent"):
-        assert own["deal"].tolist() == drawn
-    again = play_all(sealed(tmp_path / "x", "heuristic", "greedy"))
-    assert again.equals(played)
-    play_all(sealed(tmp_path / "y", "heuristic"))
-    assert not set(read_manifest(tmp_path / "y").sealed) & set(drawn)
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"agents": ["heuristic", "greedy"]}, "on sealed deals, to which no player can be added"),
-        ({"deals": "sealed:6"}, "on the deals sealed:5, not sealed:6"),
-        ({"deals": "0-9"}, "on the deals sealed:5, not 0-9"),
-        ({"deals": f"0-{2**63 - 1}"}, "on the deals sealed:5, not 0-"),
-    ],
-)
-def test_sealed_deals_take_no_later_players_or_deals(
-    tmp_path: Path, change: dict[str, Any], told: str
-) -> None:
-    run = sealed(tmp_path, "heuristic")
-    play_all(run)
-    with pytest.raises(ValueError, match=told):
-        play_all(replace(run, **change))
-
-
-@pytest.mark.parametrize("text", ["sealed:", "sealed:0", "sealed:many"])
-def test_sealed_deals_are_counted(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ValueError, match="sealed:2000"):
-        play_all(sealed(tmp_path / "x", "random", deals=text))
-    assert not (tmp_path / "x").exists()

@@ -7,9 +7,7 @@ from scipy import stats
 
 from four_seasons_env.experiments.statistics.summary import (
     LEVEL,
-    NOW,
     RESAMPLES,
-    STORED,
     as_text,
     bounds_as_text,
     by_seed,
@@ -188,12 +186,10 @@ def test_optional_cells() -> None:
             kind=["rules", None],
             of_winnable=[0.9, np.nan],
             p_value=[0.0001, 0.5],
-            source=[NOW, STORED],
         )
     ).to_dict("list")
     assert told["rules"] == ["czarina", "corners"]
     assert told["method"] == ["rules", "-"]
-    assert told["played"] == [NOW, STORED]
     assert told["seeds"] == ["1", "3"]
     assert told["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]
     assert told["of winnable %"] == ["90.00", "-"]

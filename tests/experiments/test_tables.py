@@ -43,8 +43,6 @@ def test_only_the_ceiling_has_bounds() -> None:
         ([0, 1, 2], "deals 0-2"),
         ([7], "deals 7-7"),
         ([1000, 1001, 1001], "deals 1,000-1,001"),
-        ([TRAIN_FROM, TRAIN_FROM + 2], "2 sealed deals"),
-        ([TRAIN_FROM + 5, 2**62], "2 sealed deals"),
         ([TRAIN_FROM, TRAIN_FROM + 1], f"deals {TRAIN_FROM:,}-{TRAIN_FROM + 1:,}"),
     ],
 )
