@@ -68,12 +68,15 @@ FIRST = (
     Step("beam", 400, 32, narrow=True),
     Step("beam", 1_600, 32, narrow=True),
     Step("formula"),
-    Step("beam", 3_200, 64),
+    Step("beam", 800, 16, spread=0.4, seed=3),
+    Step("beam", 800, 64, spread=0.2, seed=1),
     Step("beam", 10_000, 100),
 )
 ROUND = (
     Step("beam", 800, 16, spread=0.4),
+    Step("beam", 200, 32, spread=0.1),
     Step("beam", 800, 64, spread=0.2),
+    Step("beam", 400, 32, spread=0.2),
     Step("beam", 3_200, 64, spread=0.2),
     Step("beam", 10_000, 100, spread=0.1),
     Step("beam", None, positions=200_000),
