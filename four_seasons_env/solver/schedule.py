@@ -2,9 +2,9 @@
 
 `FIRST` runs once; then `ROUND` is repeated until there is an answer or the budget is spent. The
 time until a deal is won is heavy-tailed, and weights that fail on one deal win another. So beams
-with different weights come before very wide ones. The beams of `FIRST` were chosen from runs on
-training deals, which `experiments/studies/fit_schedule.py` makes. It prints a greedy order, which
-the rows mostly follow; seeds that look best on few deals do not stay the best.
+with different weights come before very wide ones. The beams of `FIRST` were chosen from runs of 42
+candidates on training deals, greedily: the next is the one that wins most of the deals still open
+for each second. Seeds that look best on few deals do not stay the best.
 """
 
 from __future__ import annotations

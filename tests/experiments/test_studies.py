@@ -60,14 +60,6 @@ def test_peers_are_measured(tmp_path: Path) -> None:
     assert (pd.read_csv(tmp_path / "peers.csv")["value"] > 0).all()
 
 
-def test_fit_schedule_prints_steps_in_order(tmp_path: Path) -> None:
-    printed = run("fit_schedule", "--deals", "6", "--candidates", "3", "--out", str(tmp_path))
-    assert printed.split()[2].startswith("Step(method='beam',")
-    runs = pd.read_csv(tmp_path / "runs.csv")
-    assert runs["deal"].nunique() == 6
-    assert set(runs["won"]) <= {0, 1}
-
-
 def test_small_games_writes_optima_and_regret(tmp_path: Path) -> None:
     optima, out = tmp_path / "small_games.json", tmp_path / "small-games.csv"
     flags = ["--rules", "small-4x4-cells", "--agents", "heuristic", "--games", "3"]
