@@ -91,6 +91,12 @@ def test_some_games_are_won():
     assert {end.is_won for end in ends if end.is_over} == {True, False}
 
 
+def test_games_of_many_piles_and_a_limited_redeal():
+    rules = small("czarina-1898", ranks=4, piles=11)
+    for deal in range(4):
+        play_side_by_side(rules, numbered_deck(deal, 4), deal)
+
+
 @pytest.mark.slow
 @settings(max_examples=200, derandomize=False)
 @given(st.data())
@@ -206,6 +212,19 @@ def test_space_is_filled_before_dealing():
     assert legal(Rules(), cards, ["T0>F", "deal"]) == to_space | {"deal"}
     assert "deal" in legal(rules, cards, ["T0>F", "deal", "W>T0"])
     assert "deal" in legal(rules, cards, ["deal"])  # no space, no duty
+
+
+def test_any_pile_may_take_the_last_move():
+    #   9C  9D  9H  9S  JC  JD      among these piles stands the QC: the red Jacks go on it,
+    #   JH  JS  3C  3D  3H          and nothing else moves once the whole stock is dealt
+    others = ["9C", "9D", "9H", "9S", "JC", "JD", "JH", "JS", "3C", "3D", "3H"]
+    for place in range(12):
+        piles = [*others[:place], "QC", *others[place:]]
+        game = Game("simplicity", deck=deck_with(" ".join([*piles, "7C"]), end="5C"))
+        while game.stock_size:
+            game.play("deal")
+        jacks = {f"T{piles.index(jack)}>T{place}" for jack in ("JD", "JH")}
+        assert (texts(game.legal_moves()), game.is_over) == (jacks, False)
 
 
 def test_distinct_moves_ignore_spaces_names():
