@@ -16,7 +16,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import WRAPS, Rules
 from four_seasons_env.solver import beam, search, shorten, solve, solve_all
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.protocol import UNDECIDED
+from four_seasons_env.solver.protocol import ANY_NUMBER, UNDECIDED
 from four_seasons_env.solver.schedule import Step, steps
 from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce
@@ -198,7 +198,7 @@ def test_a_search_without_memory_is_not_the_end(monkeypatch: pytest.MonkeyPatch)
     plan = [Step("beam", 800), Step("beam", 30)]
     go_on = Beam.go_on
 
-    def without_memory(beam: Beam, positions: int) -> int:
+    def without_memory(beam: Beam, positions: int = ANY_NUMBER) -> int:
         return UNDECIDED if beam._width == 800 else go_on(beam, positions)
 
     monkeypatch.setattr(search, "steps", lambda seed: iter(plan))
