@@ -88,16 +88,19 @@ def test_every_recipe_is_quoted_linked_and_was_run_as_it_is_now() -> None:
     quoted = re.findall(r"<!-- (with_\w+\.py) -->", "".join(pages.values()))
     assert sorted(quoted) == sorted(path.name for path in recipes.glob("with_*.py"))
     rows = tables.stored("libraries")
-    assert set(rows["page"]) == set(pages)
-    assert set(rows["script"]) == set(quoted)
-    assert (rows["illegal"].fillna(0) == 0).all()
+    as_text = {"openenv", "verifiers"}  # not trained: see test_text_recipes.py
+    assert set(rows["page"]) == set(pages) - as_text
+    assert set(rows["script"]) == set(quoted) - {f"with_{name}.py" for name in as_text}
+    assert (rows["illegal"] == 0).all()
     for name in set(pages) - {"index"}:
         assert f"recipes/{name}.md" in navigation
         assert f"({name}.md)" in index
+        if name in as_text:
+            continue
         listed = (recipes / "requirements" / f"{name}.txt").read_text().split()
         told = ", ".join(each.replace("[rllib]", "").replace("==", " ") for each in listed)
         versions = rows[rows["page"] == name]["versions"]
-        assert set(versions) <= {told}
+        assert set(versions) == {told}
 
 
 def test_the_readme_compares_agents_on_the_same_deals() -> None:
