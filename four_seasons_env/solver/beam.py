@@ -386,9 +386,10 @@ def _new_positions(room: int) -> Positions:
     )
 
 
-def _take(into: Positions, source: Positions, chosen: NDArray[np.int64]) -> Iterator[int]:
+def _take(
+    into: Sequence[NDArray[Any]], source: Sequence[NDArray[Any]], chosen: NDArray[np.int64]
+) -> Iterator[int]:
     """Copy the chosen rows of some arrays to the front of others, or of the same ones."""
-    mine: NDArray[Any]
     for first in range(0, len(chosen), _ROWS):
         rows = chosen[first : first + _ROWS]
         for mine, theirs in zip(into, source, strict=True):
