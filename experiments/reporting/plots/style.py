@@ -10,7 +10,6 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
@@ -29,11 +28,6 @@ AGENT_COLOURS = {
     "planner": "#9467bd",
 }
 """An agent has the same colour in every plot; variants of an agent have lighter shades of it."""
-
-_NARROW = 48  # characters of a name; two such names fit next to each other below a plot
-_WIDE = 60  # characters of a line below a plot
-_FEW = 5
-"""Legends of up to this many names are drawn inside the plot, longer ones below it."""
 
 Colour = tuple[float, float, float]
 
@@ -89,29 +83,6 @@ def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
 def plain_text(text: str) -> str:
     """The text with dollar signs escaped, which would start a formula in Matplotlib."""
     return text.replace("$", r"\$")
-
-
-def name_colours(axes: Axes, names: Sequence[str]) -> None:
-    """Draw a legend of the colours: in the plot if short, else below it."""
-    handles = [Line2D([], [], color=colour) for colour in colours_of(names).values()]
-    shown = ["\n".join(textwrap.wrap(plain_text(name), _WIDE)) for name in dict.fromkeys(names)]
-    if len(shown) <= _FEW and max(map(len, shown)) <= _NARROW:
-        axes.legend(handles, shown, frameon=False, fontsize=8)
-        return
-    figure = axes.get_figure(root=True)
-    assert isinstance(figure, Figure)
-    columns = 2 if max(map(len, shown)) <= _NARROW else 1
-    lines = sum(name.count("\n") + 1 for name in shown)
-    figure.set_figheight(figure.get_figheight() + 0.18 * -(-lines // columns))
-    figure.legend(
-        handles,
-        shown,
-        frameon=False,
-        fontsize=7,
-        loc="outside lower center",
-        ncols=columns,
-        borderpad=0,
-    )
 
 
 def in_percent(axes: Axes, x: bool = False, y: bool = False) -> None:
