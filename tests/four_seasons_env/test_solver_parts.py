@@ -18,6 +18,9 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import beam
 from four_seasons_env.solver.beam import Beam
+from four_seasons_env.solver.fair.arrays import VALUES_FULL, VISITS_FULL, new_arrays
+from four_seasons_env.solver.fair.expectimax import NO_TURN, value_of
+from four_seasons_env.solver.fair.open_cards import ORDERS
 from four_seasons_env.solver.features import FEATURES, WEIGHTS, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.frame import cards_at, make_frame
 from four_seasons_env.solver.protocol import LOST, SEARCHING, WON, Root
@@ -304,6 +307,21 @@ def test_hash_table_counts_entries() -> None:
         assert dict(zip(table[table > 0].tolist(), values[table > 0].tolist(), strict=True)) == seen
         count(table, values, entered, new)
         assert not new.any()
+
+
+@pytest.mark.parametrize(("table", "status"), [("values", VALUES_FULL), ("visits", VISITS_FULL)])
+def test_searches_stop_before_a_table_is_full(table: str, status: int) -> None:
+    """A full table would make `find` endless."""
+    game = Game(small("four-seasons", ranks=4, piles=1), deal=TRAIN_FROM)
+    arrays = new_arrays(game.record[0], game.rules)
+    few = np.zeros(2**7, getattr(arrays, table).dtype)
+    arrays = arrays._replace(**{table: few})
+    state, hidden = arrays.state[0], game.stock_size
+    state["top"], state["last"], state["status"] = 1, 2**20, SEARCHING
+    arrays.positions[0], arrays.turns[0] = game.record[0], NO_TURN
+    value_of(0, hidden, -1, int(ORDERS[hidden]), arrays)
+    assert state["status"] == status
+    assert 0 < np.count_nonzero(few["key"]) == state[table] <= len(few) // 2
 
 
 @jit

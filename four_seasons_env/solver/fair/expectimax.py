@@ -1,8 +1,8 @@
 """Expectimax over what a player knows, in whole numbers: in how many orders of the hidden cards
 does the best play win?
 
-A value lies between two bounds, both counted in orders of the hidden cards. `value_of` narrows them
-by alpha-beta search over decisions and the cards that may be turned (Star1: Ballard 1983). It stops
+A value lies between two bounds, both counted in orders of the hidden cards. They are narrowed by
+alpha-beta search over decisions and the cards that may be turned (Star1: Ballard 1983). It stops
 when a decision cannot be better than the best one known. Positions in which the player knows the
 same, under any names of suits and piles, share their values.
 """
@@ -25,7 +25,8 @@ from four_seasons_env.solver.safe_moves import play_safe
 
 _ZERO = np.uint64(0)
 
-
+NO_TURN = -1
+"""Instead of the move that turns a card: the decision is the position itself, its one outcome."""
 FIRST = 64
 """Positions that an enumeration of decisions holds at first."""
 GROWTH = 8
@@ -34,12 +35,6 @@ OPEN_CARDS = 5
 """Hidden cards, at most, when all their orders are tried with open cards for an upper bound."""
 _SMALL = 24
 """Cards of a deck, at most, of which no order is tried: there this search itself is quicker."""
-
-
-@jit
-def asks_open_cards(hidden, rule):
-    """Whether all orders of the hidden cards are tried with open cards."""
-    return hidden <= OPEN_CARDS and rule.cards > _SMALL
 
 
 @jit
@@ -72,15 +67,15 @@ def _turn(row, number, into, hidden, arrays):
     rule, frame, positions = arrays.rules[0], arrays.frames[0], arrays.positions
     positions[into] = positions[row]
     g = positions[into]
-    at, other = np.int64(g.dealt), np.int64(g.dealt) + number
-    g.deck[at], g.deck[other] = g.deck[other], g.deck[at]
-    kernel.play(g, rule, arrays.turns[row])
-    arrays.state[0].positions += 1
-    play_safe(g, rule, frame)
+    if arrays.turns[row] != NO_TURN:
+        at, other = np.int64(g.dealt), np.int64(g.dealt) + number
+        g.deck[at], g.deck[other] = g.deck[other], g.deck[at]
+        kernel.play(g, rule, arrays.turns[row])
+        arrays.state[0].positions += 1
+        play_safe(g, rule, frame)
     key = shared_key(g, rule, frame, False, arrays.own, arrays.names)
     arrays.keys[into] = key
-    orders = ORDERS[hidden - 1]
-    low, high = _bounds(key, orders, arrays)
+    low, high = _bounds(key, ORDERS[hidden], arrays)
     if low < high:
         _, is_lost = score_position(g, rule, frame, arrays.weights)
         if is_lost:
@@ -88,6 +83,36 @@ def _turn(row, number, into, hidden, arrays):
     return low, high
 
 
+@jit
+def _outcomes(row, hidden, arrays):
+    """How many outcomes a decision has, and how many cards are hidden in each."""
+    if arrays.turns[row] == NO_TURN:
+        return np.int64(1), np.int64(hidden)
+    return np.int64(hidden), np.int64(hidden - 1)
+
+
+@jit
+def turn_each(row, hidden, alpha, arrays):
+    """Play a decision's move with each hidden card, into the rows from ``state.top`` on.
+
+    Returns:
+        Low and high, as far as they are known. It stops when the value is not above alpha.
+    """
+    lows, highs = arrays.lows, arrays.highs
+    outcomes, left = _outcomes(row, hidden, arrays)
+    low, high = np.int64(0), outcomes * ORDERS[left]
+    for number in range(outcomes):
+        into = arrays.state[0].top + number
+        lows[into], highs[into] = _turn(row, number, into, left, arrays)
+        low += lows[into]
+        high -= ORDERS[left] - highs[into]
+        if high <= alpha:
+            break
+    return low, high
+
+
+# No other compiled function calls this one: a caller that Numba loads from its cache crashes where
+# it calls a function that calls itself.
 @jit
 def value_of(row, hidden, alpha, beta, arrays):
     """The value of a decision, or bounds of it.
@@ -103,30 +128,26 @@ def value_of(row, hidden, alpha, beta, arrays):
         Low and high, in orders of the hidden cards.
     """
     state, positions, scores = arrays.state[0], arrays.positions, arrays.scores
-    lows, highs, keys, origins = arrays.lows, arrays.highs, arrays.keys, arrays.origins
+    lows, highs, keys = arrays.lows, arrays.highs, arrays.keys
     rule, frame = arrays.rules[0], arrays.frames[0]
-    orders = ORDERS[hidden - 1]
+    outcomes, left = _outcomes(row, hidden, arrays)
+    orders = ORDERS[left]
     top = state.top
-    known_low, known_high = np.int64(0), hidden * orders
+    known_low, known_high = np.int64(0), outcomes * orders
     own_key = _ZERO
     if arrays.turns[row] == DEAL:  # other moves name a pile
         own_key = mix(shared_key(positions[row], rule, frame, False, arrays.own, arrays.names))
-        known_low, known_high = _bounds(own_key, hidden * orders, arrays)
+        known_low, known_high = _bounds(own_key, outcomes * orders, arrays)
         if known_low >= beta or known_high <= alpha or known_low == known_high:
             return known_low, known_high
-    if top + hidden + 1 > len(positions):
+    if top + outcomes + 1 > len(positions):
         state.status = ROWS_FULL
     if state.status != SEARCHING:
         return known_low, known_high
-    sum_low, sum_high = np.int64(0), hidden * orders
-    for i in range(hidden):
-        child = top + i
-        lows[child], highs[child] = _turn(row, i, child, hidden, arrays)
-        sum_low += lows[child]
-        sum_high -= orders - highs[child]
-        if sum_high <= alpha:
-            return max(sum_low, known_low), min(sum_high, known_high)
-    for i in range(hidden):
+    sum_low, sum_high = turn_each(row, hidden, alpha, arrays)
+    if sum_high <= alpha:
+        return max(sum_low, known_low), min(sum_high, known_high)
+    for i in range(outcomes):
         child = top + i
         low, high = _bounds(keys[child], orders, arrays)  # a sibling may have narrowed them since
         low, high = max(low, lows[child]), min(high, highs[child])
@@ -139,57 +160,73 @@ def value_of(row, hidden, alpha, beta, arrays):
             continue
         least = alpha - (sum_high - high)
         most = beta - (sum_low - low)
-        state.top = top + hidden
-        if hidden == 2:
-            positions[state.top] = positions[child]
+        start = state.top = top + outcomes
+        positions[start] = positions[child]
+        if left == 1:
             result = can_win(arrays)
             low = np.int64(result == 1)
             high = np.int64(result != 0)
         else:
-            asks = asks_open_cards(hidden - 1, rule)
-            positions[state.top] = positions[child]
+            asks = left <= OPEN_CARDS and rule.cards > _SMALL
             if asks and can_win(arrays) == 0:  # it looks lost: try the upper bound first
-                high = min(high, winnable_orders(child, hidden - 1, max(least, low), arrays))
+                high = min(high, winnable_orders(child, left, max(least, low), arrays))
                 asks = False
             # Enumerate few decisions first, then GROWTH times as many, while the bounds are too far
-            # apart. ``seen`` marks the decisions of earlier rounds, which need no second look.
-            limit, seen, reached = FIRST, 0, low
-            is_all = False
+            # apart. What earlier rounds have found out is in the table of values.
+            limit, is_all = FIRST, False
             while low < min(high, most) and high > least and not is_all:
                 if state.status != SEARCHING:
                     break
-                state.top = top + hidden
-                positions[state.top] = positions[child]
-                found, held, is_all = meet_decisions(limit, arrays)
-                first = state.top
+                state.top = start
+                positions[start] = positions[child]
+                found, is_all = meet_decisions(limit, arrays)
                 state.top += found
-                order = arrays.order[first : first + found]
+                order = arrays.order[start : start + found]
                 for number in range(found):
-                    push(order, number, scores, first + number)
+                    push(order, number, scores, start + number)
+                reached = low
                 for number in range(found):
                     best = pop(order, found - number, scores)
-                    if origins[best] < seen:
-                        continue
                     new_low, new_high = value_of(
-                        best, hidden - 1, max(least, low), min(most, high), arrays
+                        best, left, max(least, low), min(most, high), arrays
                     )
                     low, reached = max(low, new_low), max(reached, new_high)
                     if asks and low < min(high, most):
-                        open_high = winnable_orders(child, hidden - 1, max(least, low), arrays)
+                        open_high = winnable_orders(child, left, max(least, low), arrays)
                         high = min(high, open_high)
                         asks = False
                     if low >= min(most, high) or high <= least or state.status != SEARCHING:
                         is_all = False
                         break
-                seen = held
+                if is_all and state.status == SEARCHING:
+                    high = min(high, reached)
                 limit *= GROWTH
-            if is_all and state.status == SEARCHING:
-                high = min(high, reached)
         _note(keys[child], low, high, orders, arrays)
         sum_low += low - lows[child]
         sum_high += high - highs[child]
     state.top = top
     sum_low, sum_high = max(sum_low, known_low), min(sum_high, known_high)
     if own_key != _ZERO:
-        _note(own_key, sum_low, sum_high, hidden * orders, arrays)
+        _note(own_key, sum_low, sum_high, outcomes * orders, arrays)
     return sum_low, sum_high
+
+
+@jit
+def known_decisions(hidden, limit, arrays):
+    """Enumerate the decisions at the position in row 0, with what is known of their values.
+
+    They are left in the rows from 1 on, as `meet_decisions` leaves them, with `lows` and `highs`.
+
+    Returns:
+        How many there are, and whether these are all.
+    """
+    state = arrays.state[0]
+    arrays.positions[1] = arrays.positions[0]
+    found, is_all = meet_decisions(limit, arrays)
+    state.top += found
+    if state.top + hidden > len(arrays.positions):
+        state.status = ROWS_FULL
+        return 0, False
+    for row in range(1, 1 + found):
+        arrays.lows[row], arrays.highs[row] = turn_each(row, hidden, np.int64(-1), arrays)
+    return found, is_all

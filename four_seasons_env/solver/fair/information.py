@@ -65,7 +65,7 @@ def meet_decisions(limit, arrays):
         limit: positions to hold at most, by and large; a larger limit only adds decisions.
 
     Returns:
-        How many decisions there are, how many positions were held, and whether these are all.
+        How many decisions there are, and whether these are all.
     """
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, flags, turns, scores = arrays.positions, arrays.flags, arrays.turns, arrays.scores
@@ -87,7 +87,7 @@ def meet_decisions(limit, arrays):
             state.status = OUT_OF_POSITIONS
         if state.status != SEARCHING:
             forget(stops, count, arrays.met)
-            return 0, count, False
+            return 0, False
         here = pop(heap, size, scores)
         size -= 1
         flag = np.int64(flags[here])
@@ -151,4 +151,4 @@ def meet_decisions(limit, arrays):
             arrays.origins[found] = row - first
             scores[found], _ = score_position(positions[found], rule, frame, arrays.weights)
             found += 1
-    return found - first, count - first, size == 0
+    return found - first, size == 0

@@ -24,13 +24,8 @@ from four_seasons_env.solver.fair.arrays import (
     grow,
     new_arrays,
 )
-from four_seasons_env.solver.fair.information import hidden_cards, meet_decisions
-from four_seasons_env.solver.fair.open_cards import (
-    MOST_HIDDEN,
-    ORDERS,
-    can_win,
-    winnable_orders,
-)
+from four_seasons_env.solver.fair.information import hidden_cards
+from four_seasons_env.solver.fair.open_cards import MOST_HIDDEN, ORDERS, can_win
 from four_seasons_env.solver.safe_moves import safe_move
 
 DEFAULT_SECONDS = 60.0
@@ -59,7 +54,7 @@ class FairValue:
     high: float
     """And at most this."""
     decisions: tuple[Decision, ...]
-    """Those that were looked at, the best first."""
+    """Those whose value is known in part, the best first. None if no play wins."""
     nodes: int
     """Positions made by a move."""
     seconds: float
@@ -108,14 +103,6 @@ class Known:
         return game.rules, int(arrays.frames[0]["packs"])
 
 
-class _OutOfBudget(Exception):
-    """Time, positions or memory have run out; `result` is what a search has returned."""
-
-    def __init__(self, result: Any = None) -> None:
-        super().__init__()
-        self.result = result
-
-
 class _Search:
     """One call of `fair_value`: its arrays, and what is left of its budget."""
 
@@ -138,17 +125,16 @@ class _Search:
         return int(self._arrays.state[0]["positions"])
 
     def _run(self, top: int, search: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a compiled search until it ends, with so many rows in use.
+        """Run a compiled search, with so many rows in use, until it ends or the budget is used up.
 
-        Raises:
-            _OutOfBudget: if it does not end in time.
+        Each slice starts again, with what the tables hold.
+
+        Returns:
+            What the last slice has returned.
         """
         state = self._arrays.state[0]
-        result = None
         while True:
             left = self._max_positions - self.positions
-            if left <= 0 or time.perf_counter() >= self._deadline:
-                raise _OutOfBudget(result)
             slice_ = min(left, max(_SLICE, self.positions // _SLICES))
             state["top"], state["last"] = top, self.positions + slice_
             state["status"] = SEARCHING
@@ -162,83 +148,67 @@ class _Search:
                     if isinstance(each, np.ndarray)
                 ]
                 if 2 * sum(array.nbytes for array in growing) > self._memory:
-                    raise _OutOfBudget(result)
+                    return result
                 self._arrays = grow(self._arrays)
+            if self.positions >= self._max_positions or time.perf_counter() >= self._deadline:
+                return result
 
     def open_game(self, record: Any) -> tuple[int, int, list[Decision]]:
         """The value where one card is hidden at most, and a way to win."""
         self._arrays.positions[0] = record
-        try:
-            wins = self._run(0, can_win)
-        except _OutOfBudget:
+        result = self._run(0, can_win)
+        if result < 0:
             return 0, 1, []
-        if not wins:
+        if result == 0:
             return 0, 0, []
         return 1, 1, [Decision(self._winning_moves(record), 1.0, 1.0)]
 
     def decision(self, record: Any, move: int, cards: int) -> tuple[int, int]:
         """The value, in orders of the hidden cards, if a move that turns one is played now."""
         self._arrays.positions[0], self._arrays.turns[0] = record, move
-        return self._bounds(0, 1, cards, -1)[0]
+        found = self._run(1, expectimax.value_of, 0, cards, -1, int(ORDERS[cards]))
+        known = self._run(1, expectimax.turn_each, 0, cards, -1)  # by earlier slices, too
+        return int(max(found[0], known[0])), int(min(found[1], known[1]))
 
     def position(self, record: Any, cards: int) -> tuple[int, int, list[Decision]]:
-        """The value, in orders of the hidden cards, and the decisions that were looked at.
+        """The value, in orders of the hidden cards, and decisions whose value is known in part."""
+        low, high = self.decision(record, expectimax.NO_TURN, cards)
+        if high == 0:
+            return low, high, []
+        # What the search has enumerated last is enumerated once more, whatever the budget: it took
+        # less than a slice. If the budget was used up, few decisions do.
+        self._max_positions, self._deadline = 2**62, math.inf
+        limit = expectimax.FIRST
+        while True:
+            found, is_all = self._run(1, expectimax.known_decisions, cards, limit)
+            is_over = low < high or (self._arrays.lows[1 : 1 + found] == low).any()
+            if is_over or is_all or self._arrays.state[0]["status"] != SEARCHING:
+                break
+            limit *= expectimax.GROWTH
+        return low, high, self._decisions(found, int(ORDERS[cards]))
 
-        As `expectimax.value_of` does it for the positions behind the first decision.
-        """
-        orders = int(ORDERS[cards])
-        low, high, reached = 0, orders, 0
-        decisions: list[Decision] = []
-        limit, seen, is_all = expectimax.FIRST, 0, False
-        try:
-            asks = expectimax.asks_open_cards(cards, self._arrays.rules[0])
-            self._arrays.positions[0] = record
-            if asks and self._run(0, can_win) == 0:  # it looks lost: the upper bound comes first
-                high, asks = self._winnable_orders(record, cards), False
-            while low < high and not is_all:
-                found, held, is_all = self._run(0, _meet, record, limit)
-                tree = _Tree(self._arrays, found, held)
-                for row in np.argsort(-self._arrays.scores[:found], kind="stable").tolist():
-                    if tree.origins[row] < seen:
-                        continue
-                    bounds, is_over = self._bounds(row, found, cards, low or -1)
-                    path = tuple(self._moves[move] for move in tree.path(row))
-                    decisions.append(Decision(path, bounds[0] / orders, bounds[1] / orders))
-                    low, reached = max(low, bounds[0]), max(reached, bounds[1])
-                    if is_over:
-                        raise _OutOfBudget
-                    if asks and low < high:
-                        high, asks = self._winnable_orders(record, cards, 1 + found), False
-                    if low == high:
-                        break
-                seen = held
-                limit *= expectimax.GROWTH
-            if is_all:
-                high = max(low, min(high, reached))
-        except _OutOfBudget:
-            pass
-        return low, high, sorted(decisions, key=lambda each: (-each.low, -each.high))
+    def _decisions(self, found: int, orders: int) -> list[Decision]:
+        """Those of the rows from 1 on of whose value anything is known, the best first."""
+        arrays, rows = self._arrays, np.arange(1, 1 + found)
+        lows, highs = arrays.lows[rows], arrays.highs[rows]
+        order = np.lexsort((-arrays.scores[rows], -highs, -lows))
+        return [
+            Decision(self._path(int(rows[at])), float(lows[at] / orders), float(highs[at] / orders))
+            for at in order
+            if lows[at] > 0 or highs[at] < orders
+        ]
 
-    def _winnable_orders(self, record: Any, cards: int, row: int = 0) -> int:
-        """An upper bound of the value: in how many orders one who knows the order can win.
-
-        Args:
-            row: where the position may be put; those before it are in use.
-        """
-        self._arrays.positions[row] = record
-        try:
-            return int(self._run(row + 1, winnable_orders, row, cards, 0))
-        except _OutOfBudget as stopped:
-            return int(ORDERS[cards] if stopped.result is None else stopped.result)
-
-    def _bounds(self, row: int, used: int, cards: int, cut: int) -> tuple[tuple[int, int], bool]:
-        """The value of a decision in the first rows, and whether the budget is used up."""
-        orders = int(ORDERS[cards])
-        try:
-            search = expectimax.value_of
-            return self._run(used, search, row, cards, cut, orders), False
-        except _OutOfBudget as stopped:
-            return stopped.result or (0, orders), True
+    def _path(self, row: int) -> tuple[Move, ...]:
+        """The moves of a decision that has just been enumerated, from row 1 on."""
+        arrays = self._arrays
+        turn = int(arrays.turns[row])
+        path, at = [turn], 1 + int(arrays.origins[row])
+        if turn:  # no deal: it is held apart, below the position in which it is played
+            at = int(arrays.parents[at])
+        while at > 1:
+            path.append(int(arrays.moves[at]))
+            at = int(arrays.parents[at])
+        return tuple(self._moves[move] for move in path[::-1])
 
     def _winning_moves(self, record: Any) -> tuple[Move, ...]:
         """The moves of the win that `can_win` has found; safe ones are not on record."""
@@ -258,39 +228,6 @@ class _Search:
                 path.append(self._moves[at])
                 at = safe_move(games[0], rule, frame) if frame["safe"] else -1
         return tuple(path)
-
-
-class _Tree:
-    """How the decisions of an enumeration are reached; it is kept while the arrays are reused.
-
-    Args:
-        found: how many there are.
-        held: positions that were held.
-    """
-
-    def __init__(self, arrays: FairArrays, found: int, held: int) -> None:
-        self.origins = arrays.origins[:found].tolist()
-        """Where the enumeration held each decision."""
-        self._turns = arrays.turns[:found].copy()
-        self._parents, self._moves = arrays.parents[:held].copy(), arrays.moves[:held].copy()
-
-    def path(self, row: int) -> list[int]:
-        """The moves of a decision, first to last."""
-        turn = int(self._turns[row])
-        moves, at = [turn], self.origins[row]
-        if turn:  # no deal: it is held apart, below the position in which it is played
-            at = self._parents[at]
-        while at > 0:
-            moves.append(int(self._moves[at]))
-            at = self._parents[at]
-        return moves[::-1]
-
-
-def _meet(record: Any, limit: int, arrays: FairArrays) -> tuple[int, int, bool]:
-    """`meet_decisions` from a position."""
-    arrays.positions[0] = record
-    found: tuple[int, int, bool] = meet_decisions(limit, arrays)
-    return found
 
 
 @functools.cache
@@ -324,7 +261,7 @@ def fair_value(
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
         max_positions: positions to look at, at most. None: no limit.
-        seconds: time to take, at most, by a quarter more; loading the compiled code does not
+        seconds: time to take, at most, by a half more; loading the compiled code does not
             count. None: no limit, but 60 if `max_positions` is None too.
         memory: bytes that the search may take, at most.
         known: results of earlier searches are used, and those of this one are added. The
