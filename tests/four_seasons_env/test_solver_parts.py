@@ -23,7 +23,7 @@ from four_seasons_env.solver.fair.expectimax import NO_TURN, value_of
 from four_seasons_env.solver.fair.open_cards import ORDERS
 from four_seasons_env.solver.features import FEATURES, WEIGHTS, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.frame import cards_at, make_frame
-from four_seasons_env.solver.protocol import LOST, SEARCHING, WON, Root
+from four_seasons_env.solver.protocol import LOST, SEARCHING, UNDECIDED, WON, Root
 from four_seasons_env.solver.relaxation import Deck, cards_up, next_cards
 from four_seasons_env.solver.relaxed_search import (
     ALIVE,
@@ -115,6 +115,14 @@ def test_complete_beam_is_right(rules: Rules) -> None:
             assert ends[run(Beam(Root(game.record[0], rules, 16 * MEMORY), None))] == winnable
             found[winnable] += 1
     assert found[True]
+
+
+@pytest.mark.parametrize(("number", "end"), [(3, LOST), (7, WON)])
+def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
+    rules = small("four-seasons", ranks=7, piles=2)
+    root = Root(Game(rules, deck=numbered_deck(TRAIN_FROM + number, 7)).record[0], rules)
+    assert run(Beam(root, None)) == end
+    assert run(Beam(root, 10_000, arrangements=1)) == UNDECIDED
 
 
 @pytest.mark.parametrize(("width", "ranks"), [(20, 5), (None, 4)])
