@@ -25,11 +25,12 @@ from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, 
 from four_seasons_env.agents.planner.weights import AGENT, bundled_network
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.agents.search.determinization import hide_unseen
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
-from four_seasons_env.rules import RULES, Rules, nearest
+from four_seasons_env.rules import RULES, Rules
 
 _LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
 _NAME = "planner 50/20"

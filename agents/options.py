@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from four_seasons_env.rules import nearest
+from four_seasons_env.arguments import nearest
 
 NOT_IN_NAMES = (
     *("rules", "network", "train_seed", "card", "weights", "deterministic"),

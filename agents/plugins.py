@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from four_seasons_env.agents.answers import AnswerError
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.arguments import nearest
+from four_seasons_env.rules import Rules
 
 GROUP = "four_seasons_env.agents"
 """The group of entry points."""

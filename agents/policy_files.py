@@ -23,9 +23,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from four_seasons_env.agents.files import whole_folder
 from four_seasons_env.agents.schemas import Digest, fitting, one_of, read_json
 from four_seasons_env.episodes.settings import MASKS
+from four_seasons_env.files import whole_folder
 from four_seasons_env.rules import Rules
 
 WEIGHTS_FILE = "model.safetensors"

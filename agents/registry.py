@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents import plugins
 from four_seasons_env.agents.options import NOT_IN_NAMES, check_options, convert_options
+from four_seasons_env.arguments import nearest
 from four_seasons_env.extras import missing_extra
-from four_seasons_env.rules import Rules, get_rules, nearest
+from four_seasons_env.rules import Rules, get_rules
 
 
 class Agent(Protocol):

@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from four_seasons_env.rules import nearest
+from four_seasons_env.arguments import nearest
 
 _LARGEST = sys.float_info.max  # leaves out infinity; no bound lets NaN pass
 

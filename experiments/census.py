@@ -141,11 +141,11 @@ def take_census(run: Census) -> pd.DataFrame:
 def census(run: Census) -> None:
     """Take the census, print the table, and save the table and plots with the results."""
     results = take_census(run)
-    from four_seasons_env.agents.files import write_atomically
     from four_seasons_env.experiments.reporting.plots.odds import plot_census
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
     from four_seasons_env.experiments.statistics.odds import census_as_text, summarise_census
     from four_seasons_env.experiments.statistics.summary import deals_as_text
+    from four_seasons_env.files import write_atomically
 
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)

@@ -100,7 +100,7 @@ class GamesTask(Block):
         return super().left(stored)
 
     def _has_games(self) -> bool:
-        from four_seasons_env.play.records import RecordError, read_lines
+        from four_seasons_env.records import RecordError, read_lines
 
         try:
             return sum(1 for _ in read_lines(self.games)) == len(self.deals)
@@ -110,8 +110,8 @@ class GamesTask(Block):
 
 def play_block(task: GamesTask) -> None:
     """Play a block of deals, and write its result file."""
-    from four_seasons_env.agents.files import write_atomically
-    from four_seasons_env.play.records import to_lines
+    from four_seasons_env.files import write_atomically
+    from four_seasons_env.records import to_lines
 
     rules, player = get_rules(task.rules), task.player
     results, games = player.play_games(rules, task.deals, task.seed)
@@ -195,7 +195,6 @@ def _luck_by(rules: str) -> str:
 def compare(run: Compare) -> None:
     """Play, print the table, and save the table and plots with the results; see `play_all`."""
     _check(run)
-    from four_seasons_env.agents.files import write_atomically
     from four_seasons_env.experiments.matches.ceiling import read_census
     from four_seasons_env.experiments.matches.results import summarise_folder
     from four_seasons_env.experiments.reporting.plots import comparison as plots
@@ -208,6 +207,7 @@ def compare(run: Compare) -> None:
         luck_as_text,
         summarise_seeds,
     )
+    from four_seasons_env.files import write_atomically
 
     census = read_census(run.census)
     results = play_all(run)

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import tyro
 
-from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.training.run_folder import RUN
+from four_seasons_env.files import write_atomically
 
 
 @dataclass

@@ -4,7 +4,7 @@
 
 The page is one self-contained HTML file. It shows the game move by move, the planner's
 chance of winning, the solver's verdict on the true deal, and the moment the game was lost. A
-recorded game (`four_seasons_env.play.records`) is reviewed with:
+recorded game (`four_seasons_env.records`) is reviewed with:
 
     four-seasons review --record games.jsonl --line 3 --out page.html
 """
@@ -25,7 +25,7 @@ from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
     from four_seasons_env.experiments.reporting.review_page import Reviewed
-    from four_seasons_env.play.records import Record
+    from four_seasons_env.records import Record
 
 OTHERS = ("heuristic", "planner")
 """Agents whose moves are shown at the moment the game was lost."""
@@ -67,8 +67,8 @@ def review(run: Review) -> None:
     check_deal(run.deal)
     check_writable(run.out.parent)
 
-    from four_seasons_env.agents.files import write_atomically
     from four_seasons_env.experiments.reporting.review_page import review_page
+    from four_seasons_env.files import write_atomically
 
     page = review_page(review_game(_record(run), run.seconds))
     write_atomically(run.out, page.encode())
@@ -85,7 +85,7 @@ def _record(run: Review) -> Record:
         _, (game,) = player.play_games(rules, [run.deal], seed=0)
         return game
 
-    from four_seasons_env.play.records import read_records
+    from four_seasons_env.records import read_records
 
     found = next(itertools.islice(read_records(run.record), run.line - 1, None), None)
     if found is None:

@@ -35,6 +35,7 @@ import tyro
 from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.schemas import fitting, read_checked
 from four_seasons_env.agents.yaml_values import read_yaml
+from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.workers import Workers
@@ -47,7 +48,7 @@ from four_seasons_env.experiments.training.run_folder import (
     read_log,
     write_json,
 )
-from four_seasons_env.rules import get_rules, nearest
+from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from four_seasons_env.experiments.matches.results import Manifest
-    from four_seasons_env.play.records import Record
+    from four_seasons_env.records import Record
 
 DIFFERS = 1
 """Exit status where something differs."""
@@ -199,7 +199,7 @@ def _test_luck(
 
 def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:
     """The games of a block, each with its line and its error, if it has one."""
-    from four_seasons_env.play.records import RecordError, parse_record, read_lines
+    from four_seasons_env.records import RecordError, parse_record, read_lines
 
     number = 0
     try:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from textwrap import fill
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from four_seasons_env.rules import nearest
-
 E = TypeVar("E")
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint for an error message: the nearest known word, and all of them."""
+    known = list(known)
+    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}known: {', '.join(known)}"
 
 
 def whole_number(what: str, value: Any) -> int:

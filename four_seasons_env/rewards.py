@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit, merged
-from four_seasons_env.rules import nearest
 
 RewardFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 

@@ -6,12 +6,12 @@ A rule set is data. Only `engine/kernel.py` decides what its fields mean for a g
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from four_seasons_env.arguments import nearest
 
 BASE_FROM = ("sixth", "first", "one_per_suit", "aces")
 OPENINGS = ("fixed", "as_dealt", "empty")
@@ -27,14 +27,6 @@ _CHOICES = {
     "spaces": SPACES,
 }
 _RANGES = {"ranks": (4, 13), "piles": (1, 12), "redeals": (0, 2), "first_waste": (0, 1)}
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint for an error message: the nearest known word, and all of them."""
-    known = list(known)
-    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}known: {', '.join(known)}"
 
 
 @dataclass(frozen=True)

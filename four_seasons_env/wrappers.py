@@ -18,8 +18,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike
 
-from four_seasons_env.arguments import check_choice
-from four_seasons_env.rules import nearest
+from four_seasons_env.arguments import check_choice, nearest
 
 MASK_KEYS = {
     "gymnasium": ("observation", "action_mask"),

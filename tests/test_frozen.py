@@ -7,7 +7,7 @@ The golden games hold the rules (`test_golden.py`), the documented decks the dea
 import pytest
 
 from four_seasons_env.experiments import census, compare
-from four_seasons_env.play.records import Record, parse_record
+from four_seasons_env.records import Record, parse_record
 from four_seasons_env.rules import RULES, Rules
 from tests.reference.golden import FROZEN, frozen
 

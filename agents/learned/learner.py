@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from four_seasons_env.agents.learned.settings import read_settings
 from four_seasons_env.agents.plugins import load
 from four_seasons_env.agents.registry import AGENTS
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.arguments import nearest
+from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.dense import apply_to_all, dense_layer
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import KINDS, OBSERVATIONS, encode_all, observation_length
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 HIDDEN, LAST = "mlp_extractor.policy_net.", "action_net."
 """Prefixes of the weights' names in the policy of Stable-Baselines3."""

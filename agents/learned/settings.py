@@ -18,12 +18,12 @@ from msgspec import Meta
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.schemas import Amount, Positive, Share, check_fields, fitting, one_of
 from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
+from four_seasons_env.arguments import nearest
 from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import REWARDS
-from four_seasons_env.rules import nearest
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

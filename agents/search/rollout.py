@@ -26,6 +26,7 @@ from four_seasons_env.agents.scripted.heuristic import (
 )
 from four_seasons_env.agents.search.determinization import determinize, hide_unseen
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -39,7 +40,7 @@ from four_seasons_env.engine.kernel import (
 from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.next_deal.enumeration import ADVICE, find_win
 from four_seasons_env.next_deal.reach import WON, Search, new_search
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 BASES = ("heuristic", "greedy")
 _GREEDY = BASES.index("greedy")

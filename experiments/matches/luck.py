@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from four_seasons_env.agents.luck import Luck, LuckMeter
-from four_seasons_env.play.records import Record
+from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
 LUCK = ("luck", "luck_variance")

@@ -18,7 +18,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
-from four_seasons_env.play.records import Record
+from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules
 
 Watch = Callable[[NDArray[np.int64], NDArray[np.int64]], None]

@@ -22,7 +22,7 @@ from four_seasons_env.rules import Rules, get_rules
 if TYPE_CHECKING:
     import pandas as pd
 
-    from four_seasons_env.play.records import Record
+    from four_seasons_env.records import Record
 
 PLAYS = BOTH
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from four_seasons_env.agents.files import write_atomically
+from four_seasons_env.files import write_atomically
 
 TEXTS = (
     *("agent", "play", "rules", "kind", "base", "status"),

@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 from rich.progress import track
 from scipy import stats
 
-from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.engine.cards import deck_text
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.command_line import RESULTS
 from four_seasons_env.experiments.matches.players import Player, find_players
 from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.rules import SMALL, Rules
 from four_seasons_env.small import OPTIMA

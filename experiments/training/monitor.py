@@ -15,7 +15,6 @@ import pandas as pd
 from rich.progress import Progress as Bar
 from torch.utils.tensorboard import SummaryWriter
 
-from four_seasons_env.agents.files import write_atomically
 from four_seasons_env.agents.learned.learner import Learner, Update
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.schemas import Amount, Count, read_json
@@ -34,6 +33,7 @@ from four_seasons_env.experiments.training.run_folder import (
     write_json,
 )
 from four_seasons_env.experiments.training.validation import validate
+from four_seasons_env.files import write_atomically
 
 RECENT = 1000
 """Games of the running win rate."""

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.files import whole_folder, write_atomically
 from four_seasons_env.agents.schemas import Amount, Count, Number, Share, read_checked, read_json
 from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
 from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.files import whole_folder, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd

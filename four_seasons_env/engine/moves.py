@@ -25,9 +25,9 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from four_seasons_env.arguments import whole_number
+from four_seasons_env.arguments import nearest, whole_number
 from four_seasons_env.engine.cards import SUITS, letters
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 # Places that a card moves from or to: piles are 0-11.
 WASTE = 12

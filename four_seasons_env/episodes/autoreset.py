@@ -9,9 +9,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.episodes import stepping
-from four_seasons_env.rules import nearest
 
 COMPILED = {
     AutoresetMode.SAME_STEP: stepping.SAME_STEP,

@@ -19,6 +19,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.bundles import Bundle, make_bundle
 from four_seasons_env.engine.cards import NO_CARD, parse_deck
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal, start_streams
@@ -43,7 +44,7 @@ from four_seasons_env.observations import (
     show_all,
 )
 from four_seasons_env.rewards import CUSTOM, ILLEGAL_PENALTY, check_earned, check_reward
-from four_seasons_env.rules import get_rules, nearest
+from four_seasons_env.rules import get_rules
 
 OPTIONS = ("deal", "deck", "game")
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from four_seasons_env.engine.deals import check_deal
-from four_seasons_env.play.records import append_record
 from four_seasons_env.play.session import Keep
+from four_seasons_env.records import append_record
 from four_seasons_env.rules import Rules, get_rules
 
 

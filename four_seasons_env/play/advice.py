@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from four_seasons_env.agents import AGENTS, Agent, make_agent
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
     from four_seasons_env.agents.judge import Judge

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.records import Record
+from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules
 
 Keep = Callable[["Session"], None]

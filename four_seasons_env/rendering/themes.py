@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from four_seasons_env.rules import nearest
+from four_seasons_env.arguments import nearest
 
 
 @dataclass(frozen=True)

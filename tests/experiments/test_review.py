@@ -19,7 +19,7 @@ from four_seasons_env.experiments.reporting.review_page import Reviewed, review_
 from four_seasons_env.experiments.review import main as review_command
 from four_seasons_env.experiments.review import review_game
 from four_seasons_env.game import Game
-from four_seasons_env.play.records import Record, append_record
+from four_seasons_env.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import Solution, solve

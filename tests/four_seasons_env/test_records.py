@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from four_seasons_env.game import Game
-from four_seasons_env.play.records import (
+from four_seasons_env.play.server import make_app
+from four_seasons_env.play.session import Session
+from four_seasons_env.records import (
     Record,
     RecordError,
     append_record,
@@ -13,8 +15,6 @@ from four_seasons_env.play.records import (
     read_records,
     to_lines,
 )
-from four_seasons_env.play.server import make_app
-from four_seasons_env.play.session import Session
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
 from tests.helpers import biased_choice, deck_with, mostly_slow

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from four_seasons_env.agents.files import whole_folder, write_atomically
+from four_seasons_env.files import whole_folder, write_atomically
 
 
 def test_a_file_is_written_and_written_over(tmp_path: Path) -> None:

@@ -31,10 +31,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.replay import play_through
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules, nearest
+from four_seasons_env.rules import Rules
 
 _KINDS = {
     "rules": str,
