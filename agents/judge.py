@@ -15,7 +15,7 @@ from four_seasons_env.agents.planner.weights import bundled_network
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.positions.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 

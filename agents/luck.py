@@ -29,7 +29,7 @@ from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.positions.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
 
 _LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)

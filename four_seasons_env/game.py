@@ -382,7 +382,7 @@ class Game:
         Raises:
             ValueError: for expansions out of range.
         """
-        from four_seasons_env.next_deal.stops import find_stops
+        from four_seasons_env.positions.stops import find_stops
 
         return [
             Stop(Game._at(record, self.rules), moves, turn)

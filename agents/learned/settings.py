@@ -20,9 +20,9 @@ from four_seasons_env.agents.schemas import Amount, Positive, Share, check_field
 from four_seasons_env.agents.yaml_values import parse_yaml, read_yaml
 from four_seasons_env.arguments import nearest
 from four_seasons_env.episodes.settings import MASKS
-from four_seasons_env.next_deal.enumeration import ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
+from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.rewards import REWARDS
 
 if TYPE_CHECKING:

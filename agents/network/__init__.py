@@ -1,6 +1,6 @@
 """One network over positions: trained in torch, evaluated in compiled code without torch.
 
-A position is a row of features (`four_seasons_env.next_deal.features`). The table rows of each suit
+A position is a row of features (`four_seasons_env.positions.features`). The table rows of each suit
 are summed, those of each pile, and those of the game and of the pairs of cards in its waste. After
 a ReLU, the suits' sums are added up, and so are the piles'. A dense layer with a ReLU follows, and
 linear heads: the planner's has a value, that of `next_deal_ppo` a score and a value.

@@ -30,7 +30,7 @@ from four_seasons_env.agents.network.sums import (
 )
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.next_deal.features import (
+from four_seasons_env.positions.features import (
     GAME_SLOTS,
     PILE_FEATURES,
     SUIT_SLOTS,
@@ -140,7 +140,7 @@ def evaluate(row, network, evaluation):
     """Write the network's outputs for a position to ``evaluation.outputs``.
 
     Args:
-        row: int16 of shape (slots,); see `four_seasons_env.next_deal.features.write_row`.
+        row: int16 of shape (slots,); see `four_seasons_env.positions.features.write_row`.
         network: `Network`.
         evaluation: `Evaluation`, of the same network throughout.
     """

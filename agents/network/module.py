@@ -23,7 +23,7 @@ from four_seasons_env.agents.network.sums import (
     layout_of,
     new_sums,
 )
-from four_seasons_env.next_deal.features import TABLES
+from four_seasons_env.positions.features import TABLES
 
 
 class SumRows(torch.autograd.Function):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.next_deal.features import (
+from four_seasons_env.positions.features import (
     GAME_SLOTS,
     PILE_FEATURES,
     SUIT_SLOTS,

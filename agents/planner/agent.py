@@ -21,7 +21,7 @@ from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.reach import WON, new_search
+from four_seasons_env.positions.reach import WON, new_search
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import fair_value
 
@@ -109,7 +109,7 @@ class PlannerAgent:
         """The estimated chance of winning from positions about to deal.
 
         Args:
-            rows: their features, of shape (n, slots); see `four_seasons_env.next_deal.features`.
+            rows: their features, of shape (n, slots); see `four_seasons_env.positions.features`.
 
         Returns:
             Probabilities, of shape (n,).

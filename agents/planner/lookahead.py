@@ -18,8 +18,8 @@ from four_seasons_env.agents.planner.search import SearchLimits, reach_or_win, t
 from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
-from four_seasons_env.next_deal.enumeration import choose as choose_stops
-from four_seasons_env.next_deal.reach import NOT_YET, WON, Search, new_search
+from four_seasons_env.positions.enumeration import choose as choose_stops
+from four_seasons_env.positions.reach import NOT_YET, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 CANDIDATES = 16

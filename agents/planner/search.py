@@ -2,7 +2,7 @@
 
 The position that the network values most is expanded next, until all have been expanded or a limit
 is reached. Each move costs a little value, because games have a limit of moves. Once nothing is
-hidden, `four_seasons_env.next_deal.enumeration.find_win` looks for a win instead.
+hidden, `four_seasons_env.positions.enumeration.find_win` looks for a win instead.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from four_seasons_env.agents.network.evaluation import (
 )
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
-from four_seasons_env.next_deal.enumeration import ADVICE, find_win
-from four_seasons_env.next_deal.features import write_row
-from four_seasons_env.next_deal.reach import (
+from four_seasons_env.positions.enumeration import ADVICE, find_win
+from four_seasons_env.positions.features import write_row
+from four_seasons_env.positions.reach import (
     NOT_YET,
     UNTIL_HIDDEN,
     WON,

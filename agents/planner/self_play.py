@@ -19,8 +19,8 @@ from four_seasons_env.agents.planner.settings import PlannerSettings
 from four_seasons_env.agents.planner.weights import HEADS
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
-from four_seasons_env.next_deal.features import row_length, write_row
-from four_seasons_env.next_deal.reach import NOT_YET, WON, Search, new_search
+from four_seasons_env.positions.features import row_length, write_row
+from four_seasons_env.positions.reach import NOT_YET, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 LONGEST = 64

@@ -38,8 +38,8 @@ from four_seasons_env.engine.kernel import (
     play,
 )
 from four_seasons_env.engine.priority import keep_best
-from four_seasons_env.next_deal.enumeration import ADVICE, find_win
-from four_seasons_env.next_deal.reach import WON, Search, new_search
+from four_seasons_env.positions.enumeration import ADVICE, find_win
+from four_seasons_env.positions.reach import WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 BASES = ("heuristic", "greedy")

@@ -14,11 +14,11 @@ from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.episodes.batch import RunningGames
 from four_seasons_env.game import IllegalMove
 from four_seasons_env.next_deal import stepping
-from four_seasons_env.next_deal.enumeration import ORDERS
-from four_seasons_env.next_deal.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
-from four_seasons_env.next_deal.reach import write_path
 from four_seasons_env.next_deal.settings import NextDealSettings
 from four_seasons_env.observations import KINDS, observation_length
+from four_seasons_env.positions.enumeration import ORDERS
+from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
+from four_seasons_env.positions.reach import write_path
 from four_seasons_env.rules import Rules
 
 

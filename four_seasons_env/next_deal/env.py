@@ -36,7 +36,7 @@ class FourSeasonsNextDealEnv(GameEnv):
     - `observation`: one row for each candidate, with what a player knows of that position; zeros
       where there is no candidate. With `"features"`, `Box(0, rows, (K, S), int16)`: row numbers of
       three tables, for networks that sum rows, and the cards of the waste
-      (`four_seasons_env.next_deal.features`). With
+      (`four_seasons_env.positions.features`). With
       `"tops"` or `"cards"`, `Box(0, 1, (K, L), float32)`: the vectors of
       `four_seasons_env.observations`.
     - `action_mask`: `Box(0, 1, (K,), int8)`, 1 where there is a candidate.

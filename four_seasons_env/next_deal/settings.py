@@ -6,14 +6,11 @@ from dataclasses import dataclass
 
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.episodes.settings import EnvSettings, VectorSettings
-from four_seasons_env.next_deal.enumeration import HELD, ORDERS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS as VECTORS
+from four_seasons_env.positions.enumeration import HELD, LARGEST_SEARCH, ORDERS
 
 OBSERVATIONS = ("features", *VECTORS)
-
-LARGEST_SEARCH = 6500
-"""Expansions at most: a larger search would not fit into its table of positions met."""
 
 _LARGEST = {
     "candidates": int(HELD * LARGEST_SEARCH),

@@ -26,9 +26,10 @@ from four_seasons_env.episodes.stepping import (
     no_step,
     start_episode,
 )
-from four_seasons_env.next_deal.enumeration import HELD, choose, enumerate_positions, find_win
-from four_seasons_env.next_deal.features import write_row
-from four_seasons_env.next_deal.reach import (
+from four_seasons_env.observations import SHOWN, encode
+from four_seasons_env.positions.enumeration import HELD, choose, enumerate_positions, find_win
+from four_seasons_env.positions.features import write_row
+from four_seasons_env.positions.reach import (
     DEEPEST,
     UNTIL_HIDDEN,
     UNTIL_PROGRESS,
@@ -36,7 +37,6 @@ from four_seasons_env.next_deal.reach import (
     new_search,
     write_path,
 )
-from four_seasons_env.observations import SHOWN, encode
 from four_seasons_env.rules import Rules
 
 ENDINGS = ("search", "policy")

@@ -7,8 +7,8 @@ import numpy as np
 from four_seasons_env.agents.network.evaluation import Network, network_of
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.next_deal.features import TABLES
 from four_seasons_env.observations import observation_length
+from four_seasons_env.positions.features import TABLES
 from four_seasons_env.rules import Rules
 
 Weights = dict[str, np.ndarray]

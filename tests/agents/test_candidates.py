@@ -12,7 +12,7 @@ from four_seasons_env.agents.learned.candidates.encoders import TableEncoder
 from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
 from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.network.module import SumRows
-from four_seasons_env.next_deal.features import (
+from four_seasons_env.positions.features import (
     GAME_SLOTS,
     PILE_FEATURES,
     SUIT_SLOTS,

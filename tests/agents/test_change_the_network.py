@@ -64,7 +64,7 @@ def test_a_feature_touches_one_file(tmp_path: Path) -> None:
     """In a copy of the sources, compiled anew, which takes minutes."""
     (diff,) = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
     assert re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE) == [
-        "four_seasons_env/next_deal/features.py"
+        "four_seasons_env/positions/features.py"
     ]
     skipped = shutil.ignore_patterns("__pycache__", "weights")
     source = tmp_path / "source"

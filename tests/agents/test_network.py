@@ -12,7 +12,7 @@ from four_seasons_env.agents.network.evaluation import evaluate, new_evaluation
 from four_seasons_env.agents.planner.search import new_evaluator, reach
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.next_deal.features import (
+from four_seasons_env.positions.features import (
     GAME_SLOTS,
     PAIR_ROWS,
     PILE_FEATURES,
@@ -22,7 +22,7 @@ from four_seasons_env.next_deal.features import (
     row_length,
     write_row,
 )
-from four_seasons_env.next_deal.reach import WON, new_search
+from four_seasons_env.positions.reach import WON, new_search
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_weights, layers, value_network
 from tests.agents.test_planner import positions

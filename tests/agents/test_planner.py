@@ -21,7 +21,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.reach import NOT_YET, WON, new_search
+from four_seasons_env.positions.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import fair_value
 from tests.agents.policies import value_network

@@ -18,8 +18,8 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.enumeration import ADVICE, find_win
-from four_seasons_env.next_deal.reach import WON, new_search
+from four_seasons_env.positions.enumeration import ADVICE, find_win
+from four_seasons_env.positions.reach import WON, new_search
 from four_seasons_env.rules import Rules
 from tests.helpers import small
 

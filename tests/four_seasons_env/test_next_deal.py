@@ -20,7 +20,7 @@ from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealVectorSettings
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import ROWS, mostly_slow
+from tests.helpers import ROWS, mostly_slow, small
 from tests.reference.golden import FEATURES, all_features
 
 DEFAULT = RULES["four-seasons"]
@@ -317,3 +317,16 @@ def test_gymnasium_accepts_it() -> None:
     envs = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=4, endings="policy", candidates=8)
     observations, _ = envs.reset(seed=0)
     assert envs.observation_space.contains(observations)
+
+
+def test_opening_with_nothing_hidden() -> None:
+    env = FourSeasonsNextDealEnv(small("corners-hoffmann", ranks=4, piles=11), endings="search")
+    stays = 0
+    for deal in range(8):
+        _, info = env.reset(options={"deal": deal})
+        assert len(env.game.stock) == 1
+        if not env.game.is_over:
+            stays += 1
+            assert np.flatnonzero(info["action_mask"]).tolist() == [0]
+            assert list(env.moves_of(0)) == []
+    assert stays

@@ -14,7 +14,7 @@ from four_seasons_env.agents.network.evaluation import (
     network_of,
     new_evaluation,
 )
-from four_seasons_env.next_deal.features import pile_count
+from four_seasons_env.positions.features import pile_count
 
 HEADS = ("score", "value")
 """What the network says of a candidate."""

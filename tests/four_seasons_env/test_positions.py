@@ -1,18 +1,16 @@
-"""The parts of the next-deal environment: the advice that orders a search, and clipped counts."""
+"""The search for positions: the advice that orders it, and its limits."""
 
 import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal import FourSeasonsNextDealEnv
-from four_seasons_env.next_deal.enumeration import advice
-from four_seasons_env.next_deal.reach import UNTIL_END, begin, expand_best, new_search, wait
+from four_seasons_env.positions.enumeration import advice
+from four_seasons_env.positions.reach import UNTIL_END, begin, expand_best, new_search, wait
 from tests.helpers import LINEAR, small
 
 
@@ -81,19 +79,6 @@ def test_depth_limit_of_a_search() -> None:
     game, compiled, search = Game(rules, deal=0), compile_rules(rules), new_search(rules, 50)
     assert successors(game.record, compiled, 249, search) > 0
     assert successors(game.record, compiled, 250, search) == 0
-
-
-def test_opening_with_nothing_hidden() -> None:
-    env = FourSeasonsNextDealEnv(small("corners-hoffmann", ranks=4, piles=11), endings="search")
-    stays = 0
-    for deal in range(8):
-        _, info = env.reset(options={"deal": deal})
-        assert len(env.game.stock) == 1
-        if not env.game.is_over:
-            stays += 1
-            assert np.flatnonzero(info["action_mask"]).tolist() == [0]
-            assert list(env.moves_of(0)) == []
-    assert stays
 
 
 def test_size_limit_of_a_search() -> None:

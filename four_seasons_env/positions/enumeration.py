@@ -14,7 +14,7 @@ from four_seasons_env.engine.jit import internal, jit, merged
 from four_seasons_env.engine.kernel import relative_rank, stock_size
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import keep_best
-from four_seasons_env.next_deal.reach import (
+from four_seasons_env.positions.reach import (
     NOT_YET,
     UNTIL_END,
     UNTIL_PROGRESS,
@@ -30,6 +30,9 @@ ADVICE, BREADTH = range(len(ORDERS))
 
 HELD = 2.5
 """Positions that a search holds at most, for each that it may expand."""
+
+LARGEST_SEARCH = 6500
+"""The most expansions of a search: its table of positions met has no room for more."""
 
 _PRICE = np.float32(0.02)
 """Price of a move, in units of `advice`, where a card up is 1."""

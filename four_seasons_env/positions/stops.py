@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import STOCK, Move, all_moves
-from four_seasons_env.next_deal.enumeration import ADVICE, HELD, enumerate_positions
-from four_seasons_env.next_deal.reach import DEEPEST, UNTIL_HIDDEN, new_search, write_path
-from four_seasons_env.next_deal.settings import LARGEST_SEARCH
+from four_seasons_env.positions.enumeration import ADVICE, HELD, LARGEST_SEARCH, enumerate_positions
+from four_seasons_env.positions.reach import DEEPEST, UNTIL_HIDDEN, new_search, write_path
 from four_seasons_env.rules import Rules
 
 
