@@ -382,6 +382,7 @@ class Game:
         Raises:
             ValueError: for expansions out of range.
         """
+        # Not at the top: environments load this file too, which would take 5% longer.
         from four_seasons_env.positions.stops import find_stops
 
         return [

@@ -9,14 +9,12 @@ A drawing shows only what the player may see: of the stock, its size and a card 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from four_seasons_env.arguments import check_choice
+from four_seasons_env.rendering.position import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
 
 __all__ = ["RENDER_MODES", "draw", "draw_as", "draw_svg", "prepare_rendering"]
 
@@ -41,7 +39,7 @@ def prepare_rendering(render_mode: str | None) -> str | None:
     return render_mode
 
 
-def draw_as(render_mode: str, position: Game) -> Any:
+def draw_as(render_mode: str, position: Position) -> Any:
     """A position as text (`ansi`) or as an RGB array (`rgb_array`)."""
     if render_mode == "ansi":
         return draw(position)

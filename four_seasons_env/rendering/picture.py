@@ -7,16 +7,14 @@ import io
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.rendering.layout import CARD
+from four_seasons_env.rendering.position import Position
 from four_seasons_env.rendering.svg import draw_parts, draw_svg
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
 
 try:
     import pygame
@@ -33,7 +31,7 @@ _CORNER = re.compile(r' transform="translate\(([-\d.]+) ([-\d.]+)\)')
 _PLACE = re.compile(r' data-at="[^"]*"')
 
 
-def paint(position: Game, **how: Any) -> NDArray[np.uint8]:
+def paint(position: Position, **how: Any) -> NDArray[np.uint8]:
     """A position as RGB, uint8 of shape (height, width, 3).
 
     A picture without `legal` and `width` takes a few milliseconds, because its parts are drawn once
@@ -85,7 +83,7 @@ def _sprite(part: str) -> tuple[pygame.Surface, tuple[int, int]]:
     return drawn.subsurface(used).copy(), used.topleft
 
 
-def save_picture(position: Game, path: Path, **how: Any) -> None:
+def save_picture(position: Position, path: Path, **how: Any) -> None:
     """Write a position as an SVG or PNG file, by the path's suffix.
 
     Args:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from four_seasons_env.engine.cards import SUITS
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
+from four_seasons_env.rendering.position import Position
 
 
-def cards_at(position: Game, place: str) -> list[str]:
+def cards_at(position: Position, place: str) -> list[str]:
     """The cards of a place, bottom first; of the stock, only a card that lies face up on it."""
     if place == "stock":
         return [position.face_up] if position.face_up else []
@@ -22,7 +18,7 @@ def cards_at(position: Game, place: str) -> list[str]:
     return position.foundations[place[2:]] if place.startswith("F:") else []
 
 
-def ends(position: Game, move: Move) -> tuple[str, str]:
+def ends(position: Position, move: Move) -> tuple[str, str]:
     """The places that a legal move goes from and to."""
     if move.turns:
         return ("W", "stock") if move.target == STOCK else ("stock", "W")

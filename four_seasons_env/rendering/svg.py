@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from four_seasons_env.engine.cards import RANKS, SUITS
 from four_seasons_env.rendering import cards
 from four_seasons_env.rendering.glyphs import number, suit, text_width, write
 from four_seasons_env.rendering.layout import CARD, Layout, compact_layout, layout
 from four_seasons_env.rendering.places import cards_at, ends
+from four_seasons_env.rendering.position import Position
 from four_seasons_env.rendering.text import headline
 from four_seasons_env.rendering.themes import Theme, get_theme
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
 
 _LIST_HEIGHT = 124
 """Of the list of unseen cards."""
@@ -28,7 +26,7 @@ _LIST_HEIGHT = 124
 _REDEAL = "M14 3A14 14 0 1 1 4-13.4M4-22V-13H-5"
 
 
-def _placed(position: Game) -> dict[str, str]:
+def _placed(position: Position) -> dict[str, str]:
     """The place of each card that can be seen."""
     placed = {card: f"T{i}" for i, pile in enumerate(position.tableau) for card in pile}
     placed |= dict.fromkeys(position.waste, "W")
@@ -39,7 +37,7 @@ def _placed(position: Game) -> dict[str, str]:
 class _Drawing:
     """One drawing as it is made."""
 
-    def __init__(self, position: Game, theme: Theme, table: Layout) -> None:
+    def __init__(self, position: Position, theme: Theme, table: Layout) -> None:
         self.position = position
         self.theme = theme
         self.table = table
@@ -167,7 +165,7 @@ class _Drawing:
 
     # --- marks
 
-    def moved(self, before: Game) -> None:
+    def moved(self, before: Position) -> None:
         """Ring the cards that lie elsewhere than before, and the places that they come from."""
         was, now = _placed(before), _placed(self.position)
         came = {was[card] for card, place in now.items() if card in was and was[card] != place}
@@ -216,9 +214,9 @@ class _Drawing:
 
 
 def draw_parts(
-    position: Game,
+    position: Position,
     *,
-    before: Game | None = None,
+    before: Position | None = None,
     legal: bool = False,
     unseen: bool = False,
     compact: bool = False,
@@ -256,7 +254,7 @@ def draw_parts(
     )
 
 
-def draw_svg(position: Game, **how: Any) -> str:
+def draw_svg(position: Position, **how: Any) -> str:
     """A position as SVG text.
 
     Piles are fanned; of a long waste the last cards are spread and the others counted; the stock

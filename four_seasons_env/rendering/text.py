@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from four_seasons_env.rendering.layout import Place, grid
-
-if TYPE_CHECKING:
-    from four_seasons_env.game import Game
+from four_seasons_env.rendering.position import Position
 
 _WASTE_SHOWN = 12
 
 
-def _cell(game: Game, place: Place) -> str:
+def _cell(position: Position, place: Place) -> str:
     """One place of the table: the top card, or what an empty place waits for."""
     if isinstance(place, int):
-        pile = game.tableau[place]
-        if place == game.rules.reserve_pile:
+        pile = position.tableau[place]
+        if place == position.rules.reserve_pile:
             return f"({pile[-1] if pile else '--'})"
         return f" {pile[-1]} " if pile else " -- "
-    built = game.foundations[place]
+    built = position.foundations[place]
     return f"[{built[-1]}]" if built else f"[ {place}]"
 
 
-def draw(game: Game) -> str:
+def draw(position: Position) -> str:
     """A position as several lines of text, without a line break at the end.
 
     Foundations are in brackets, a reserve in parentheses, ``--`` is a space. Below the table: the
     piles of more than one card (bottom first), the stock's size, the card that lies face up on it,
     and the end of the waste.
     """
-    lines = [headline(game), ""]
+    lines = [headline(position), ""]
     lines += [
-        "   " + "  ".join(_cell(game, place) for place in row) for row in grid(game.rules.piles)
+        "   " + "  ".join(_cell(position, place) for place in row)
+        for row in grid(position.rules.piles)
     ]
     lines.append("")
-    tableau = game.tableau
+    tableau = position.tableau
     lines += [
         f"   T{number}: {' '.join(pile)}" for number, pile in enumerate(tableau) if len(pile) > 1
     ]
-    stock = f"   stock: {game.stock_size}"
-    if game.redeals_left:
-        stock += f", redeals left: {game.redeals_left}"
-    if game.face_up:
-        stock += f", face up: {game.face_up}"
-    waste = game.waste
+    stock = f"   stock: {position.stock_size}"
+    if position.redeals_left:
+        stock += f", redeals left: {position.redeals_left}"
+    if position.face_up:
+        stock += f", face up: {position.face_up}"
+    waste = position.waste
     hidden = len(waste) - _WASTE_SHOWN
     shown = " ".join(waste[-_WASTE_SHOWN:]) or "empty"
     lines.append(stock)
@@ -52,12 +49,12 @@ def draw(game: Game) -> str:
     return "\n".join(lines)
 
 
-def headline(game: Game) -> str:
+def headline(position: Position) -> str:
     """A position in one line: its rules, deal, cards up and moves."""
     return (
-        f"{game.rules.name}, "
-        + (f"deal {game.deal}" if game.deal >= 0 else "custom deck")
-        + f": {game.cards_up} of {game.rules.cards} cards up, "
-        + f"{game.moves_played} moves"
-        + (", won" if game.is_won else ", over" if game.is_over else "")
+        f"{position.rules.name}, "
+        + (f"deal {position.deal}" if position.deal >= 0 else "custom deck")
+        + f": {position.cards_up} of {position.rules.cards} cards up, "
+        + f"{position.moves_played} moves"
+        + (", won" if position.is_won else ", over" if position.is_over else "")
     )
