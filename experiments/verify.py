@@ -215,7 +215,7 @@ def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | Non
 
 def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
     """Why a legal game does not belong to this block; None if it does."""
-    from four_seasons_env.episodes.settings import MAX_MOVES
+    from four_seasons_env.game import MAX_MOVES
 
     if get_rules(record.rules).name != task.rules:
         return f"a game of {record.rules!r}"

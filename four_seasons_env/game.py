@@ -17,6 +17,9 @@ from four_seasons_env.engine.validation import InvalidGame, check_games
 from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
+MAX_MOVES = 500
+"""Most moves of a game by default: the longest of some 300 known solutions takes 320 moves."""
+
 
 class IllegalMove(ValueError):
     """A move that the rules do not allow in this position; the position stays as it was."""

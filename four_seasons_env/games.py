@@ -12,8 +12,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, check_deal
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.validation import check_games
-from four_seasons_env.episodes.settings import MAX_MOVES
-from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
 from four_seasons_env.rules import Rules, get_rules
 
 

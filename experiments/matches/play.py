@@ -16,8 +16,8 @@ from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.episodes.settings import MAX_MOVES
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
+from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules
 

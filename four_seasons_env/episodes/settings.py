@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.deals import TEST, check_deal
 from four_seasons_env.episodes.autoreset import check_autoreset_mode
+from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules
 
 MASKS = ("legal", "distinct")
 ILLEGAL = ("stay", "raise")
-
-MAX_MOVES = 500
-"""Default length of an episode: the longest of some 300 known solutions took 320 moves."""
 
 
 def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int64]:
@@ -61,7 +59,7 @@ class GameSettings:
     `render`). `gym.make` also accepts `"human"`: Gymnasium then shows the pictures in a window."""
     max_moves: int = MAX_MOVES
     """Moves until an episode is truncated. The default leaves room: the longest of some 300 known
-    solutions took 320 moves, the average one 182. `spec.max_episode_steps` has the same value;
+    solutions takes 320 moves, the average one 182. `spec.max_episode_steps` has the same value;
     Gymnasium's own `max_episode_steps` can only shorten it."""
     reveal_deal: bool = True
     """Whether infos have `deal`."""

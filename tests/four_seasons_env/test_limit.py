@@ -4,7 +4,7 @@ import gymnasium as gym
 import pytest
 from gymnasium.wrappers import TimeLimit
 
-from four_seasons_env.episodes.settings import MAX_MOVES
+from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.registration import NEXT_DEAL
 
 IDS = ["FourSeasons-v0", NEXT_DEAL]
