@@ -6,7 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from four_seasons_env.engine.deals import check_seed
+from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game
+from four_seasons_env.rendering.places import cards_at, ends
 from four_seasons_env.solver.reasons import why_lost
 from four_seasons_env.solver.search import solve
 from four_seasons_env.solver.shorten import shorten
@@ -29,7 +31,7 @@ def print_solution(
         deal: number of the deal; 0 if neither it nor a deck is given.
         deck: the cards as text, first dealt first, instead of a number.
         seconds: time limit.
-        seed: of the solver's random choices.
+        seed: seed of the solver's random choices.
 
     Raises:
         ValueError: for an unknown rule set, or an invalid deck.
@@ -41,7 +43,7 @@ def print_solution(
     for number, move in enumerate(moves, 1):
         before = game.copy()
         game.play(move)
-        print(f"{number:4}. {move!s:7} {_moved(before, str(move)):3} {game.cards_up:3} up")
+        print(f"{number:4}. {move!s:7} {_moved(before, move):3} {game.cards_up:3} up")
     if moves:
         print(game)
     verdict = _VERDICTS[solution.status].format(moves=len(moves))
@@ -52,16 +54,11 @@ def print_solution(
         print(f"in any play, one of these cards fits nowhere when it leaves the waste: {cards}")
 
 
-def _moved(game: Game, move: str) -> str:
-    """The card that a move takes from its place."""
-    source = move.partition(">")[0]
-    if source == "deal":
-        return game.stock[0]
-    if source == "redeal":
-        return ""
-    if source.startswith("F:"):
-        return game.foundations[source[2:]][-1]
-    return (game.waste if source == "W" else game.tableau[int(source[1:])])[-1]
+def _moved(game: Game, move: Move) -> str:
+    """The card that a move takes from its place; none if the waste is turned over."""
+    if move.turns:
+        return "" if move.target == STOCK else game.stock[0]
+    return cards_at(game, ends(game, move)[0])[-1]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -77,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--seed",
         type=int,
         default=0,
-        help="of the solver's random choices (default: %(default)s)",
+        help="seed of the solver's random choices (default: %(default)s)",
     )
     options = parser.parse_args(arguments)
     if not options.seconds > 0:

@@ -22,13 +22,17 @@ def test_rules_lists_all_rule_sets(capsys) -> None:
     assert "czarina  (Czarina-v0)" in printed
 
 
-def test_solve_prints_a_game(capsys) -> None:
-    module.main(["solve", "--rules", "florentine", "--deal", DEAL])
+@pytest.mark.parametrize(
+    ("rules", "deal", "move"), [("florentine", DEAL, " deal "), ("czarina-1898", "4", " S>F ")]
+)
+def test_solve_prints_a_game(rules: str, deal: str, move: str, capsys) -> None:
+    module.main(["solve", "--rules", rules, "--deal", deal])
     lines = capsys.readouterr().out.splitlines()
     moves = [line for line in lines if re.match(r" +\d+\. ", line)]
+    assert any(move in line for line in moves)
     assert moves[-1].endswith("52 up")
     assert lines[-1].startswith(f"won in {len(moves)} moves (")
-    game = Game("florentine", int(DEAL))
+    game = Game(rules, int(deal))
     for line in moves:
         game.play(line.split()[1])
     assert game.is_won
