@@ -1,5 +1,4 @@
 import copy
-import io
 import random
 import sys
 from collections import Counter
@@ -374,21 +373,6 @@ def test_a_window_needs_gymnasium():
     for make in (FourSeasonsEnv, FourSeasonsVectorEnv, FourSeasonsTextEnv):
         with pytest.raises(ValueError, match=r"use gymnasium\.make"):
             make(render_mode="human")
-
-
-@pytest.mark.parametrize("rules", ["four-seasons", "florentine", "simplicity"])
-def test_a_picture_in_parts_is_the_whole_drawing(rules):
-    import pygame
-
-    from four_seasons_env.rendering.picture import paint
-
-    before = under_way(rules)
-    game = before.copy()
-    game.play(game.legal_moves()[0])
-    how = {"before": before, "unseen": True, "theme": "dark"}
-    svg = io.BytesIO(draw_svg(game, **how).encode())
-    whole = pygame.surfarray.array3d(pygame.image.load(svg, "drawing.svg")).transpose(1, 0, 2)
-    assert np.abs(paint(game, **how) - whole.astype(int)).max() <= 8
 
 
 @pytest.mark.slow
