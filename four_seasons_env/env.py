@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from four_seasons_env.arguments import takes, whole_number
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.episodes.batch import Batch, RunningGames
+from four_seasons_env.episodes.batch import Batch
 from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.episodes.options import read_options
+from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_as, prepare_rendering
@@ -28,8 +30,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         self.render_mode = prepare_rendering(batch.settings.render_mode)
         self._batch = batch
         self.rules = batch.rules
-        self.observation_space = batch.observation_space
-        self.action_space = batch.action_space
+        self.observation_space, self.action_space = batch.spaces()
         self._actions = np.zeros(1, np.int64)
         self._running = False
 
@@ -104,7 +105,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             TypeError: if the options are not a dictionary, or the game is not a `Game`.
         """
         batch = self._batch
-        asked = batch.read_options(options, one=True)
+        asked = read_options(options, self.rules)
         if seed is not None:
             seed = check_seed(seed)
         super().reset(seed=seed)

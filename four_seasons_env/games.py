@@ -157,7 +157,7 @@ class Games:
         """
         numbers = np.asarray(moves, np.int64)
         if numbers.shape != (len(self),):
-            raise ValueError(f"{len(self)} games take as many moves, not {numbers.shape}")
+            raise ValueError(f"expected {len(self)} moves, one per game, got shape {numbers.shape}")
         rows = np.flatnonzero(numbers != -1)
         chosen, legal = numbers[rows], self.action_masks()[rows]
         in_range = (chosen >= 0) & (chosen < legal.shape[1])

@@ -42,7 +42,14 @@ def _win(won):
 
 @jit
 def reward_of(kind, rule, put_up, won):
-    """The reward of a step that put up so many cards (negative: worried back), by its kind."""
+    """The reward of a step, by its kind.
+
+    Args:
+        kind: FOUNDATION or WIN; anything else earns 0.
+        rule: the compiled rule set.
+        put_up: cards put up in this step, negative if some were worried back.
+        won: whether the game is won.
+    """
     if kind == FOUNDATION:
         return _foundation(rule, put_up, won)
     if kind == WIN:
@@ -81,16 +88,26 @@ def _check_signature(reward: RewardFunction) -> None:
         ) from None
 
 
-def check_earned(earned: Any, count: int) -> NDArray[Any]:
-    """What a custom reward has returned for ``count`` games, as an array.
+def earn(
+    reward: RewardFunction, before: NDArray[Any], after: NDArray[Any], unpaid: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """The custom rewards of a step, from one call for all games.
+
+    Args:
+        reward: the function.
+        before: GAME array of shape (n,), the positions before the step.
+        after: the positions after it.
+        unpaid: bool of shape (n,), the games that earn 0, whatever the function returns.
 
     Raises:
-        ValueError: if it is neither one number for each game nor one for all.
+        ValueError: if the function returns neither one number for each game nor one for all.
     """
-    numbers = np.asarray(earned)
-    if numbers.shape not in ((), (count,)) or numbers.dtype.kind not in "biuf":
+    count = len(before)
+    earned = np.asarray(reward(before, after))
+    if earned.shape not in ((), (count,)) or earned.dtype.kind not in "biuf":
         raise ValueError(
-            f"the reward returned {numbers.dtype} of shape {numbers.shape}, where {count} games "
-            f"take numbers of shape ({count},)"
+            f"the reward must return numbers of shape ({count},), one per game, got {earned.dtype} "
+            f"of shape {earned.shape}"
         )
-    return numbers
+    paid: NDArray[Any] = np.where(unpaid, 0.0, earned)
+    return paid

@@ -14,15 +14,20 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import takes
 from four_seasons_env.env import GameEnv
-from four_seasons_env.episodes.autoreset import (
+from four_seasons_env.episodes.batch import Batch
+from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.episodes.options import (
     RESET_MASK,
-    check_autoreset_mode,
     check_reset_mask,
+    read_options,
     read_seeds,
 )
-from four_seasons_env.episodes.batch import OPTIONS, Batch, RunningGames
-from four_seasons_env.episodes.limit import LimitInSpec
-from four_seasons_env.episodes.settings import MoveVectorSettings, VectorSettings
+from four_seasons_env.episodes.running import RunningGames
+from four_seasons_env.episodes.settings import (
+    MoveVectorSettings,
+    VectorSettings,
+    check_autoreset_mode,
+)
 from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_as, prepare_rendering
@@ -44,8 +49,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch
         self.rules = batch.rules
-        self.single_observation_space = batch.observation_space
-        self.single_action_space = batch.action_space
+        self.single_observation_space, self.single_action_space = batch.spaces()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.copy = settings.copy
         self._shape = (self.num_envs,)
@@ -89,7 +93,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     @functools.cached_property
     def observation_space(self) -> gym.Space[Any]:  # type: ignore[override]
-        """The batch's space, made when first needed: its bounds outsize the observations."""
+        """All games' space, built on first use: its bounds are larger than the observations."""
         return batch_space(self.single_observation_space, self.num_envs)
 
     @property
@@ -154,7 +158,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             gymnasium.error.ResetNeeded: for a reset mask of a part of the games at the first reset.
         """
         batch = self._batch
-        asked = batch.read_options(options, (*OPTIONS, RESET_MASK))
+        asked = read_options(options, self.rules, self.num_envs)
         chosen = self._all
         if options and RESET_MASK in options:
             chosen = check_reset_mask(options[RESET_MASK], self.num_envs)
@@ -238,8 +242,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         Args:
             name: `action_masks`, `render`, `game` (a copy of the position), or an attribute that
                 the games share.
-            *args: of the method; these take none.
-            **kwargs: likewise.
+            *args: arguments of the method; `action_masks` and `render` take none.
+            **kwargs: keyword arguments of the method.
 
         Raises:
             AttributeError: for a method that is not there game by game.
@@ -278,7 +282,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         Raises:
             ValueError: if the state is of other arguments, or its arrays contradict each other;
                 then nothing has changed.
-            InvalidGame: if one of its games is not a position of the rules; likewise.
+            InvalidGame: if a game is not a position of the rules; then nothing has changed.
         """
         buffers = self._batch.state()
         wrong = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.episodes.batch import RunningGames
+from four_seasons_env.episodes.running import RunningGames
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec

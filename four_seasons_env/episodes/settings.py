@@ -12,9 +12,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.arguments import check_choice, check_positive, nearest
 from four_seasons_env.engine.deals import TEST, check_deal
-from four_seasons_env.episodes.autoreset import check_autoreset_mode
+from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.rewards import RewardFunction, check_reward
@@ -22,6 +22,13 @@ from four_seasons_env.rules import Rules, get_rules
 
 MASKS = ("legal", "distinct")
 ILLEGAL = ("stay", "raise")
+
+AUTORESET = {
+    AutoresetMode.SAME_STEP: stepping.SAME_STEP,
+    AutoresetMode.NEXT_STEP: stepping.NEXT_STEP,
+    AutoresetMode.DISABLED: stepping.DISABLED,
+}
+"""The number of each mode for the compiled functions."""
 
 
 def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int64]:
@@ -43,6 +50,22 @@ def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int6
             "2^32, or set allow_test_deals=True"
         )
     return np.array(numbers, np.int64)
+
+
+def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """Convert a mode, a value or a name to an AutoresetMode: `"NextStep"`, `"next_step"`.
+
+    Raises:
+        ValueError: for an unknown mode, with the nearest one.
+    """
+    if isinstance(mode, AutoresetMode):
+        return mode
+    modes = {each.value.lower(): each for each in AUTORESET}
+    word = str(mode).lower().replace("_", "")
+    if word not in modes:
+        values = [each.value for each in AUTORESET]
+        raise ValueError(f"unknown autoreset_mode {mode!r}: {nearest(str(mode), values)}")
+    return modes[word]
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class CompiledSettings(NamedTuple):
     distinct: bool  # masks leave out the moves that only rename spaces
     observation: int | None  # one of `observations.KINDS`
     reward: int  # see `rewards`
-    penalty: float  # of an illegal action
+    penalty: float  # cost of an illegal action
     max_moves: int
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
     strict: bool  # illegal actions are refused
@@ -178,9 +178,9 @@ def no_step(i, buffers):
 def first_refused(bundle, actions):
     """Index of the first game that cannot take its action; -1 if there is none.
 
-    An action out of range is refused, as is an illegal one if the settings are strict. With
-    DISABLED, every action of an ended game is refused. With NEXT_STEP an ended game is dealt again,
-    so its action does not matter.
+    An action out of range is refused, and an illegal one if the settings are strict. With DISABLED,
+    every action of an ended game is refused. With NEXT_STEP an ended game is dealt again, so its
+    action does not matter.
     """
     masks, episodes, done = bundle.buffers.masks, bundle.buffers.episodes, bundle.buffers.done
     autoreset, strict = bundle.settings.autoreset, bundle.settings.strict
@@ -280,7 +280,7 @@ def keep_finals(
     """Copy the results of the episodes that have ended, before their games are dealt again.
 
     Args:
-        final_episodes: a field of `Finals`, as are the arguments after it.
+        final_episodes: a field of `Finals`; the arguments after it are its other fields.
     """
     for i in range(len(done)):
         if done[i]:

@@ -6,12 +6,11 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.arguments import whole_number
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.episodes.batch import RunningGames
+from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.game import IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.settings import NextDealSettings
@@ -19,7 +18,6 @@ from four_seasons_env.observations import KINDS, observation_length
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
 from four_seasons_env.positions.reach import write_path
-from four_seasons_env.rules import Rules
 
 
 class NextDealBatch(RunningGames):
@@ -31,6 +29,7 @@ class NextDealBatch(RunningGames):
         super().__init__(settings)
         self._settings = stepping.CompiledNextDealSettings(
             **self._common_settings(),
+            free=compile_rules(self.rules.without_refills),
             observation=KINDS.get(settings.observation),
             order=ORDERS.index(settings.order),
             expansions=int(settings.expansions),
@@ -41,19 +40,27 @@ class NextDealBatch(RunningGames):
         # int16 and uint8 are wide enough below: a search holds at most 2^14 positions
         # (`reach.new_search`), and no rule set has 256 moves.
         held = stepping.held(settings.expansions) + 1
-        one = _candidate_space(self.rules, settings.observation, k)
-        self.observation_space = gym.spaces.Dict(
-            {"observation": one, "action_mask": gym.spaces.Box(0, 1, (k,), np.int8)}
-        )
-        self.action_space = gym.spaces.Discrete(k)
         self.masks = np.zeros((count, k), np.int8)
-        self.observations = np.zeros((count, *one.shape), one.dtype)
+        if settings.observation == "features":
+            self.observations = np.zeros((count, k, row_length(self.rules.piles)), np.int16)
+        else:
+            length = observation_length(self.rules, settings.observation)
+            self.observations = np.zeros((count, k, length), np.float32)
         self._rows = np.zeros((count, k), np.int16)
         self._deals = np.zeros((count, k), np.bool_)
         self._parents = np.zeros((count, held), np.int16)
         self._moves = np.zeros((count, held), np.uint8)
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
         self._share_buffers()
+
+    def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
+        """See `RunningGames.spaces`."""
+        rows = self.observations
+        largest = max(SUIT_ROWS, PILE_ROWS, GAME_ROWS) if rows.dtype == np.int16 else 1
+        masks = gym.spaces.Box(0, 1, self.masks.shape[1:], np.int8)
+        candidates = gym.spaces.Box(0, largest, rows.shape[1:], rows.dtype.type)
+        both = gym.spaces.Dict({"observation": candidates, "action_mask": masks})
+        return both, gym.spaces.Discrete(self.masks.shape[1])
 
     def _new_scratch(self) -> stepping.Scratch:
         settings = self._settings
@@ -111,21 +118,3 @@ class NextDealBatch(RunningGames):
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         offered = int(self.masks[index].sum())
         raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
-
-    def _compiled_rules(self) -> dict[str, NDArray[np.void]]:
-        free = compile_rules(self.rules.without_refills)
-        return super()._compiled_rules() | {"free": free}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Become a copy."""
-        super().__setstate__(state)
-        self._share_buffers()
-
-
-def _candidate_space(rules: Rules, observation: str, candidates: int) -> gym.spaces.Box:
-    """The space of the observations of all candidates of a position."""
-    if observation == "features":
-        largest = max(SUIT_ROWS, PILE_ROWS, GAME_ROWS)
-        return gym.spaces.Box(0, largest, (candidates, row_length(rules.piles)), np.int16)
-    length = observation_length(rules, observation)
-    return gym.spaces.Box(0.0, 1.0, (candidates, length), np.float32)

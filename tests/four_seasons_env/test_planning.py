@@ -207,7 +207,7 @@ def test_wrong_use_of_games() -> None:
         games.play([-1, 1])
     with pytest.raises(IllegalMove, match="move 99 is not legal in game 0"):
         games.play([99, 0])
-    with pytest.raises(ValueError, match="2 games take as many moves"):
+    with pytest.raises(ValueError, match="expected 2 moves, one per game"):
         games.play([0])
     with pytest.raises(ValueError, match="of one rule set"):
         Games.of([Game("czarina"), Game()])
@@ -274,7 +274,7 @@ def test_wrong_game_to_continue() -> None:
     ]:
         with pytest.raises(error, match=message):
             env.reset(options=wrong)
-    with pytest.raises(ValueError, match="3 games start from as many, not 2"):
+    with pytest.raises(ValueError, match="expected 3 games to start from, got 2"):
         envs.reset(options={"game": [game, game]})
     rng, games = np.random.default_rng(0), Games(deals=50)
     games.play_out(make_agent("random"), rng, 10**6)

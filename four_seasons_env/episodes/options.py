@@ -1,0 +1,136 @@
+"""What a reset asks for: the deal, deck or position to play, the seeds, and the games to reset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.arguments import nearest
+from four_seasons_env.engine.cards import NO_CARD, parse_deck
+from four_seasons_env.engine.deals import check_deal, check_seed
+from four_seasons_env.engine.kernel import GAME
+from four_seasons_env.game import Game
+from four_seasons_env.rules import Rules
+
+OPTIONS = ("deal", "deck", "game")
+"""The options that say what to play."""
+
+RESET_MASK = "reset_mask"
+"""The option of vector environments that selects the games to reset."""
+
+
+def read_options(
+    options: dict[str, Any] | None, rules: Rules, count: int | None = None
+) -> NDArray[Any] | None:
+    """The games that reset options ask for, as a GAME array of shape (n,).
+
+    A record holds a deal's number only, or deal -1 and a deck, or a whole position.
+
+    Args:
+        options: see `GameEnv.reset` and `GameVectorEnv.reset`.
+        rules: the rule set of the environment.
+        count: number of games of a vector environment, whose options may also hold a list with a
+            deal or a game for each, and a reset mask; None for a single environment.
+
+    Returns:
+        None if no option says what to play: then each game plays its next training deal.
+
+    Raises:
+        ValueError: for an unknown option, a bad deal, an invalid deck, or a game that is over or of
+            other rules.
+        TypeError: if the options are not a dictionary, or a game is not a `Game`.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options are {{'deal': 17}} or {{'deck': text}}, not {options!r}")
+    given = options or {}
+    known = OPTIONS if count is None else (*OPTIONS, RESET_MASK)
+    for key in given:
+        if key not in known:
+            raise ValueError(f"unknown option {key!r}: {nearest(key, known)}")
+    named = [key for key in OPTIONS if key in given]
+    if not named:
+        return None
+    if len(named) > 1:
+        raise ValueError("give a deal, a deck or a game, not several of them")
+    value = given[named[0]]
+    asked = np.zeros(count or 1, GAME)
+    if named == ["game"]:
+        asked[:] = _read_games(value, rules, count)
+    elif named == ["deal"]:
+        asked["deal"] = _read_deals(value, count)
+    else:
+        asked["deal"] = -1
+        asked["deck"] = NO_CARD
+        asked["deck"][:, : rules.cards] = parse_deck(value, rules.ranks)
+    return asked
+
+
+def _read_deals(value: Any, count: int | None) -> int | list[int]:
+    """One deal for all games, or a list with one for each."""
+    several = isinstance(value, (Sequence, np.ndarray)) and np.ndim(value) > 0
+    if count is None or not several:
+        return check_deal(value)
+    if len(value) != count:
+        raise ValueError(f"expected {count} deals, one per game, got {len(value)}")
+    return [check_deal(deal) for deal in value]
+
+
+def _read_games(value: Any, rules: Rules, count: int | None) -> NDArray[Any]:
+    """One position for all games, or one for each; GAME array of shape (1,) or (n,)."""
+    games = [value] if count is None or not isinstance(value, Iterable) else list(value)
+    if len(games) not in (1, count):
+        raise ValueError(f"expected {count} games to start from, got {len(games)}")
+    for game in games:
+        if not isinstance(game, Game):
+            raise TypeError(f"a game is a four_seasons_env.Game, not {game!r}")
+        if game.rules != rules:
+            raise ValueError(f"the game is of {game.rules.name!r}, not {rules.name!r}")
+        if game.is_over:
+            raise ValueError("this game is over; pass one that can continue")
+    return np.concatenate([game.record for game in games])
+
+
+def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """The seed of each game, and which games have one.
+
+    Args:
+        seed: a number for the first game, with consecutive numbers for the others; a sequence with
+            a number or None for each game; or None.
+        count: number of games.
+
+    Raises:
+        ValueError: for a sequence of another length, or an invalid seed.
+    """
+    seeds = np.zeros(count, np.uint64)
+    given = np.zeros(count, np.bool_)
+    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+        if len(seed) != count:
+            raise ValueError(f"expected {count} seeds, one per game, got {len(seed)}")
+        for i, each in enumerate(seed):
+            if each is not None:
+                seeds[i] = check_seed(each)
+                given[i] = True
+    elif seed is not None:
+        seeds[:] = np.uint64(check_seed(seed)) + np.arange(count, dtype=np.uint64)
+        given[:] = True
+    return seeds, given
+
+
+def check_reset_mask(mask: Any, count: int) -> NDArray[np.bool_]:
+    """The games to reset, as a bool array of shape (n,).
+
+    Raises:
+        ValueError: if the mask has another shape or dtype, or selects no game.
+    """
+    chosen = np.asarray(mask)
+    if chosen.dtype != np.bool_ or chosen.shape != (count,):
+        raise ValueError(
+            f"reset_mask must be a bool array of shape ({count},), not {chosen.dtype} of shape "
+            f"{chosen.shape}"
+        )
+    if not chosen.any():
+        raise ValueError("reset_mask must name one game or more")
+    return chosen

@@ -1,0 +1,357 @@
+"""`RunningGames`: a batch of running games with the buffers that compiled code writes into.
+
+Each environment has a batch, which seeds, resets and steps its games. The environment returns what
+the batch leaves in its buffers.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.bundles import Bundle, make_bundle
+from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
+from four_seasons_env.engine.jit import announce
+from four_seasons_env.engine.kernel import GAME, compile_rules
+from four_seasons_env.engine.validation import check_games
+from four_seasons_env.episodes import stepping
+from four_seasons_env.episodes.settings import (
+    AUTORESET,
+    EnvSettings,
+    VectorSettings,
+    check_autoreset_mode,
+    check_deals,
+)
+from four_seasons_env.episodes.threads import Threads
+from four_seasons_env.rewards import ILLEGAL_PENALTY, check_reward, earn
+from four_seasons_env.rules import get_rules
+
+
+class RunningGames(abc.ABC):
+    """Running games and their buffers, whatever an action is.
+
+    Attributes:
+        settings: the arguments of the environment.
+        games: GAME array of shape (n,).
+        episodes: `stepping.EPISODE` array of shape (n,).
+        masks: int8 array of shape (n, A), 1 where an action may be taken.
+        observations: array of shape (n, ...), for callers that need no array of their own.
+        rewards: float64 array of shape (n,).
+        terminated, truncated, done: bool arrays of shape (n,).
+
+    Args:
+        settings: the arguments of the environment.
+    """
+
+    # What a subclass makes in its constructor, which ends with `_share_buffers`.
+    _compiled: Any
+    """The module with `write_all` and `step_all`."""
+    _settings: Any
+    """The settings for the compiled functions."""
+    masks: NDArray[np.int8]
+    observations: NDArray[Any]
+
+    def __init__(self, settings: EnvSettings) -> None:
+        announce(self._compiled.write_all)
+        many = settings if isinstance(settings, VectorSettings) else VectorSettings()
+        count = many.num_envs
+        self.settings = settings
+        self.rules = get_rules(settings.rules)
+        self.rule = compile_rules(self.rules)
+        self.max_moves = int(min(settings.max_moves, many.max_episode_steps or settings.max_moves))
+        self._autoreset = AUTORESET[check_autoreset_mode(many.autoreset_mode)]
+        self._threads = Threads(min(many.num_threads, count), count)
+        self.games = np.zeros(count, GAME)
+        self.episodes = np.zeros(count, stepping.EPISODE)
+        self.rewards = np.zeros(count)
+        self.terminated = np.zeros(count, np.bool_)
+        self.truncated = np.zeros(count, np.bool_)
+        self.done = np.zeros(count, np.bool_)
+        self._all = np.ones(count, np.bool_)
+        self._streams = np.zeros(count, np.uint64)
+        self.seeded = False
+        self._started = False
+        self.set_deals(settings.deals)
+        self.settings = replace(settings, deals=None)  # an iterator could not be copied
+
+    @abc.abstractmethod
+    def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
+        """The spaces of one game's observations and actions."""
+
+    # --- episodes
+
+    def seed(self, seeds: NDArray[np.uint64], chosen: NDArray[np.bool_] | None = None) -> None:
+        """Start the stream of training deals of each game, or of each chosen one, from its seed."""
+        streams = np.empty_like(self._streams)
+        start_streams(seeds, streams)
+        np.copyto(self._streams, streams, where=self._all if chosen is None else chosen)
+        self.seeded = True
+
+    def set_deals(self, deals: Iterable[int] | None) -> None:
+        """Draw the deals of later episodes from these; None for all training deals.
+
+        Raises:
+            ValueError: see `settings.check_deals`.
+        """
+        allow = self.settings.allow_test_deals
+        self._drawn_from = None if deals is None else check_deals(deals, allow)
+
+    def reset(
+        self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Start an episode in every game, or in each chosen one.
+
+        Args:
+            asked: what `options.read_options` returns; None for the next training deals.
+            chosen: bool of shape (n,).
+
+        Raises:
+            gymnasium.error.ResetNeeded: if the first reset is not of all games.
+        """
+        if chosen is None or chosen.all():
+            chosen = self._all
+        else:
+            self.check_started()
+        self._started = True
+        self.done[chosen] = False  # else the first step would be refused, or would deal again
+        if asked is None:
+            self.deal_next(chosen)
+            return
+        # Of these records only the deal or the deck counts, unless they are positions.
+        self.games[chosen] = asked[chosen]
+        is_position = asked["deck_size"] > 0
+        stepping.lay_out_asked(self.games, self.rule, chosen & ~is_position)
+        self._begin(chosen)
+
+    def check_started(self) -> None:
+        """Check that there has been a reset.
+
+        Raises:
+            gymnasium.error.ResetNeeded: if there has not.
+        """
+        if not self._started:
+            raise gym.error.ResetNeeded("no episode has been started: call reset() first")
+
+    def deal_next(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode in each chosen game with its stream's next deal."""
+        stepping.deal_all(self.games, self.rule, self._streams, chosen)
+        if self._drawn_from is not None:  # the streams' training deals select one of the deals
+            drawn = self.games["deal"][chosen] - TRAIN_FROM
+            self.games["deal"][chosen] = self._drawn_from[drawn % len(self._drawn_from)]
+            stepping.lay_out_asked(self.games, self.rule, chosen)
+        self._begin(chosen)
+
+    def _begin(self, chosen: NDArray[np.bool_]) -> None:
+        """Start an episode at the position of each chosen game."""
+        write_all = self._compiled.write_all
+        self._threads.call(
+            lambda bundle, part: write_all(bundle, part, stepping.BEGIN), self._bundles, chosen
+        )
+
+    def step(
+        self,
+        actions: NDArray[np.int64],
+        finals: stepping.Finals | tuple[()] = (),
+        *,
+        out: NDArray[Any],
+    ) -> int:
+        """Take one action in each game; returns how many episodes ended.
+
+        Args:
+            actions: int64 of shape (n,).
+            finals: arrays for the results of ended episodes, whose games are then dealt again; ()
+                to leave ended games as they are.
+            out: array for the observations, of the shape of ``observations``.
+
+        Raises:
+            ValueError: for an action out of range; then nothing has changed.
+            IllegalMove: for an illegal action where `illegal="raise"`; then nothing has changed.
+        """
+        # A custom reward sees the positions before the step.
+        reward = self.settings.reward if callable(self.settings.reward) else None
+        before = self.games if reward is None else self.games.copy()
+        dealt: Any = self._autoreset == stepping.NEXT_STEP and self.done.copy()
+        if len(self._bundles) == 1:
+            ended = self._compiled.step_all(self._whole, actions, out)
+        else:  # checked for all games first: no thread may play if another refuses an action
+            ended = -1 - stepping.first_refused(self._whole, actions)  # 0 if none is refused
+            ended = ended or self._threads.call(
+                self._compiled.step_all, self._bundles, actions, out
+            )
+        if ended < 0:
+            self._refuse(-1 - ended, int(actions[-1 - ended]))
+        # Called after the compiled step, which has written 0 or the penalty, and before ended games
+        # are dealt again. Illegal actions earn nothing, and neither does a deal in place of a step.
+        if reward is not None:
+            earned = earn(reward, before, self.games, self.episodes["illegal"] | dealt)
+            self.rewards += earned
+            self.episodes["score"] += earned
+        if ended and finals:
+            stepping.keep_finals(self.done, self.episodes, self.masks, out, *finals)
+            self._deal_again(self.done, out)
+        elif dealt is not False and dealt.any():
+            self._deal_again(dealt, out)
+        return int(ended)
+
+    def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
+        """Start an episode in each chosen game after a step, and write its observation."""
+        self.deal_next(chosen)
+        self._observe_some(chosen, out)
+
+    def new_finals(self) -> stepping.Finals:
+        """Arrays of zeros for the results of ended episodes.
+
+        Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows of
+        games that never end.
+        """
+        like = (self.episodes, self.masks, self.observations)
+        return stepping.Finals(*[np.zeros(array.shape, array.dtype) for array in like])
+
+    def observe(self, out: NDArray[Any]) -> None:
+        """Write the observation of each game into an array of the shape of ``observations``."""
+        if out is not self.observations:
+            out[...] = self.observations
+
+    def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
+        """Write the observations of the chosen games."""
+        if out is not self.observations:
+            out[chosen] = self.observations[chosen]
+
+    def consider(self, games: NDArray[Any]) -> None:
+        """Write masks and observations of any positions into the first rows, for agents.
+
+        In the next-deal environment, a position in which nothing is hidden has no candidates where
+        endings are searched; then `NextDealBatch.played_by` returns the ending.
+
+        Args:
+            games: GAME array of shape (n,), n at most the number of games here.
+        """
+        self.games[: len(games)] = games
+        self._compiled.write_all(
+            self._whole, np.arange(len(self.games)) < len(games), stepping.CONSIDER
+        )
+        self.observe(self.observations)
+
+    def close(self) -> None:
+        """End the threads, if there are any."""
+        self._threads.close()
+
+    # --- refused actions
+
+    def _refuse(self, index: int, action: int) -> None:
+        """Raise the error for an action that is out of range, illegal, or for an ended game."""
+        if self._autoreset == stepping.DISABLED and self.done[index]:
+            ended = np.flatnonzero(self.done)
+            raise gym.error.ResetNeeded(
+                f"{len(ended)} games have ended, game {ended[0]} first: call "
+                'reset(options={"reset_mask": terminated | truncated})'
+            )
+        # In the order in which `stepping.first_refused` refuses, so the reason is the right one.
+        actions = self.masks.shape[1]
+        where = f" in game {index}" if len(self.games) > 1 else ""
+        if not 0 <= action < actions:
+            raise ValueError(
+                f"action {action}{where} is out of range: {self.rules.name!r} has actions 0 to "
+                f"{actions - 1}"
+            )
+        self._refuse_illegal(index, action, where)
+
+    @abc.abstractmethod
+    def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        """Raise the error for an illegal action."""
+
+    # --- arguments of the compiled functions
+
+    @abc.abstractmethod
+    def _buffers(self, part: slice) -> Any:
+        """Some of the games and what is written about them, as a NamedTuple of arrays."""
+
+    def _new_scratch(self) -> Any:
+        """New scratch arrays for the compiled functions; no two threads share them."""
+        return ()
+
+    def _common_settings(self) -> dict[str, Any]:
+        """The fields that the compiled settings of all environments have."""
+        return {
+            "rules": self.rule,
+            "reward": check_reward(self.settings.reward),
+            "penalty": ILLEGAL_PENALTY,
+            "max_moves": self.max_moves,
+            "autoreset": self._autoreset,
+            "strict": self.settings.illegal == "raise",
+        }
+
+    def _share_buffers(self) -> None:
+        """Bundle the buffers and each thread's share of them, once.
+
+        The bundles hold views, so a buffer must be written into and never be replaced.
+        """
+        self._bundles = [self._bundle(share) for share in self._threads.shares]
+        # All games at once, for what one thread does: checks, finals, restoring.
+        alone = len(self._bundles) == 1
+        self._whole = self._bundles[0] if alone else self._bundle(slice(None))
+
+    def _bundle(self, part: slice) -> Bundle:
+        """The argument of the compiled functions for some of the games."""
+        return make_bundle(self._buffers(part), self._settings, self._new_scratch())
+
+    # --- saved states and copies
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The arrays, by name, on which all further games depend; not copies."""
+        arrays: dict[str, NDArray[Any]] = self._buffers(slice(None))._asdict()
+        return arrays
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Continue from a `state`, whose arrays have the names, shapes and dtypes of those here.
+
+        Everything that follows from the games is computed again and compared with the state.
+
+        Raises:
+            ValueError: if the two differ, or a game is not a position; then nothing has changed.
+        """
+        check_games(state["games"], self.rules)
+        # Derived fields are computed in the buffers themselves, so the state is written first and
+        # taken back if it is wrong.
+        before = {name: array.copy() for name, array in self.state().items()}
+        self._write(state)
+        self._derive()
+        now = self.state()
+        # The games are compared too: the next-deal environment plays endings while it derives, and
+        # a state that it has saved has none left to play.
+        wrong: list[str] = [
+            name
+            for name in ("games", "masks", "counts", "observations")
+            if name in now and not np.array_equal(now[name], state[name])
+        ]
+        given, here = state["episodes"], self.episodes
+        wrong += [name for name in stepping.DERIVED if not np.array_equal(given[name], here[name])]
+        if wrong:
+            self._write(before)
+            raise ValueError(f"in the state, {', '.join(wrong)} do not belong to the games")
+        self.seeded = self._started = True
+
+    def _write(self, state: dict[str, NDArray[Any]]) -> None:
+        for name, array in self.state().items():
+            array[...] = state[name]
+
+    def _derive(self) -> None:
+        """Write everything that follows from the games, each of which waits for an action."""
+        self._compiled.write_all(self._whole, self._all, stepping.RESTORE)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A new batch with the same settings, into which everything that changes is written."""
+        changing = self.state(), self._drawn_from, self.seeded, self._started
+        return type(self), (self.settings,), changing
+
+    def __setstate__(self, changing: tuple[Any, ...]) -> None:
+        """Continue like the original."""
+        arrays, self._drawn_from, self.seeded, self._started = changing
+        self._write(arrays)
+        self.observe(self.observations)
