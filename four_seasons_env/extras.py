@@ -1,4 +1,4 @@
-"""Which optional extra of the package installs a module."""
+"""The optional extra of the package that installs a module."""
 
 from __future__ import annotations
 

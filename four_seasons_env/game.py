@@ -40,9 +40,9 @@ class Stop(NamedTuple):
 
     game: Game
     moves: list[Move]
-    """That lead there."""
+    """The moves that lead there."""
     turn: Move
-    """That takes the next card from the stock, or turns the waste over."""
+    """The move that takes the next card from the stock, or turns the waste over."""
 
 
 class Game:
@@ -308,8 +308,7 @@ class Game:
         """A copy after a move. A move that turns a card turns the next one of this game's stock.
 
         Raises:
-            IllegalMove: see `play`.
-            ValueError: likewise.
+            IllegalMove, ValueError: see `play`.
         """
         game = self.copy()
         game.play(move)
@@ -326,8 +325,7 @@ class Game:
             `Outcome(card, probability, game)`; the probabilities sum to 1.
 
         Raises:
-            IllegalMove: see `play`.
-            ValueError: likewise.
+            IllegalMove, ValueError: see `play`.
         """
         chosen = find_move(self.rules, move)
         after = self.after(chosen)

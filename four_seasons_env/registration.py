@@ -33,10 +33,10 @@ def _camel(small: str) -> str:
 
 
 SMALL_ENVS = {f"{_camel(name)}-v0": name for name in SMALL}
-"""The same for small games with a known optimum (`small_games`)."""
+"""Environment id -> small game with a known optimum (`small_games`)."""
 
 SMALL_NEXT_DEAL = {f"{_camel(name)}NextDeal-v0": name for name in SMALL}
-"""The same, with positions as actions."""
+"""The ids of the same games with positions as actions."""
 
 
 def register_envs() -> None:

@@ -41,7 +41,7 @@ def check_masked_env(
     Args:
         env: the environment, as `gymnasium.make` returns it; it is reset.
         steps: actions to play, for each of the checks 1, 3, 4 and 5.
-        seed: of resets and of the random actions.
+        seed: seed of the resets and of the random actions.
         accepted: decides whether an action was accepted. By default it was if it raised no
             ValueError and `info["illegal"]` is False; without that key, if the observation has
             changed.

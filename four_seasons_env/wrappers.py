@@ -71,12 +71,12 @@ class _Masking:
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
         """The space of one game's observation."""
         if not isinstance(action, spaces.Discrete):
-            raise ValueError(f"masks belong to Discrete actions, not to {action}")
+            raise ValueError(f"masks need a Discrete action space, got {action}")
         if isinstance(observation, spaces.Dict) and "action_mask" in observation.spaces:
             observation = observation["observation"]
         if self.flatten:
             if not isinstance(observation, spaces.Box):
-                raise ValueError(f"only a Box can be flattened, not {observation}")
+                raise ValueError(f"flatten needs a Box observation space, got {observation}")
             observation = flatten_space(observation)
         mask = spaces.Box(0, 1, (int(action.n),), self.dtype.type)
         return spaces.Dict({self.keys[0]: observation, self.keys[1]: mask})
@@ -122,7 +122,7 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
     Args:
         env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
         keys: names of the observation and of the mask, or a library's name (`MASK_KEYS`).
-        dtype: of the mask, one of `DTYPES`.
+        dtype: dtype of the mask, one of `DTYPES`.
         terminal_mask: the mask of a game that is over, in which no action is legal. "ones" gives a
             policy that is called with the last observation a distribution over actions; "zeros" is
             the truth, which `info["action_mask"]` has in either case. The mask of an episode that

@@ -51,13 +51,13 @@ class CompiledNextDealSettings(NamedTuple):
 
     rules: NDArray[np.void]  # RULE (1,)
     free: NDArray[np.void]  # RULE (1,), without refills, under which moves turn no cards
-    observation: int | None  # of a vector: one of `observations.KINDS`
+    observation: int | None  # one of `observations.KINDS`; None also for features
     order: int  # one of `enumeration.ORDERS`, by number
     expansions: int  # positions that an enumeration may expand
     endings: int  # one of `ENDINGS`, by number
     ending_expansions: int  # positions that a search for a win may expand
     reward: int  # see `rewards`
-    penalty: float  # of an illegal action
+    penalty: float  # cost of an illegal action
     max_moves: int
     autoreset: int  # one of those of `episodes.stepping`
     strict: bool  # actions that are not offered are refused
@@ -76,8 +76,8 @@ class NextDealBuffers(NamedTuple):
     done: NDArray[np.bool_]  # (n,)
     rows: NDArray[np.int16]  # (n, candidates), each candidate's row in the enumeration
     deals: NDArray[np.bool_]  # (n, candidates), whether a deal follows the moves that lead there
-    parents: NDArray[np.int16]  # (n, held), of the enumeration's rows
-    moves: NDArray[np.uint8]  # (n, held), likewise
+    parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
+    moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
     streams: NDArray[np.uint64]  # (n,), of the deals to come
 

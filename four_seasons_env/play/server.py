@@ -10,15 +10,15 @@ GET ``/api/advisers?rules=``        the agents that can play a rule set here, an
                                     chance of winning is known for it
 POST ``/api/sessions``              ``{rules, deal, moves}``: a new game
 GET ``/api/sessions/ID``            the game
-POST ``/api/sessions/ID/move``      ``{move}``: play it; likewise ``undo``, ``redo``, ``finish``
+POST ``/api/sessions/ID/move``      ``{move}``: play it; also ``undo``, ``redo``, ``finish``
 GET ``/api/sessions/ID/hint``       ``?agent=``: its move, and the planner's value of each
 GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
 ==================================  =============================================================
 
 The answer for a game is `view.session_view`; ``?unseen=1`` and ``?compact=1`` are its arguments.
-The answer for an error is ``{error}`` with its status. Only
-requests with a JSON body change a game. Browsers do not let pages of other origins send those.
+The answer for an error is ``{error}`` with its status. Only requests with a JSON body change a
+game. Browsers do not let pages of other origins send those.
 """
 
 from __future__ import annotations

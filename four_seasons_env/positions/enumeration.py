@@ -1,7 +1,7 @@
-"""Which positions are offered as actions, best first by a hand-made score or breadth-first.
+"""The order of the positions that are found: by a hand-made score, or breadth-first.
 
 The order decides which positions a search meets before its limit, which of these become candidates,
-and in what order the candidates stand. `advice` is knowledge of the game that was written by hand,
+and which candidate comes first. `advice` is knowledge of the game that was written by hand,
 not learned. `breadth` uses no knowledge and meets positions by the number of moves that lead there.
 """
 
@@ -148,11 +148,11 @@ def choose(count, search, chosen, most, on):
     Args:
         count: positions of the search.
         chosen: int64 with room for ``most``.
-        most: of them at most.
+        most: number of rows at most.
         on: if there are none, take positions on the way instead, so that the game can continue.
 
     Returns:
-        How many there are.
+        How many rows were written.
     """
     found = 0
     # A second pass takes any position but the root: with the root as its action a game would stand

@@ -245,8 +245,9 @@ def write_path(row, parents, moves, path):
     """Write the moves that lead to a position, first to last; returns how many there are.
 
     Args:
-        row: of the position.
-        parents: of the search, as are ``moves``.
+        row: the row of the position.
+        parents: `Search.parents`.
+        moves: `Search.moves`.
         path: integers, with room for `DEEPEST` + 1.
     """
     # Collected from the end, then reversed. Shorter paths found later (`_shorten`) are in already.

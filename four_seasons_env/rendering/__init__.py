@@ -4,7 +4,8 @@
 - `picture`: the drawing as pixels, and as SVG and PNG files.
 - `text`: the text of `print(game)`.
 
-A drawing shows only what the player may see: of the stock, its size and a card that lies face up.
+A drawing shows only what the player may see. Of the stock, that is its size and a card that lies
+face up.
 """
 
 from __future__ import annotations

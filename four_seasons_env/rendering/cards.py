@@ -19,7 +19,7 @@ _CROWNS = {
     "J": "M-20 13V9H20V13ZM-19 6C-23-6-10-14 2-13C14-12 20-4 19 6Z"
     "M9-13C12-21 19-25 26-24C27-16 23-9 16-7Z",
 }
-"""Above the suit of a court card: a crown, a diadem, a cap with a feather."""
+"""The drawing above the suit of a court card: a crown, a diadem, a cap with a feather."""
 
 
 def outline(classes: str, stroke: str) -> str:

@@ -21,7 +21,7 @@ _FAN = 112
 _BELOW = 12
 """Room below a foundation for its level."""
 _STEP, _LEAST_STEP = 28.0, 21.0
-"""How much of a covered card is seen, at most, and in the waste at least."""
+"""The visible height of a covered card: at most, and in the waste at least."""
 _COMPACT_CARDS = 2
 """The cards of a pile for which a compact table always has room."""
 
@@ -41,7 +41,7 @@ def grid(piles: int) -> list[list[Place]]:
 
 @dataclass(frozen=True)
 class Layout:
-    """The table of a rule set with so many piles; places are given by their top left corner."""
+    """The places of a table, each by its top left corner."""
 
     width: int
     height: int

@@ -21,7 +21,7 @@ from four_seasons_env.rendering.text import headline
 from four_seasons_env.rendering.themes import Theme, get_theme
 
 _LIST_HEIGHT = 124
-"""Of the list of unseen cards."""
+"""Height of the list of unseen cards."""
 
 _REDEAL = "M14 3A14 14 0 1 1 4-13.4M4-22V-13H-5"
 
@@ -100,10 +100,10 @@ class _Drawing:
             )
             self.empty(place, corner, ghost)
             self.spread(place, corner, built[-1:], 0)
-            self._level(corner, len(built), ranks, rank)
+            self._level(corner, len(built), ranks)
 
-    def _level(self, corner: tuple[int, int], level: int, ranks: int, base: str) -> None:
-        """A foundation's level, as so many of its ranks, and the base where it is covered."""
+    def _level(self, corner: tuple[int, int], level: int, ranks: int) -> None:
+        """Add a foundation's level, as a bar for each rank."""
         width = CARD[0] / ranks
         bars = "".join(
             f'<rect class="{"level" if i < level else "line"}" x="{number(i * width)}" y="0" '

@@ -10,16 +10,16 @@ from four_seasons_env.arguments import nearest
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours, as CSS has them."""
+    """Colours in CSS notation."""
 
     table: str
     line: str
-    """Of places without a card, and of text next to cards."""
+    """Colour of places without a card, and of text next to cards."""
     paper: str
     edge: str
     back: str
     pattern: str
-    """On the back."""
+    """Colour of the pattern on the back."""
     mark: str
     """The last move."""
     arrow: str
