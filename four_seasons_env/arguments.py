@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import functools
 import inspect
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
-from textwrap import fill
+from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -80,9 +76,9 @@ def takes(
 ) -> Callable[[Callable[[E, S], None]], Callable[Concatenate[E, P], None]]:
     """Make a constructor take the fields of a settings dataclass as its arguments.
 
-    The constructor gets the settings, made of its arguments. Each argument is written once: as
-    a field, with its type, its default and a docstring. Signature and docstring of the constructor
-    are made of the fields.
+    The constructor gets the settings, made of its arguments. Each argument is written once: as a
+    field, with its type, its default and a line in the docstring of its dataclass. Signature and
+    docstring of the constructor come from there.
     """
     signature = inspect.signature(settings)
     known = list(signature.parameters)
@@ -100,52 +96,20 @@ def takes(
         constructor.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[own, *signature.parameters.values()]
         )
-        constructor.__doc__ = _documented(settings, known)
+        constructor.__doc__ = _documented(settings)
         return constructor
 
     return decorate
 
 
-def _documented(settings: Any, arguments: list[str]) -> str:
-    """The docstring of a constructor that takes settings."""
-    texts = {
-        name: text
-        for kind in reversed(settings.__mro__[:-1])  # the last is object
-        for (owner, name), text in _field_docstrings(kind.__module__).items()
-        if owner == kind.__name__
-    }
-    listed = [
-        fill(
-            f"{name}: {texts.get(name, '')}", 96, initial_indent=" " * 4, subsequent_indent=" " * 8
-        )
-        for name in arguments
-    ]
-    return "\n".join(["Make the environment.\n", "Args:", *listed, _ERRORS])
+def _documented(settings: Any) -> str:
+    """The docstring of a constructor that takes settings; it joins those of their dataclasses."""
+    docstrings = [inspect.getdoc(kind) or "" for kind in reversed(settings.__mro__[:-1])]
+    arguments = [text.partition("Args:\n")[2] for text in docstrings]
+    return "\n".join(["Make the environment.\n", "Args:", *filter(None, arguments), _ERRORS])
 
 
 _ERRORS = """
 Raises:
     ValueError: for an argument that is out of range, with the nearest valid one.
     TypeError: for an unknown argument, with the nearest one."""
-
-
-@functools.cache
-def _field_docstrings(module: str) -> dict[tuple[str, str], str]:
-    """(class, field) -> the docstring below the field, from the module's source if it is there."""
-    try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except OSError:  # installed without source
-        return {}
-    return dict(_fields(tree))
-
-
-def _fields(tree: ast.Module) -> Iterator[tuple[tuple[str, str], str]]:
-    for kind in tree.body:
-        if isinstance(kind, ast.ClassDef):
-            for field, below in pairwise(kind.body):
-                match field, below:
-                    case (
-                        ast.AnnAssign(target=ast.Name(id=name)),
-                        ast.Expr(value=ast.Constant(value=str(text))),
-                    ):
-                        yield (kind.name, name), inspect.cleandoc(text)

@@ -70,28 +70,32 @@ def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
 
 @dataclass(frozen=True)
 class GameSettings:
-    """The arguments that all environments share."""
+    """The arguments that all environments share.
+
+    Args:
+        rules: a rule set's name or a `Rules`.
+        reward: `"foundation"`, `"win"` or a callable (`four_seasons_env.rewards`).
+        render_mode: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which
+            needs the extra `render`). `gym.make` also accepts `"human"`: Gymnasium then shows the
+            pictures in a window.
+        max_moves: moves until an episode is truncated. The default leaves room: the longest of some
+            300 known solutions takes 320 moves, the average one 182. `spec.max_episode_steps` has
+            the same value; Gymnasium's own `max_episode_steps` can only shorten it.
+        reveal_deal: whether infos have `deal`.
+        deals: numbers of deals to draw from for each episode, by the seed; None for all training
+            deals. Repeat a number to draw it more often; `set_deals` replaces them between
+            episodes. Test deals are refused unless `allow_test_deals=True`.
+        allow_test_deals: whether `deals` may hold test deals.
+    """
 
     rules: str | Rules = "four-seasons"
-    """A rule set's name or a `Rules`."""
     _: KW_ONLY
     reward: str | RewardFunction = "foundation"
-    """`"foundation"`, `"win"` or a callable (`four_seasons_env.rewards`)."""
     render_mode: str | None = None
-    """`None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which needs the extra
-    `render`). `gym.make` also accepts `"human"`: Gymnasium then shows the pictures in a window."""
     max_moves: int = MAX_MOVES
-    """Moves until an episode is truncated. The default leaves room: the longest of some 300 known
-    solutions takes 320 moves, the average one 182. `spec.max_episode_steps` has the same value;
-    Gymnasium's own `max_episode_steps` can only shorten it."""
     reveal_deal: bool = True
-    """Whether infos have `deal`."""
     deals: Iterable[int] | None = None
-    """Numbers of deals to draw from for each episode, by the seed; None for all training deals.
-    Repeat a number to draw it more often; `set_deals` replaces them between episodes. Test deals
-    are refused unless `allow_test_deals=True`."""
     allow_test_deals: bool = False
-    """Whether `deals` may hold test deals."""
 
     def __post_init__(self) -> None:
         get_rules(self.rules)
@@ -103,12 +107,15 @@ class GameSettings:
 
 @dataclass(frozen=True)
 class EnvSettings(GameSettings):
-    """The arguments of the environments whose actions are numbers."""
+    """The arguments of the environments whose actions are numbers.
+
+    Args:
+        illegal: `"stay"` (an illegal action leaves the position as it is and costs 0.01) or
+            `"raise"` (an `IllegalMove`, nothing changed).
+    """
 
     _: KW_ONLY
     illegal: str = "stay"
-    """`"stay"` (an illegal action leaves the position as it is and costs 0.01) or `"raise"` (an
-    `IllegalMove`, nothing changed)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,14 +124,17 @@ class EnvSettings(GameSettings):
 
 @dataclass(frozen=True)
 class MoveSettings(EnvSettings):
-    """The arguments of the environments whose actions are moves."""
+    """The arguments of the environments whose actions are moves.
+
+    Args:
+        observation: `"tops"` or `"cards"` (`four_seasons_env.observations`).
+        mask: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces,
+            which then count as illegal).
+    """
 
     observation: str = "tops"
-    """`"tops"` or `"cards"` (`four_seasons_env.observations`)."""
     _: KW_ONLY
     mask: str = "legal"
-    """`"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces, which
-    then count as illegal)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,24 +144,28 @@ class MoveSettings(EnvSettings):
 
 @dataclass(frozen=True)
 class VectorSettings:
-    """The arguments that only vector environments have; the defaults are those of one game."""
+    """The arguments that only vector environments have; the defaults are those of one game.
+
+    Args:
+        num_envs: number of games.
+        autoreset_mode: when the next episode starts: `"SameStep"`: in the step that ends one;
+            `"NextStep"`: the step after an episode's end deals the game again, whatever its action,
+            with reward 0; `"Disabled"`: games that have ended are reset by
+            `reset(options={"reset_mask": terminated | truncated})`. Or a
+            `gymnasium.vector.AutoresetMode`.
+        copy: return copies. With False, observations, rewards, masks and infos are views of buffers
+            that the next step overwrites: somewhat faster, for callers that copy anyway.
+        num_threads: threads that share the games; the results do not depend on it. Faster from some
+            thousand games on. A forked process starts its own threads.
+        max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
+    """
 
     num_envs: int = 1
-    """Number of games."""
     _: KW_ONLY
     autoreset_mode: str | AutoresetMode = "SameStep"
-    """When the next episode starts: `"SameStep"`: in the step that ends one; `"NextStep"`: the step
-    after an episode's end deals the game again, whatever its action, with reward 0; `"Disabled"`:
-    games that have ended are reset by `reset(options={"reset_mask": terminated | truncated})`. Or a
-    `gymnasium.vector.AutoresetMode`."""
     copy: bool = True
-    """Return copies. With False, observations, rewards, masks and infos are views of buffers that
-    the next step overwrites: somewhat faster, for callers that copy anyway."""
     num_threads: int = 1
-    """Threads that share the games; the results do not depend on it. Faster from some thousand
-    games on. A forked process starts its own threads."""
     max_episode_steps: int | None = None
-    """As `max_moves`, by Gymnasium's name; the smaller of the two counts."""
 
     def __post_init__(self) -> None:
         check_autoreset_mode(self.autoreset_mode)

@@ -21,22 +21,27 @@ _LARGEST = {
 
 @dataclass(frozen=True)
 class NextDealSettings(EnvSettings):
-    """The arguments of the environments whose actions are positions."""
+    """The arguments of the environments whose actions are positions.
+
+    Args:
+        candidates: positions offered, at most. Four decisions in five have fewer candidates than
+            the default.
+        expansions: positions that the search for candidates expands, at most; it holds 2.5 times as
+            many.
+        endings: `"search"` (the environment plays the rest once nothing is hidden) or `"policy"`.
+        ending_expansions: positions that the search for a win expands, at most.
+        order: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
+            position, which uses no knowledge of the game. It decides which positions are found and
+            offered if there are more than the limits allow, and guides the search for a win.
+        observation: `"features"`, `"tops"` or `"cards"`.
+    """
 
     candidates: int = 32
-    """Positions offered, at most. Four decisions in five have fewer candidates than the default."""
     expansions: int = 60
-    """Positions that the search for candidates expands, at most; it holds 2.5 times as many."""
     endings: str = "search"
-    """`"search"` (the environment plays the rest once nothing is hidden) or `"policy"`."""
     ending_expansions: int = 400
-    """Positions that the search for a win expands, at most."""
     order: str = "advice"
-    """`"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a position,
-    which uses no knowledge of the game. It decides which positions are found and offered if there
-    are more than the limits allow, and guides the search for a win."""
     observation: str = "features"
-    """`"features"`, `"tops"` or `"cards"`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -41,14 +41,17 @@ _ASKED = {
 
 @dataclass(frozen=True)
 class TextSettings(GameSettings):
-    """The arguments of `FourSeasonsTextEnv`."""
+    """The arguments of `FourSeasonsTextEnv`.
+
+    Args:
+        unit: what a reply names: `"move"`, or `"position"` for one of n positions.
+        choices: n, the number of positions to choose among, at most.
+        tries: replies in a row that may play nothing, before the next one ends the game.
+    """
 
     unit: str = "move"
-    """What a reply names: `"move"`, or `"position"` for one of n positions."""
     choices: int = 8
-    """n, the number of positions to choose among, at most."""
     tries: int = 3
-    """Replies in a row that may play nothing, before the next one ends the game."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
