@@ -21,24 +21,19 @@ _VERDICTS = {
 }
 
 
-def print_solution(
-    rules: str, deal: int | None, deck: str | None, seconds: float, seed: int
-) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Solve a deal; print the opening, each move with the card that it moves, and the verdict.
 
-    Args:
-        rules: name of the rule set.
-        deal: number of the deal; 0 if neither it nor a deck is given.
-        deck: the cards as text, first dealt first, instead of a number.
-        seconds: time limit.
-        seed: seed of the solver's random choices.
-
     Raises:
-        ValueError: for an unknown rule set, or an invalid deck.
+        ValueError: for a wrong flag, an unknown rule set, or an invalid deck.
     """
-    game = Game(rules, deal=deal, deck=deck)
+    options = _parser().parse_args(arguments)
+    if not options.seconds > 0:
+        raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")
+    check_seed(options.seed)
+    game = Game(options.rules, deal=options.deal, deck=options.deck)
     print(game)
-    solution = solve(game, seconds=seconds, seed=seed)
+    solution = solve(game, seconds=options.seconds, seed=options.seed)
     moves = shorten(game, solution.moves)
     for number, move in enumerate(moves, 1):
         before = game.copy()
@@ -48,21 +43,13 @@ def print_solution(
         print(game)
     verdict = _VERDICTS[solution.status].format(moves=len(moves))
     print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
-    left = max(seconds - solution.seconds, _REASON_SECONDS)
+    left = max(options.seconds - solution.seconds, _REASON_SECONDS)
     if solution.certificate == "formula" and (reason := why_lost(game, left)):
         cards = " ".join(reason.moments)
         print(f"in any play, one of these cards fits nowhere when it leaves the waste: {cards}")
 
 
-def _moved(game: Game, move: Move) -> str:
-    """The card that a move takes from its place; none if the waste is turned over."""
-    if move.turns:
-        return "" if move.target == STOCK else game.stock[0]
-    return cards_at(game, ends(game, move)[0])[-1]
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons solve", description=__doc__)
     parser.add_argument("--rules", default="four-seasons", help="rule set (default: %(default)s)")
     parser.add_argument("--deal", type=int, help="number of the deal (default: 0)")
@@ -76,8 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=0,
         help="seed of the solver's random choices (default: %(default)s)",
     )
-    options = parser.parse_args(arguments)
-    if not options.seconds > 0:
-        raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")
-    check_seed(options.seed)
-    print_solution(**vars(options))
+    return parser
+
+
+def _moved(game: Game, move: Move) -> str:
+    """The card that a move takes from its place; none if the waste is turned over."""
+    if move.turns:
+        return "" if move.target == STOCK else game.stock[0]
+    return cards_at(game, ends(game, move)[0])[-1]

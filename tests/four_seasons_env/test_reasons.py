@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from four_seasons_env.commands.solve import print_solution
+from four_seasons_env.commands.solve import main as solve_command
 from four_seasons_env.engine.cards import card_text
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
@@ -90,7 +90,7 @@ def test_without_python_sat_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_command_tells_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    print_solution("four-seasons", LOST, None, seconds=30, seed=0)
+    solve_command(["--deal", str(LOST), "--seconds", "30"])
     assert (
         capsys.readouterr()
         .out.splitlines()[-1]
