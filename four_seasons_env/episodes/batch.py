@@ -42,11 +42,15 @@ class Batch(RunningGames):
             observation=KINDS[observation],
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
-        self._words, self.masks = new_masks(count, self.rules)  # the same memory
-        self._shown = np.zeros(count, SHOWN)
+        words, self.masks = new_masks(count, self.rules)  # the same memory
         shape = (count, observation_length(self.rules, observation))
-        self._counts = np.zeros(shape, np.uint8)
         self.observations = np.zeros(shape, np.float32)
+        self._buffers = stepping.Buffers(
+            **self._common_buffers(),
+            words=words,
+            shown=np.zeros(count, SHOWN),
+            counts=np.zeros(shape, np.uint8),
+        )
         self._share_buffers()
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
@@ -54,27 +58,12 @@ class Batch(RunningGames):
         actions = gym.spaces.Discrete(self.masks.shape[1])
         return observation_space(self.rules, self.settings.observation), actions
 
-    def _buffers(self, part: slice) -> stepping.Buffers:
-        return stepping.Buffers(
-            self.games[part],
-            self.episodes[part],
-            self._words[part],
-            self.masks[part],
-            self._shown[part],
-            self._counts[part],
-            self.rewards[part],
-            self.terminated[part],
-            self.truncated[part],
-            self.done[part],
-            self._streams[part],
-        )
-
     def observe(self, out: NDArray[Any]) -> None:
         """See `RunningGames.observe`."""
-        show_all(self._counts, self._settings.shares, out)
+        show_all(self._buffers.counts, self._settings.shares, out)
 
     def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        stepping.show_some(self._counts, self._settings.shares, out, chosen)
+        stepping.show_some(self._buffers.counts, self._settings.shares, out, chosen)
 
     def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
         if self._drawn_from is None:  # one call takes less time than several

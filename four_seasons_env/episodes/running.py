@@ -49,11 +49,13 @@ class RunningGames(abc.ABC):
         settings: the arguments of the environment.
     """
 
-    # What a subclass makes in its constructor, which ends with `_share_buffers`.
+    # What a subclass adds. Its constructor ends with `_share_buffers`.
     _compiled: Any
     """The module with `write_all` and `step_all`."""
     _settings: Any
-    """The settings for the compiled functions."""
+    """A NamedTuple of the settings, as compiled functions take them."""
+    _buffers: Any
+    """A NamedTuple of the arrays that compiled functions write into."""
     masks: NDArray[np.int8]
     observations: NDArray[Any]
 
@@ -268,10 +270,6 @@ class RunningGames(abc.ABC):
 
     # --- arguments of the compiled functions
 
-    @abc.abstractmethod
-    def _buffers(self, part: slice) -> Any:
-        """Some of the games and what is written about them, as a NamedTuple of arrays."""
-
     def _new_scratch(self) -> Any:
         """New scratch arrays for the compiled functions; no two threads share them."""
         return ()
@@ -287,6 +285,19 @@ class RunningGames(abc.ABC):
             "strict": self.settings.illegal == "raise",
         }
 
+    def _common_buffers(self) -> dict[str, NDArray[Any]]:
+        """The buffers that all environments have."""
+        return {
+            "games": self.games,
+            "episodes": self.episodes,
+            "masks": self.masks,
+            "rewards": self.rewards,
+            "terminated": self.terminated,
+            "truncated": self.truncated,
+            "done": self.done,
+            "streams": self._streams,
+        }
+
     def _share_buffers(self) -> None:
         """Bundle the buffers and each thread's share of them, once.
 
@@ -299,13 +310,14 @@ class RunningGames(abc.ABC):
 
     def _bundle(self, part: slice) -> Bundle:
         """The argument of the compiled functions for some of the games."""
-        return make_bundle(self._buffers(part), self._settings, self._new_scratch())
+        views = type(self._buffers)(*[array[part] for array in self._buffers])
+        return make_bundle(views, self._settings, self._new_scratch())
 
     # --- saved states and copies
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name, on which all further games depend; not copies."""
-        arrays: dict[str, NDArray[Any]] = self._buffers(slice(None))._asdict()
+        arrays: dict[str, NDArray[Any]] = self._buffers._asdict()
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:

@@ -37,20 +37,25 @@ class NextDealBatch(RunningGames):
             ending_expansions=int(settings.ending_expansions),
         )
         count, k = len(self.games), int(settings.candidates)
-        # int16 and uint8 are wide enough below: a search holds at most 2^14 positions
-        # (`reach.new_search`), and no rule set has 256 moves.
-        held = stepping.held(settings.expansions) + 1
         self.masks = np.zeros((count, k), np.int8)
         if settings.observation == "features":
             self.observations = np.zeros((count, k, row_length(self.rules.piles)), np.int16)
         else:
             length = observation_length(self.rules, settings.observation)
             self.observations = np.zeros((count, k, length), np.float32)
-        self._rows = np.zeros((count, k), np.int16)
-        self._deals = np.zeros((count, k), np.bool_)
-        self._parents = np.zeros((count, held), np.int16)
-        self._moves = np.zeros((count, held), np.uint8)
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
+        # int16 and uint8 are wide enough: a search holds at most 2^14 positions
+        # (`reach.new_search`), and no rule set has 256 moves.
+        held = stepping.held(settings.expansions) + 1
+        self._buffers = stepping.NextDealBuffers(
+            **self._common_buffers(),
+            observations=self.observations,
+            rows=np.zeros((count, k), np.int16),
+            deals=np.zeros((count, k), np.bool_),
+            parents=np.zeros((count, held), np.int16),
+            moves=np.zeros((count, held), np.uint8),
+            played=self.played,
+        )
         self._share_buffers()
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
@@ -67,24 +72,6 @@ class NextDealBatch(RunningGames):
         # One search serves both purposes in turn: offering candidates, and playing endings.
         most = max(settings.expansions, settings.ending_expansions)
         return stepping.new_scratch(self.rules, self.masks.shape[1], most)
-
-    def _buffers(self, part: slice) -> stepping.NextDealBuffers:
-        return stepping.NextDealBuffers(
-            self.games[part],
-            self.episodes[part],
-            self.masks[part],
-            self.observations[part],
-            self.rewards[part],
-            self.terminated[part],
-            self.truncated[part],
-            self.done[part],
-            self._rows[part],
-            self._deals[part],
-            self._parents[part],
-            self._moves[part],
-            self.played[part],
-            self._streams[part],
-        )
 
     def _derive(self) -> None:
         # The moves of the last action do not follow from the games, so deriving must not lose them.
@@ -109,10 +96,11 @@ class NextDealBatch(RunningGames):
         if not 0 <= action < offered:
             raise ValueError(f"action {action} is not offered: there are {offered} candidates")
         path = np.zeros(stepping.LONGEST, np.int64)
-        row = int(self._rows[index, action])
-        length = write_path(row, self._parents[index], self._moves[index], path)
+        own = self._buffers
+        row = int(own.rows[index, action])
+        length = write_path(row, own.parents[index], own.moves[index], path)
         moves = all_moves(self.rules)
-        deal = [moves[0]] if self._deals[index, action] else []
+        deal = [moves[0]] if own.deals[index, action] else []
         return [moves[number] for number in path[:length]] + deal
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:

@@ -26,7 +26,7 @@ def started(games: int) -> Batch:
 
 def test_a_bundle_is_of_the_arrays_themselves():
     batch = started(3)
-    bundle = make_bundle(batch._buffers(slice(1, 3)), batch._settings)
+    bundle = make_bundle(stepping.Buffers(*[each[1:3] for each in batch._buffers]), batch._settings)
     batch.games["deal"] += 1
     stepping.write_all(bundle, np.array([False, True]), stepping.CONSIDER)
     assert (batch.episodes["deal"] == batch.games["deal"]).tolist() == [False, False, True]
