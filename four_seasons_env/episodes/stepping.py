@@ -138,7 +138,7 @@ def lay_out_asked(games, rules, chosen):
         if chosen[i]:
             if games[i].deal >= 0:
                 start(games[i], rules[0], games[i].deal)
-            else:
+            else:  # `parse_deck` has checked the deck
                 lay_out(games[i], rules[0])
 
 
@@ -160,6 +160,7 @@ def write_all(bundle, chosen, why):
             start_episode(g, rule, episode)
         else:
             derive_episode(g, rule, episode)
+        # `legal` writes the mask, too: the masks are views of the words.
         episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
         # Written in full: the buffers still show the last game, so `refresh` would not be enough.
         encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
@@ -225,12 +226,12 @@ def step_all(bundle, actions, out):
     rule, distinct, kind = settings.rules[0], settings.distinct, settings.observation
     ended = 0
     for i in range(len(games)):
-        if settings.autoreset == NEXT_STEP and done[i]:
+        if settings.autoreset == NEXT_STEP and done[i]:  # the caller deals it again
             no_step(i, buffers)
             continue
         g = games[i]
         episode = episodes[i]
-        before = np.int64(g.cards_up)
+        before = np.int64(g.cards_up)  # the cards that this step puts up earn the reward
         episode.illegal = False
         episode.steps += 1
         if not episode.over:

@@ -211,7 +211,7 @@ def _finish(g, i, buffers, settings, scratch):
 @internal
 def _play(g, i, rule, move, buffers):
     """Play a move, and add it to the moves of this action."""
-    at = 0
+    at = 0  # will be the first free entry: moves come first, then -1
     played = buffers.played[i]
     while played[at] >= 0:
         at += 1
@@ -273,7 +273,7 @@ def take_all(bundle, actions, taken):
     rule = bundle.settings.rules[0]
     for i in range(len(actions)):
         buffers.played[i] = -1
-        if bundle.settings.autoreset == NEXT_STEP and buffers.done[i]:
+        if bundle.settings.autoreset == NEXT_STEP and buffers.done[i]:  # dealt again by the caller
             continue
         episode = buffers.episodes[i]
         episode.illegal = False
@@ -302,6 +302,7 @@ def end_all(bundle, out):
             no_step(i, buffers)
             continue
         g, episode = buffers.games[i], buffers.episodes[i]
+        # The episode's record still holds the cards up before the action.
         reward, truncated = end_step(g, settings.rules[0], episode, episode.cards_up, settings)
         episode.cards_up = g.cards_up
         buffers.rewards[i] = reward

@@ -115,6 +115,7 @@ def _note(rule, parent, move, row, until, search):
     # Without the moves that only rename spaces: they lead to positions that count as the same.
     goes_on = legal(g, rule, True, search.masks[row])
     search.values[row] = WON if is_won(g, rule) else np.float32(0)
+    # Where the next card may be turned, a player may stop.
     may_deal = until == UNTIL_HIDDEN and goes_on and search.masks[row, 0] & _ONE != 0  # move 0
     search.turns[row] = 0 if may_deal else NOT_YET
 
@@ -129,6 +130,7 @@ def begin(g, rule, until, most, expansions, search):
         expansions: positions to expand at most.
     """
     state = search.state[0]
+    # Only the entries of the search before are removed; clearing the whole table takes longer.
     forget(0, state.count, search.met)
     state.count = 1
     state.waiting = 0
@@ -214,12 +216,13 @@ def expand_best(rule, free, until, search):
         # (`turns` is 0).
         if until == UNTIL_HIDDEN and rule.source[move] == STOCK:
             continue
-        if count == state.most:
+        if count == state.most:  # the other successors are dropped
             break
         # Played in the next free row; a position that is not new is overwritten there.
         search.positions[count] = search.positions[row]
         reached = search.positions[count]
         play(reached, rule, move)
+        # Turning the waste over ends the decision, too.
         turns = reached.dealt != dealt or rule.target[move] == STOCK
         turned = until == UNTIL_HIDDEN and turns
         if turned:  # by a refill: play it without, so that the hidden card stays hidden
