@@ -40,12 +40,12 @@ def action_of(game: int, played: int, mask) -> int:
 
 
 class Record:
-    """What is told of each game, step by step, but for steps in which it is only dealt anew."""
+    """The results of each game, step by step, without the steps that only deal it again."""
 
     def __init__(self, env) -> None:
         self.env = env
         observations, infos = env.reset(seed=7)
-        self.told = [[(row(observations, i), row(infos, i))] for i in range(GAMES)]
+        self.results = [[(row(observations, i), row(infos, i))] for i in range(GAMES)]
         self.played = [0] * GAMES
         self.masks = infos["action_mask"].copy()
 
@@ -58,7 +58,7 @@ class Record:
         return chosen
 
     def step(self, idle) -> np.ndarray:
-        """Take a step and note what is told; returns which episodes have ended."""
+        """Take a step and note the results; returns which episodes have ended."""
         answer = self.env.step(self.actions(idle))
         observations, rewards, terminated, truncated, infos = answer
         done = terminated | truncated
@@ -68,21 +68,21 @@ class Record:
             elif "final_obs" in infos and done[i]:
                 final = row(infos["final_info"], i)
                 del final["episode"]
-                told = row(infos["final_obs"], i), final
-                self.told[i].append((*told, rewards[i], terminated[i], truncated[i]))
+                results = row(infos["final_obs"], i), final
+                self.results[i].append((*results, rewards[i], terminated[i], truncated[i]))
             else:
-                told = row(observations, i), row(infos, i)
-                self.told[i].append((*told, rewards[i], terminated[i], truncated[i]))
+                results = row(observations, i), row(infos, i)
+                self.results[i].append((*results, rewards[i], terminated[i], truncated[i]))
             if idle[i] or ("final_obs" in infos and done[i]):
-                self.told[i].append((row(observations, i), row(infos, i)))
+                self.results[i].append((row(observations, i), row(infos, i)))
         self.masks = infos["action_mask"].copy()
         return done
 
 
-def comparable(told: list) -> list:
-    """Of what is told, that which is told in every mode."""
+def comparable(results: list) -> list:
+    """The part of the results that every mode returns."""
     keys = ("action_mask", "deal", "cards_up", "won", "illegal")
-    return [(one, {key: info[key] for key in keys}, *rest) for one, info, *rest in told]
+    return [(one, {key: info[key] for key in keys}, *rest) for one, info, *rest in results]
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -103,13 +103,13 @@ def test_all_modes_play_the_same_games(make):
         if done.any():
             observations, infos = disabled.env.reset(options={"reset_mask": done})
             for i in np.flatnonzero(done):
-                disabled.told[i].append((row(observations, i), row(infos, i)))
+                disabled.results[i].append((row(observations, i), row(infos, i)))
             assert infos["_deal"].tolist() == done.tolist()
             disabled.masks = infos["action_mask"].copy()
 
     for i in range(GAMES):
         first, second, third = (
-            comparable(each.told[i]) for each in (same_step, next_step, disabled)
+            comparable(each.results[i]) for each in (same_step, next_step, disabled)
         )
         assert sum(len(each) == 2 for each in first) > 2, "an episode has ended"
         length = min(len(first), len(second), len(third))
@@ -144,7 +144,7 @@ def test_agrees_with_sync_vector_env(mode):
             masks = one[4]["action_mask"].copy()
             resets += 1
             one, two = (env.reset(options={"reset_mask": done}) for env in (native, sync))
-            two[1]["action_mask"][~done] = masks[~done]  # of those, Gymnasium tells nothing
+            two[1]["action_mask"][~done] = masks[~done]  # Gymnasium returns nothing for those
             for key, each in two[1].items():
                 assert (one[1][key][done] == each[done]).all()
     assert resets > 3 or mode is not AutoresetMode.DISABLED

@@ -67,9 +67,7 @@ def test_the_version(capsys) -> None:
         ("torch", "", "train"),
     ],
 )
-def test_the_extra_that_is_named_installs_the_module(
-    module_name: str, extras: str, named: str
-) -> None:
+def test_the_named_extra_installs_the_module(module_name: str, extras: str, named: str) -> None:
     error = ModuleNotFoundError(name=module_name)
     told = str(missing_extra("compare", error, extras))
     assert told == f"compare needs the extra \"{named}\": pip install 'four-seasons-env[{named}]'"

@@ -25,7 +25,7 @@ def dealt_deck(deal: int, ranks: int = 13) -> list[str]:
     return game.tableau[0] + game.stock
 
 
-def test_splitmix64_of_the_tests_is_the_published_one():
+def test_splitmix64_matches_the_published_one():
     """The first numbers from seed 1234567, as in Vigna's C code and its many ports."""
     numbers = splitmix64(1234567)
     assert [next(numbers) for _ in range(3)] == [
@@ -60,7 +60,7 @@ def test_documented_deck_of_six_ranks():
     assert dealt_deck(17, 6) == found[1].split()
 
 
-def test_each_card_is_dealt_first_about_equally_often():
+def test_first_cards_are_uniform():
     """Pearson's chi-square of 52 cards over the deals 0 to 10,399: mean 51, deviation 10."""
     games = np.zeros(10_400, GAME)
     start_all(games, compile_rules(RULES["four-seasons"]), np.arange(10_400))
@@ -77,7 +77,7 @@ def test_the_splits_share_no_deal():
 
 
 @pytest.mark.parametrize("seed", [0, 2**64 - 1])
-def test_environments_draw_training_deals_as_documented(seed):
+def test_training_deals_follow_the_seed(seed):
     env = FourSeasonsEnv("czarina")
     played = [env.reset(seed=seed)[1]["deal"]] + [env.reset()[1]["deal"] for _ in range(50)]
     assert played == training_deals(seed, 51)

@@ -227,7 +227,7 @@ def test_illegal_action_raises():
 
 
 def test_distinct_mask_refuses_renaming_spaces():
-    #   --  --  JD      two spaces: T0 is as good as T1
+    #   --  --  JD      two spaces: T0 and T1 are alike
     deck = deck_with("2S 2H JD 2C 9C")
     rules = Rules(piles=3)
     for mask in ("legal", "distinct"):

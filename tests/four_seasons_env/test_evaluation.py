@@ -49,7 +49,7 @@ def test_it_plays_as_single_environments_do(env_id: str, kwargs: dict, deal: int
     assert len(set(up)) > 1
 
 
-def test_illegal_actions_are_counted_until_a_game_ends() -> None:
+def test_illegal_actions_are_counted() -> None:
     kwargs = {"rules": small("four-seasons"), "max_moves": 20}
 
     def blind(observations, masks):

@@ -26,7 +26,7 @@ def test_corner_patience_begins_with_spaces():
 # --- cells and two redeals ------------------------------------------------------------------------
 
 
-def test_corners_hoffmann_fills_cells_from_the_stock_again_after_each_redeal():
+def test_a_redeal_fills_cells_of_corners_hoffmann():
     game = Game("corners-hoffmann", deck=deck_with("2D 3C 4C 5C 6C QH TS", end="KD KH AD JS 9C"))
     game.play("T0>F")
     assert game.tableau[0] == ["QH"]
@@ -49,7 +49,7 @@ def second_round(start: str) -> Game:
     return game
 
 
-def test_a_limited_redeal_makes_two_cards_available():
+def test_a_limited_redeal_offers_two_cards():
     game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
     assert (game.waste, game.face_up, game.redeals_left) == (["4S"], "2C", 0)
     assert texts(game.legal_moves()) == {"S>F", "S>T0"}
@@ -59,7 +59,7 @@ def test_a_limited_redeal_makes_two_cards_available():
         game.play("W>F")
 
 
-def test_another_card_turns_when_one_of_the_two_is_played():
+def test_a_played_card_turns_the_next():
     game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
     for face_up in ("3H", "2S", "3S", "AD"):
         game.play("S>F")
@@ -69,7 +69,7 @@ def test_another_card_turns_when_one_of_the_two_is_played():
     assert game.face_up == game.stock[0]
 
 
-def test_the_card_face_up_on_the_stock_is_packed_and_fills_spaces():
+def test_the_face_up_card_packs_and_fills_spaces():
     game = second_round("3C 2H 4S 2C AD 4C 3S")
     game.play("S>F")
     game.play("T0>F")
@@ -80,7 +80,7 @@ def test_the_card_face_up_on_the_stock_is_packed_and_fills_spaces():
     assert game.tableau == [["3C", "2C", "AD"]]
 
 
-def test_the_game_ends_when_neither_card_can_be_played():
+def test_the_game_ends_if_neither_card_plays():
     game = second_round("AC 2H 4S 4C AS")
     assert (game.waste, game.face_up) == (["4S"], "4C")
     game.play("W>T0")  # King on Ace, as twos are the base
@@ -107,7 +107,7 @@ def test_what_lies_face_up_is_seen():
 FLORENTINE = "5H 9C 4D 8S 8D 2C 7C QD JS"
 
 
-def test_nothing_is_built_on_the_centre_nor_from_it():
+def test_the_reserve_is_not_packed():
     game = Game("florentine", deck=deck_with(FLORENTINE))
     assert game.tableau == [["9C"], ["4D"], ["8S"], ["8D"], ["2C"]]
     assert texts(game.legal_moves()) == {"deal", "T3>T0"}
@@ -118,7 +118,7 @@ def test_nothing_is_built_on_the_centre_nor_from_it():
             game.play(move)
 
 
-def test_spaces_take_the_centre_card_or_the_waste_card():
+def test_spaces_take_reserve_or_waste_cards():
     game = Game("florentine", deck=deck_with(FLORENTINE))
     game.play("T3>T0")
     assert texts(game.legal_moves()) == {"deal", "T2>T3"}

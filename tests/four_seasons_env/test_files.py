@@ -36,7 +36,7 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["x"]
 
 
-def test_an_interrupted_write_leaves_the_old_folder(tmp_path: Path) -> None:
+def test_an_interrupted_write_keeps_the_folder(tmp_path: Path) -> None:
     path = tmp_path / "x"
     with whole_folder(path) as new:
         (new / "one").write_text("old")

@@ -11,7 +11,7 @@ IDS = ["FourSeasons-v0", NEXT_DEAL]
 
 
 def length(env, seed: int = 5) -> tuple[int, bool, bool]:
-    """Of an episode of the lowest legal actions, and how it ended."""
+    """The length of an episode of the lowest legal actions, and how it ended."""
     _, info = env.reset(seed=seed)
     steps, ended = 0, (False, False)
     while not any(ended):
@@ -59,7 +59,7 @@ def test_episodes_end_at_the_limit():
             assert truncated.all() == (step == limit)
 
 
-def test_a_game_that_ends_with_its_last_move_is_not_cut_short():
+def test_a_game_may_end_at_the_limit():
     steps, terminated, truncated = length(gym.make("FourSeasons-v0"))
     assert (terminated, truncated) == (True, False)
     exact = gym.make("FourSeasons-v0", max_moves=steps)

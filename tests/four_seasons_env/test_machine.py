@@ -94,7 +94,7 @@ KINDS: dict[str, Callable[[Rules], Any]] = {
 
 
 class Player:
-    """An environment beside slow models of its games."""
+    """An environment with slow models of its games."""
 
     def __init__(self, kind: str, rules: Rules) -> None:
         self.rules = rules
@@ -147,7 +147,7 @@ class Player:
 
 
 class Environments(RuleBasedStateMachine):
-    """Environments, each beside its models."""
+    """Environments, each with its models."""
 
     players = Bundle("players")
 

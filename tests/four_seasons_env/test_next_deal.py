@@ -1,4 +1,4 @@
-"""The next-deal environment: what is offered, what is played, and that nothing hidden shows."""
+"""The next-deal environment: its candidates, the moves of an action, and hidden cards."""
 
 import copy
 import pickle
@@ -47,15 +47,15 @@ def test_each_game_replays_move_for_move(rules: str) -> None:
             assert there.any()
             assert not observation["observation"][~there].any()
             action = some_action(info, rng)
-            told = env.moves_of(action)
+            announced = env.moves_of(action)
             dealt = game.stock_size
             before = game.cards_up
             observation, reward, terminated, truncated, info = env.step(action)
             played = list(info["moves"])
-            assert played[: len(told)] == [int(move) for move in told]
+            assert played[: len(announced)] == [int(move) for move in announced]
             for number, move in enumerate(played):
                 assert (
-                    number < len(told)
+                    number < len(announced)
                     or game.stock_size <= 1
                     or game.redeals_left < (game.rules.redeals)
                 )
@@ -170,12 +170,12 @@ def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> N
 
 
 def test_features_are_frozen() -> None:
-    """Bundled networks are trained on them; `python -m tests.reference.golden` writes them anew."""
+    """Bundled networks are trained on them; `python -m tests.reference.golden` rewrites them."""
     assert all_features() == FEATURES.read_text()
 
 
 @pytest.mark.parametrize("observation", mostly_slow(["features", "cards"], ("features",)))
-def test_vector_and_single_environments_play_alike(observation: str) -> None:
+def test_vector_and_single_play_alike(observation: str) -> None:
     settings = SMALL | {"observation": observation}
     vector = FourSeasonsNextDealVectorEnv(3, num_threads=2, **settings)
     singles = [FourSeasonsNextDealEnv(**settings) for _ in range(3)]
@@ -271,7 +271,7 @@ def test_illegal_actions_stay_or_raise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "told"),
+    ("argument", "message"),
     [
         ({"candidates": 0}, "candidates must be a positive integer"),
         ({"candidates": 10**9}, "candidates must be at most 16,250, not 1,000,000,000"),
@@ -280,8 +280,8 @@ def test_illegal_actions_stay_or_raise() -> None:
         ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),
     ],
 )
-def test_wrong_arguments(argument: dict, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_wrong_arguments(argument: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         FourSeasonsNextDealEnv(**argument)
 
 

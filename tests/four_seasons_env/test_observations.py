@@ -53,7 +53,7 @@ def relative_rank(game: Game, card: str) -> int:
 
 
 def cards_by_the_table(game: Game) -> list[float]:
-    """The table of `cards`, likewise."""
+    """The table of `cards`."""
     ranks, cards = game.rules.ranks, game.rules.cards
     stock_is_known = game.redeals_left < game.rules.redeals
     slots = tops_by_the_table(game)

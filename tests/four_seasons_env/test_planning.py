@@ -29,7 +29,7 @@ Board = tuple[Any, ...]
 
 
 def board(game: Game | SlowGame) -> Board:
-    """What lies on the table, in any order of the piles but for the reserve."""
+    """The cards on the table, in any order of the piles except the reserve."""
     piles = [tuple(pile) for pile in game.tableau]
     reserve = game.rules.piles // 2 if game.rules.reserve else None
     others = sorted(pile for i, pile in enumerate(piles) if i != reserve)

@@ -68,7 +68,7 @@ def test_a_refused_move_changes_nothing():
     assert session.can_redo
 
 
-def test_moves_have_times_and_a_game_that_is_over_stands_still():
+def test_times_stop_when_a_game_is_over():
     clock = Clock()
     session = Session(TINY, 3, clock=clock)
     rng = random.Random(1)
@@ -82,7 +82,7 @@ def test_moves_have_times_and_a_game_that_is_over_stands_still():
     assert session.seconds == clock.now - 100
 
 
-def test_all_that_goes_up_is_played_and_no_card_is_dealt():
+def test_finish_plays_cards_up_and_deals_none():
     for rules in ("four-seasons", "czarina", "pysolfc/czarina"):
         for deal in range(20):
             session = Session(rules, deal)
@@ -117,7 +117,7 @@ def new_game(client, rules: str = "four-seasons", deal: object = 17) -> dict:
     return answer.json()
 
 
-def test_the_page_is_told_what_to_open_and_how_to_play(client):
+def test_start_and_rules_of_the_page(client):
     assert client.get("/api/start").json() == {"rules": "four-seasons", "deal": None}
     how = {each["name"]: each["how"] for each in client.get("/api/rules").json()}
     assert set(how) == set(RULES)
@@ -150,7 +150,7 @@ def test_a_game_is_played_through_the_server(client):
 
 @pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_no_hidden_card_is_sent(client, rules):
-    """Of all bytes that the page receives, none names a card that has not been dealt."""
+    """Nothing that the page receives names a card that has not been dealt."""
     view = new_game(client, rules, 5)
     path = f"/api/sessions/{view['id']}"
     twin = Game(rules, deal=5)
@@ -232,7 +232,7 @@ def test_a_game_that_is_not_kept_is_unknown(client):
     assert "has no such game" in answer.json()["error"]
 
 
-def test_the_page_and_its_files_are_served_and_asked_for_again(client):
+def test_files_of_the_page_are_not_cached(client):
     answer = client.get("/")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-cache"
@@ -266,7 +266,7 @@ def test_the_solver_tells_of_the_true_deal(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
-def test_advice_does_not_depend_on_the_order_of_the_stock():
+def test_advice_ignores_the_order_of_the_stock():
     from four_seasons_env.play import advice
 
     game = Game(deal=17)
@@ -289,7 +289,7 @@ def test_advice_does_not_depend_on_the_order_of_the_stock():
         (["--record", "tests"], "tests: Is a directory"),
     ],
 )
-def test_the_command_refuses_what_cannot_be_played(flags, error, monkeypatch, capsys):
+def test_wrong_flags_of_the_command(flags, error, monkeypatch, capsys):
     pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
     monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit) as stopped:
@@ -428,7 +428,7 @@ def by_clicks(page, source: str, target: str) -> None:
         ("corners-hoffmann", 20_048, {"W to stock"}),
     ],
 )
-def test_what_is_special_to_a_game_is_dragged_clicked_and_typed(page, rules, deal, special):
+def test_special_moves_are_dragged_and_typed(page, rules, deal, special):
     from four_seasons_env.play import advice
     from four_seasons_env.rendering.places import cards_at, ends
 
@@ -560,7 +560,7 @@ def test_nothing_moves_while_the_page_loads(page, width):
 
 
 @pytest.mark.slow
-def test_the_first_page_opens_the_deal_of_the_command_line(page):
+def test_the_page_opens_the_deal_of_the_flags(page):
     page.goto("/")
     page.wait_for_selector("#board svg")
     assert page.input_value("#deal") == "17"
@@ -574,7 +574,7 @@ def test_the_first_page_opens_the_deal_of_the_command_line(page):
 
 
 @pytest.mark.slow
-def test_a_phone_has_no_gaps_between_rows_and_the_tools_at_the_board(page):
+def test_rows_and_tools_on_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 844})
     open_deal(page, "four-seasons", 17)
     boxes = [
@@ -588,7 +588,7 @@ def test_a_phone_has_no_gaps_between_rows_and_the_tools_at_the_board(page):
 
 
 @pytest.mark.slow
-def test_a_phone_has_no_sideways_scroll_and_all_can_be_reached_by_keys(page):
+def test_a_phone_fits_and_obeys_keys(page):
     page.set_viewport_size({"width": 390, "height": 844})
     for rules in RULES:
         open_deal(page, rules, 17)
@@ -608,7 +608,7 @@ def test_a_phone_has_no_sideways_scroll_and_all_can_be_reached_by_keys(page):
 
 
 @pytest.mark.slow
-def test_a_game_is_set_up_again_where_the_server_has_forgotten_it(page):
+def test_a_forgotten_game_is_set_up_again(page):
     open_deal(page, "four-seasons", 17)
     page.keyboard.press("d")
     wait_for(page, 1)

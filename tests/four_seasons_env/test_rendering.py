@@ -125,7 +125,7 @@ def pictured(deck: list[str], rules: str = "four-seasons", moves: int = 0):
     return env.render()
 
 
-def test_a_picture_shows_the_position_and_nothing_hidden():
+def test_pictures_show_nothing_hidden():
     picture = pictured(OPENING)
     assert picture.dtype == np.uint8
     assert picture.ndim == 3
@@ -147,7 +147,7 @@ def test_every_card_has_a_face_of_its_own():
     assert len(faces) == len(OPENING[5:])
 
 
-def test_without_pygame_pictures_say_what_to_install(monkeypatch):
+def test_pictures_without_pygame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
     with pytest.raises(ImportError, match=r"four-seasons-env\[render\]"):
@@ -194,7 +194,7 @@ def test_a_drawing_shows_what_a_player_may_see(rules):
 
 
 @given(positions())
-def test_drawings_are_well_formed_and_hide_the_order_of_the_stock(game):
+def test_drawings_hide_the_order_of_the_stock(game):
     svg = draw_svg(game, unseen=True, legal=True)
     ElementTree.fromstring(svg)
     other = restocked(game, stock_codes(game)[::-1])
@@ -261,7 +261,7 @@ def test_themes_differ_and_have_names():
 
 
 @pytest.mark.parametrize("piles", [1, 5, 12])
-def test_places_do_not_overlap_and_stay_on_the_table(piles):
+def test_places_do_not_overlap(piles):
     table = layout(piles)
     corners = [*table.places.values(), table.stock, table.waste]
     for i, (x, y) in enumerate(corners):

@@ -28,7 +28,7 @@ def test_a_game_is_played_through(rules: str) -> None:
 
 
 @pytest.mark.parametrize("rules", mostly_slow(RULES))
-def test_it_stops_before_the_first_move_that_is_not_legal(rules: str) -> None:
+def test_a_replay_stops_at_an_illegal_move(rules: str) -> None:
     game, rng = Game(rules, deal=3), random.Random(3)
     numbers = []
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""`reveal_deal=False`: no info tells which deal is played."""
+"""`reveal_deal=False`: no info has the deal."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Small games: their environments, and the optimum that is told of each."""
+"""Small games: their environments and optima."""
 
 import gymnasium as gym
 import numpy as np
@@ -41,12 +41,12 @@ def test_the_environments_work(env_id: str) -> None:
     envs.step(infos["action_mask"].argmax(axis=1).astype(np.int64))
 
 
-def test_they_pass_the_kit_for_masked_environments() -> None:
+def test_small_games_pass_check_masked_env() -> None:
     check_masked_env(gym.make("FourSeasonsSmall4x3CellsNextDeal-v0"))
 
 
 @pytest.mark.slow
-def test_the_optimum_is_the_mean_of_values_over_deals() -> None:
+def test_the_optimum_is_the_mean_of_deals() -> None:
     (game,) = [each for each in small_games() if each.name == "small-4x4-cells"]
     known = Known()
     values = [

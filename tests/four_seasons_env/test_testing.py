@@ -20,7 +20,7 @@ def test_our_environments_keep_their_promises(env_id: str) -> None:
     check_masked_env(gym.make(env_id), steps=60)
 
 
-def test_so_does_a_wrapped_one_and_an_environment_of_others() -> None:
+def test_wrapped_and_foreign_environments_pass() -> None:
     check_masked_env(MaskInObservation(gym.make("FourSeasons-v0")), steps=40)
     taxi = max(name for name in gym.registry if name.startswith("Taxi-v"))
     check_masked_env(gym.make(taxi), steps=40)
@@ -100,6 +100,6 @@ def test_a_broken_promise_is_found(fault: str, said: str) -> None:
         check_masked_env(Faulty(fault), steps=40)
 
 
-def test_actions_that_are_not_discrete_are_refused() -> None:
+def test_only_discrete_actions_are_accepted() -> None:
     with pytest.raises(AssertionError, match="Discrete"):
         check_masked_env(gym.make("Pendulum-v1"))

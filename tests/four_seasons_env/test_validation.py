@@ -130,7 +130,7 @@ def test_faults_of_some_rules():
 
 def test_error_names_the_record():
     records = some_game().record.repeat(3)
-    records["moves"][1] = 2**32 - 1  # as good as any other number
+    records["moves"][1] = 2**32 - 1  # any number is valid
     records["cards_up"][2] = 9
     with pytest.raises(InvalidGame, match="record 2 is no position of 'four-seasons': cards_up is"):
         check_games(records, RULES["four-seasons"])
@@ -209,7 +209,7 @@ def test_wrong_state_changes_nothing(kind, name, field, message):
 
 
 def test_other_arrays_of_a_state_are_free(kind):
-    """Of all other arrays none is read before it is written."""
+    """None of the other arrays is read before it is written."""
     env, twin = played(kind(3)), kind(3)
     state = env.state()
     free = state.keys() - {"games", "episodes", "masks", "counts", "observations", "streams"}

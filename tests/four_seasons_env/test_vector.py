@@ -24,7 +24,7 @@ from tests.helpers import (
 
 
 def waste_grown(before, after):
-    """A reward of one's own, of the positions before and after."""
+    """A custom reward: cards that went to the waste."""
     return after["height"][:, 12].astype(float) - before["height"][:, 12]
 
 

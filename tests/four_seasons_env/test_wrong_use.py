@@ -105,7 +105,7 @@ def test_wrong_action(env, action, message):
     env.reset(seed=1)
     with pytest.raises(TypeError, match=message):
         env.step(action)
-    env.step(np.array(0))  # what a policy for one game gives out
+    env.step(np.array(0))  # what a policy for one game returns
 
 
 @pytest.mark.parametrize("actions", [0, [0, 0, 0], [True, False], [0.0, 0.0]])
