@@ -56,7 +56,7 @@ reproduce: $(RUNS)  ## train, compare on test deals, fill the tables: an hour on
 		'MaskablePPO=maskable_ppo:$(TRAINED)/maskable_ppo-*'
 	$(BIN)/four-seasons report $(REPRODUCED)/compare $(TRAINED) --out $(REPRODUCED)/report.html
 ifeq ($(QUICK),)
-	$(BIN)/python docs/tables.py --add $(REPRODUCED)/compare/summary.csv docs/results/four-seasons.csv
+	$(BIN)/python docs/tables.py --add $(REPRODUCED)/compare/summary.csv experiments/data/four-seasons.csv
 	$(BIN)/python experiments/studies/figures.py
 endif
 

@@ -1,8 +1,8 @@
-"""Fill the marked parts of README and docs from docs/results.
+"""Fill the marked parts of README and docs from the stored results.
 
     python docs/tables.py            # write them
     python docs/tables.py --check    # name the stale ones; exit status 1 if there are any
-    python docs/tables.py --add runs/y/summary.csv docs/results/four-seasons.csv
+    python docs/tables.py --add runs/y/summary.csv experiments/data/four-seasons.csv
 
 Each part is enclosed by `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
 results into a stored one: its rows replace those of the same agents, deals or measurements.
@@ -20,14 +20,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
-from four_seasons_env.experiments.reporting.tables import as_markdown, read_table, write_csv
-from four_seasons_env.experiments.statistics.odds import (
-    census_as_text,
-    decided_within,
-    summarise_census,
-)
-from four_seasons_env.experiments.statistics.summary import win_rates
+from four_seasons_env.experiments.reporting.cells import census_as_text, decided_within, win_rates
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
+from four_seasons_env.experiments.results.odds import summarise_census
+from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
 from four_seasons_env.experiments.studies.sensitivity import by_value
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
@@ -69,13 +66,14 @@ def table(rows: pd.DataFrame, titles: str, forms: str) -> str:
 
 def stored(*names: str) -> pd.DataFrame:
     """The rows of stored results, one file after the other."""
-    return pd.concat([read_table(RESULTS / f"{name}.csv") for name in names], ignore_index=True)
+    paths = [(DATA if name == DEFAULT else RESULTS) / f"{name}.csv" for name in names]
+    return pd.concat([read_table(path) for path in paths], ignore_index=True)
 
 
 @functools.cache
 def census() -> pd.DataFrame:
     """The solver's answers: one row per deal, in the order of the rule sets."""
-    files = [RESULTS / "census" / f"{file_name(name)}.csv" for name in RULES]
+    files = [CENSUS / f"{file_name(name)}.csv" for name in RULES]
     return pd.concat([read_table(path) for path in files if path.is_file()], ignore_index=True)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def bench(run: Bench) -> pd.DataFrame:
     import pandas as pd
 
     from four_seasons_env.experiments.reporting.plots.bench import plot_rates
-    from four_seasons_env.experiments.reporting.tables import print_table, write_csv
+    from four_seasons_env.experiments.reporting.tables import print_table
+    from four_seasons_env.experiments.results.tables import write_csv
 
     table = pd.DataFrame(_rates(run))
     print_table(as_cells(table), f"{run.rules} on {cpu_name()}")

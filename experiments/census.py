@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
     collect_blocks,
@@ -29,6 +28,7 @@ from four_seasons_env.experiments.parallel.blocks import (
     split_deals,
 )
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.rules import file_name
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def take_census(run: Census) -> pd.DataFrame:
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
-    from four_seasons_env.experiments.training.run_folder import provenance, write_json
+    from four_seasons_env.experiments.results.provenance import provenance, write_json
 
     write_json(run.out / "census.json", provenance())
     run_blocks(solve_block, tasks, "solving", run.workers)
@@ -141,10 +141,11 @@ def take_census(run: Census) -> pd.DataFrame:
 def census(run: Census) -> None:
     """Take the census, print the table, and save the table and plots with the results."""
     results = take_census(run)
+    from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
     from four_seasons_env.experiments.reporting.plots.odds import plot_census
-    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
-    from four_seasons_env.experiments.statistics.odds import census_as_text, summarise_census
-    from four_seasons_env.experiments.statistics.summary import deals_as_text
+    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
+    from four_seasons_env.experiments.results.odds import summarise_census
+    from four_seasons_env.experiments.results.tables import write_csv
     from four_seasons_env.files import write_atomically
 
     summary = summarise_census(results)

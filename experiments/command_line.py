@@ -21,12 +21,6 @@ IN_CLONE = (_HOME / "pyproject.toml").is_file()
 ROOT = _HOME if IN_CLONE else Path.cwd()
 """The clone's root; in an installed wheel, the folder in which the process was started."""
 
-RESULTS = Path(__file__).parent / "results"
-"""The stored results: docs/results; a wheel contains those that commands show."""
-
-CENSUS = RESULTS / "census"
-"""The stored census of the test deals, a file per rule set."""
-
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors of users: wrong flags, missing or damaged files, a full disk, missing extras."""
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.matches.players import Player, find_players, split_label
-from four_seasons_env.experiments.out_folder import check_out
+from four_seasons_env.experiments.matches.players import find_players, split_label
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
     collect_blocks,
@@ -26,6 +25,8 @@ from four_seasons_env.experiments.parallel.blocks import (
     split_deals,
 )
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.comparison import Player
+from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.rules import file_name, get_rules
 
 if TYPE_CHECKING:
@@ -110,11 +111,13 @@ class GamesTask(Block):
 
 def play_block(task: GamesTask) -> None:
     """Play a block of deals, and write its result file."""
+    from four_seasons_env.experiments.matches.play import play_games
     from four_seasons_env.files import write_atomically
     from four_seasons_env.records import to_lines
 
     rules, player = get_rules(task.rules), task.player
-    results, games = player.play_games(rules, task.deals, task.seed)
+    results = play_games(player, rules, task.deals, task.seed)
+    games = results.pop("game").tolist()
     results["agent"] = player.agent
     results["play"] = player.play
     results["rules"] = rules.name
@@ -161,7 +164,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     rule_sets = _check(run)
     # Imported here, as below, so that wrong flags are rejected without waiting for pandas.
     from four_seasons_env.engine.deals import parse_deals
-    from four_seasons_env.experiments.matches.results import open_comparison
+    from four_seasons_env.experiments.results.comparison import open_comparison
 
     parse_deals(run.deals)
     check_out(run.out, "comparison")
@@ -195,18 +198,19 @@ def _luck_by(rules: str) -> str:
 def compare(run: Compare) -> None:
     """Play, print the table, and save the table and plots with the results; see `play_all`."""
     _check(run)
-    from four_seasons_env.experiments.matches.ceiling import read_census
-    from four_seasons_env.experiments.matches.results import summarise_folder
-    from four_seasons_env.experiments.reporting.plots import comparison as plots
-    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table, write_csv
-    from four_seasons_env.experiments.statistics.certainty import what_is_certain
-    from four_seasons_env.experiments.statistics.summary import (
+    from four_seasons_env.experiments.reporting.cells import (
         BRIEF,
         as_text,
         deals_as_text,
         luck_as_text,
-        summarise_seeds,
     )
+    from four_seasons_env.experiments.reporting.plots import comparison as plots
+    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
+    from four_seasons_env.experiments.results.ceiling import read_census
+    from four_seasons_env.experiments.results.certainty import what_is_certain
+    from four_seasons_env.experiments.results.comparison import summarise_folder
+    from four_seasons_env.experiments.results.summary import summarise_seeds
+    from four_seasons_env.experiments.results.tables import write_csv
     from four_seasons_env.files import write_atomically
 
     census = read_census(run.census)

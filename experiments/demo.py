@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from four_seasons_env.engine.deals import TEST, parse_deals
-from four_seasons_env.experiments.command_line import RESULTS, run_command
-from four_seasons_env.experiments.out_folder import check_writable
+from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.results.out_folder import check_writable
+from four_seasons_env.experiments.results.training_run import BEST
 from four_seasons_env.experiments.train import Train, check_minutes, train
-from four_seasons_env.experiments.training.run_folder import BEST
 from four_seasons_env.rules import get_rules
 
 LEARNER = "next_deal_ppo"
@@ -52,9 +52,9 @@ class Demo:
 
 def expectations(rules: str) -> str:
     """The win rates that are known before the demo starts, from the stored results."""
-    from four_seasons_env.experiments.reporting.tables import read_table
+    from four_seasons_env.experiments.results.tables import DATA, read_table
 
-    stored = read_table(RESULTS / "four-seasons.csv")
+    stored = read_table(DATA / "four-seasons.csv")
     stored = stored[stored["rules"] == rules].drop_duplicates("agent")
     rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
     known = [f"{name} {rates[name]:.1%}" for name in (*PLAYED, *SHOWN) if name in rates]
@@ -126,7 +126,7 @@ def demo(run: Demo) -> Path:
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
     """The first deal that the trained agent won (else its first deal), and whether it won one."""
-    from four_seasons_env.experiments.matches.results import read_results
+    from four_seasons_env.experiments.results.comparison import read_results
 
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])

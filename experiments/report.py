@@ -17,7 +17,7 @@ from pathlib import Path
 import tyro
 
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.training.run_folder import RUN
+from four_seasons_env.experiments.results.training_run import RUN
 from four_seasons_env.files import write_atomically
 
 
@@ -46,8 +46,8 @@ def report(run: Report) -> Path:
         raise ValueError("name at least one folder: of a comparison, training or sweep")
     comparisons, trainings = _folders(run.runs)
 
-    from four_seasons_env.experiments.matches.ceiling import read_census
     from four_seasons_env.experiments.reporting.report_page import make_page
+    from four_seasons_env.experiments.results.ceiling import read_census
 
     out = run.out or run.runs[0]
     if out.suffix != ".html":

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.out_folder import check_writable
+from four_seasons_env.experiments.results.out_folder import check_writable
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -78,11 +78,12 @@ def review(run: Review) -> None:
 def _record(run: Review) -> Record:
     """The game to review: a recorded one, or the agent's game of the deal."""
     if run.record is None:
+        from four_seasons_env.experiments.matches.play import play_games
         from four_seasons_env.experiments.matches.players import find_players
 
         rules = get_rules(run.rules)
         (player,) = find_players([run.agent], rules, ["deterministic"])
-        _, (game,) = player.play_games(rules, [run.deal], seed=0)
+        game: Record = play_games(player, rules, [run.deal])["game"].item()
         return game
 
     from four_seasons_env.records import read_records

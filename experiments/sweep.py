@@ -37,17 +37,11 @@ from four_seasons_env.agents.schemas import fitting, read_checked
 from four_seasons_env.agents.yaml_values import read_yaml
 from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.command_line import ROOT, run_command
-from four_seasons_env.experiments.out_folder import check_out
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.out_folder import check_out
+from four_seasons_env.experiments.results.provenance import write_json
+from four_seasons_env.experiments.results.training_run import DONE, RUN, STEPS, read_done, read_log
 from four_seasons_env.experiments.train import Train, parse_steps
-from four_seasons_env.experiments.training.run_folder import (
-    DONE,
-    RUN,
-    STEPS,
-    read_done,
-    read_log,
-    write_json,
-)
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -279,7 +273,7 @@ def sweep(run: Sweep) -> list[Failure]:
     from rich.live import Live
 
     from four_seasons_env.experiments.parallel.jobs import run_tasks
-    from four_seasons_env.experiments.reporting.tables import write_csv
+    from four_seasons_env.experiments.results.tables import write_csv
 
     _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]

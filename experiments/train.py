@@ -21,16 +21,10 @@ from four_seasons_env.agents.learned.settings import make_settings
 from four_seasons_env.agents.schemas import fitting
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.provenance import provenance, write_json
+from four_seasons_env.experiments.results.training_run import DONE, RUN, read_run
 from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.run_folder import (
-    DONE,
-    RUN,
-    check_new_run,
-    last_checkpoint,
-    provenance,
-    read_run,
-    write_json,
-)
+from four_seasons_env.experiments.training.run_folder import check_new_run, last_checkpoint
 from four_seasons_env.rules import Rules, get_rules
 
 if TYPE_CHECKING:

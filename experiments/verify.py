@@ -25,15 +25,15 @@ import tyro
 
 from four_seasons_env.experiments.command_line import one_line, run_command
 from four_seasons_env.experiments.compare import BLOCK, GamesTask
-from four_seasons_env.experiments.out_folder import check_holds
 from four_seasons_env.experiments.parallel.blocks import split_deals
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.out_folder import check_holds
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from four_seasons_env.experiments.matches.results import Manifest
+    from four_seasons_env.experiments.results.comparison import Manifest
     from four_seasons_env.records import Record
 
 DIFFERS = 1
@@ -71,8 +71,8 @@ def verify(run: Verify) -> bool:
     import pandas as pd
     from rich.progress import track
 
-    from four_seasons_env.experiments.matches.results import read_manifest, read_results
     from four_seasons_env.experiments.reporting.tables import print_table
+    from four_seasons_env.experiments.results.comparison import read_manifest, read_results
 
     manifest, results = read_manifest(run.folder), read_results(run.folder)
     if not manifest.recorded:
@@ -174,8 +174,8 @@ def _test_luck(
 
     from four_seasons_env.experiments.matches.luck import luck_of, meter_for
     from four_seasons_env.experiments.parallel.pool import started_pool
-    from four_seasons_env.experiments.statistics.luck import peeking
-    from four_seasons_env.experiments.statistics.summary import luck_p_as_text
+    from four_seasons_env.experiments.reporting.cells import luck_p_as_text
+    from four_seasons_env.experiments.results.luck import peeking
 
     if not games:
         return {"luck z": "-", "luck p": "-"}, []

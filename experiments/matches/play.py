@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import random
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,55 +14,70 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.answers import AnswerError, as_actions
-from four_seasons_env.agents.registry import Agent
+from four_seasons_env.agents.registry import Agent, make_agent, split_name
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
+from four_seasons_env.experiments.results.comparison import Player
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules
 
-Watch = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
-"""Gets the games still being played, as indices into the list of deals, and their moves."""
 
+def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
+    """Have a player play deals as in a comparison.
 
-def play_recorded(
-    agent: Agent,
-    name: str,
-    rules: Rules,
-    deals: Sequence[int],
-    seed: int = 0,
-    forbid_repeats: bool = False,
-) -> tuple[pd.DataFrame, list[Record]]:
-    """Play each deal once, and record the moves.
+    Deterministic players get the guard of `four_seasons_env.experiments.matches.repeats`. The
+    global generators of Python, NumPy and torch are seeded, because libraries draw from them: the
+    same seed and deals give the same games.
 
     Args:
-        agent: the player.
-        name: its name in the records and in errors.
-        rules: see `play_deals`, as for the others.
-        deals: likewise.
-        seed: likewise.
-        forbid_repeats: likewise.
+        player: who plays.
+        rules: the rule set.
+        deals: the deals' numbers.
+        seed: of the agent's chance and of the stock's reshuffles.
 
     Returns:
-        The results, see `play_deals`, and the games in the same order.
+        The results of `play_deals`, with the recorded games.
     """
-    texts = [move.text for move in all_moves(rules)]
-    played: list[list[str]] = [[] for _ in deals]
-
-    def note(games: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
-        for game, move in zip(games.tolist(), moves.tolist(), strict=True):
-            played[game].append(texts[move])
-
-    results = play_deals(
-        agent, rules, deals, seed, forbid_repeats=forbid_repeats, watch=note, name=name
+    _warm_up(player, rules)
+    guarded = player.play == "deterministic"
+    _seed_libraries([seed, int(deals[0]), 1])
+    agent = make_player(player, rules)
+    return play_deals(
+        agent, rules, deals, seed, forbid_repeats=guarded, record=True, name=player.agent
     )
-    return results, [
-        Record(rules.name, tuple(moves), deal=int(deal), player=name)
-        for deal, moves in zip(deals, played, strict=True)
-    ]
+
+
+def make_player(player: Player, rules: Rules) -> Agent:
+    """The agent of a player."""
+    options: dict[str, Any] = {}
+    if len(split_name(player.name).entry.plays) > 1:
+        options["deterministic"] = player.play == "deterministic"
+    return make_agent(player.name, rules, **options)
+
+
+@functools.cache
+def _warm_up(player: Player, rules: Rules) -> None:
+    """Have another agent of this kind play a training deal, once in this process.
+
+    Otherwise the time of the first deal would include compiling and loading.
+    """
+    guarded = player.play == "deterministic"
+    agent = make_player(player, rules)
+    play_deals(agent, rules, [TRAIN_FROM], forbid_repeats=guarded, name=player.agent)
+
+
+def _seed_libraries(seed: list[int]) -> None:
+    """Seed the generators that libraries share, if the agent has imported them."""
+    drawn = np.random.PCG64(seed).random_raw(3)
+    random.seed(int(drawn[0]))
+    np.random.seed(int(drawn[1]) % 2**32)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(int(drawn[2]) % 2**63)
 
 
 def play_deals(
@@ -69,7 +87,7 @@ def play_deals(
     seed: int = 0,
     max_moves: int = MAX_MOVES,
     forbid_repeats: bool = False,
-    watch: Watch | None = None,
+    record: bool = False,
     name: str = "",
 ) -> pd.DataFrame:
     """Play each deal once, all in lockstep.
@@ -88,11 +106,12 @@ def play_deals(
         max_moves: moves until a game is given up.
         forbid_repeats: forbid moves back to earlier positions
             (`four_seasons_env.experiments.matches.repeats`).
-        watch: called with the moves of every turn.
-        name: of the agent in errors, by default that of its class.
+        record: return the games too.
+        name: of the agent in records and errors, by default that of its class.
 
     Returns:
-        A row per deal: deal, won, cards_up, moves, seconds (the agent's share of its time).
+        A row per deal: deal, won, cards_up, moves, seconds (the agent's share of its time); and if
+        they are recorded, `game`, a `Record`.
 
     Raises:
         AnswerError: if the agent does not return one integer for each game, or plays a move that
@@ -109,6 +128,8 @@ def play_deals(
     words, masks = kernel.new_masks(len(games), rules)
     distinct = agent.mask == "distinct"
     guard = RepeatGuard(len(games), rule, max_moves) if forbid_repeats else None
+    texts = [move.text for move in all_moves(rules)]
+    played: list[list[str]] = [[] for _ in numbers]
 
     for _ in range(max_moves):
         shown = games[alive]
@@ -133,13 +154,14 @@ def play_deals(
         _check(name, actions, legal, by_rules, rules)
         if guard is not None:
             guard.played(alive, actions)
-        if watch is not None:
-            watch(alive, actions)
+        if record:
+            for i, action in zip(alive.tolist(), actions.tolist(), strict=True):
+                played[i].append(texts[action])
         playing = games[alive]
         kernel.play_all(playing, rule, actions)
         games[alive] = playing
 
-    return pd.DataFrame(
+    results = pd.DataFrame(
         {
             "deal": games["deal"],
             "won": games["cards_up"] == rules.cards,
@@ -148,6 +170,12 @@ def play_deals(
             "seconds": seconds,
         }
     )
+    if record:
+        results["game"] = pd.Series(
+            Record(rules.name, tuple(moves), deal=deal, player=name)
+            for deal, moves in zip(numbers.tolist(), played, strict=True)
+        )
+    return results
 
 
 def _nameless_rng(seed: list[int]) -> np.random.Generator:

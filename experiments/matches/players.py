@@ -2,129 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import glob
-import hashlib
-import random
-import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.registry import AGENTS, BOTH, Agent, Name, make_agent, split_name
+from four_seasons_env.agents.registry import AGENTS, BOTH, Name, make_agent, split_name
+from four_seasons_env.experiments.results.comparison import PUBLIC, Player
 from four_seasons_env.rules import Rules, get_rules
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from four_seasons_env.records import Record
 
 PLAYS = BOTH
 
-PUBLIC = "all that is public"
-"""What a player sees that does not say."""
-
 _LONGEST = 60
 """Characters of a label, at most."""
-
-
-@dataclass(frozen=True)
-class Player:
-    """One policy, in one way of playing it."""
-
-    agent: str
-    """Its label in tables; the same for all training seeds of an algorithm."""
-    name: str
-    """Name that `make_agent` knows, with the path to one policy's weights."""
-    play: str
-    """One of `PLAYS`."""
-    train_seed: int | None
-    kind: str
-    """The method that it plays by; see `four_seasons_env.agents.registry.Entry`."""
-    weights: tuple[str, ...] = ()
-    """SHA-256, in hex, of its weights, and of those of agents that its options name."""
-    observation: str = PUBLIC
-    """The observation of the agent."""
-
-    def make(self, rules: Rules) -> Agent:
-        """The agent itself."""
-        entry = split_name(self.name).entry
-        options: dict[str, Any] = {}
-        if len(entry.plays) > 1:
-            options["deterministic"] = self.play == "deterministic"
-        return make_agent(self.name, rules, **options)
-
-    def play_games(
-        self, rules: Rules, deals: Sequence[int], seed: int = 0
-    ) -> tuple[pd.DataFrame, list[Record]]:
-        """Play deals fairly.
-
-        Deterministic players get the guard of `four_seasons_env.experiments.matches.repeats`. The
-        global generators of Python, NumPy and torch are seeded, because libraries draw from them:
-        the same seed and deals give the same games.
-
-        Args:
-            rules: the rule set.
-            deals: the deals' numbers.
-            seed: of the agent's chance and of the stock's reshuffles.
-
-        Returns:
-            The results, see `four_seasons_env.experiments.matches.play.play_deals`, and the
-            games in the same order.
-        """
-        from four_seasons_env.experiments.matches.play import play_recorded
-
-        _warm_up(self, rules)
-        guarded = self.play == "deterministic"
-        _seed_libraries([seed, int(deals[0]), 1])
-        return play_recorded(self.make(rules), self.agent, rules, deals, seed, guarded)
-
-    @property
-    def key(self) -> tuple[str, str, int | None]:
-        """Its unique key in the table of one rule set."""
-        return self.agent, self.play, self.train_seed
-
-    @property
-    def method(self) -> tuple[str, str]:
-        """The agent and its options, without the path to its weights."""
-        name, _, options = self.name.partition("@")
-        registered = name.partition(":")[0]
-        return registered if registered in AGENTS else name, options
-
-    @property
-    def folder(self) -> str:
-        """A name for the folder of its results: unique on any file system."""
-        text = "-".join(str(each) for each in self.key if each is not None)
-        mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
-        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
-
-
-@functools.cache
-def _warm_up(player: Player, rules: Rules) -> None:
-    """Have another agent of this kind play a training deal, once in this process.
-
-    Otherwise the time of the first deal would include compiling and loading.
-    """
-    from four_seasons_env.engine.deals import TRAIN_FROM
-    from four_seasons_env.experiments.matches.play import play_deals
-
-    guarded = player.play == "deterministic"
-    agent = player.make(rules)
-    play_deals(agent, rules, [TRAIN_FROM], forbid_repeats=guarded, name=player.agent)
-
-
-def _seed_libraries(seed: list[int]) -> None:
-    """Seed the generators that libraries share, if the agent has imported them."""
-    drawn = np.random.PCG64(seed).random_raw(3)
-    random.seed(int(drawn[0]))
-    np.random.seed(int(drawn[1]) % 2**32)  # noqa: NPY002
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(int(drawn[2]) % 2**63)
 
 
 def find_players(
@@ -177,7 +67,7 @@ def check_label(label: str, registered: str) -> None:
     Raises:
         ValueError: for a label that is not printable text, or is the name of another row.
     """
-    from four_seasons_env.experiments.matches.ceiling import CEILING
+    from four_seasons_env.experiments.results.ceiling import CEILING
 
     is_plain = label.isprintable() and label == label.strip()
     if not is_plain or label.startswith("_") or len(label) > _LONGEST:  # plots hide _names
@@ -242,7 +132,7 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
 def _policy_in(path: Path) -> Path:
     """The policy itself: of a run, its best."""
     from four_seasons_env.agents.policy_files import CARD_FILE
-    from four_seasons_env.experiments.training.run_folder import BEST
+    from four_seasons_env.experiments.results.training_run import BEST
 
     return path / BEST if (path / BEST / CARD_FILE).is_file() else path
 

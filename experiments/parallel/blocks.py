@@ -42,7 +42,7 @@ class Block:
 
     def stored(self) -> pd.DataFrame | None:
         """The rows of its result file; None if the file is missing, cut short or damaged."""
-        from four_seasons_env.experiments.reporting.tables import read_table
+        from four_seasons_env.experiments.results.tables import read_table
 
         try:
             return read_table(self.part)
@@ -59,7 +59,7 @@ class Block:
 
     def write(self, results: pd.DataFrame) -> None:
         """Write its result file, atomically."""
-        from four_seasons_env.experiments.reporting.tables import write_csv
+        from four_seasons_env.experiments.results.tables import write_csv
 
         write_csv(self.part, results)
 
@@ -139,7 +139,7 @@ def collect_blocks(blocks: Sequence[Block], path: Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+    from four_seasons_env.experiments.results.tables import read_table, write_csv
 
     results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
     write_csv(path, results)

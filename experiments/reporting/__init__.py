@@ -1,1 +1,1 @@
-"""Results as tables, plots and pages."""
+"""Results for people, as tables, plots and pages."""

@@ -7,8 +7,10 @@ from typing import Any
 
 from PIL import Image
 
+from four_seasons_env.experiments.matches.play import play_games
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.game import Game
+from four_seasons_env.records import Record
 from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import get_rules
 
@@ -20,7 +22,7 @@ _COLOURS = 24
 def play_out(agent: str, rules: str, deal: int) -> list[Game]:
     """The positions of an agent's game of a deal, first to last, played as in a comparison."""
     (player,) = find_players([agent], rules, ["deterministic"])
-    _, (record,) = player.play_games(get_rules(rules), [deal])
+    record: Record = play_games(player, get_rules(rules), [deal])["game"].item()
     return record.positions()
 
 

@@ -10,28 +10,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.matches.ceiling import CEILING
-from four_seasons_env.experiments.matches.results import (
-    read_manifest,
-    read_results,
-    summarise_folder,
-)
+from four_seasons_env.experiments.reporting.cells import as_text, deals_as_text, luck_as_text
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
     plot_win_rates,
 )
 from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.reporting.tables import as_markdown
-from four_seasons_env.experiments.statistics.summary import (
-    BASELINE,
-    as_text,
-    deals_as_text,
-    labels,
-    luck_as_text,
-    ranked,
-    summarise_seeds,
+from four_seasons_env.experiments.results.ceiling import CEILING
+from four_seasons_env.experiments.results.comparison import (
+    read_manifest,
+    read_results,
+    summarise_folder,
 )
-from four_seasons_env.experiments.training.run_folder import DONE, read_done, read_log, read_run
+from four_seasons_env.experiments.results.summary import BASELINE, labels, ranked, summarise_seeds
+from four_seasons_env.experiments.results.training_run import DONE, read_done, read_log, read_run
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from four_seasons_env.experiments.command_line import RESULTS
-from four_seasons_env.experiments.matches.ceiling import CEILING, ceiling_row
+from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.reporting.plots.bench import plot_rates
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
@@ -26,9 +25,11 @@ from four_seasons_env.experiments.reporting.plots.style import (
     new_axes,
     new_panels,
 )
-from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
+from four_seasons_env.experiments.results.tables import DATA, read_table
 from four_seasons_env.experiments.studies.sensitivity import HYPERPARAMETERS, SEEDS, by_value
 
+RESULTS = ROOT / "docs" / "results"
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", CEILING]
 """The players of docs/explanation/answer.md."""
@@ -112,9 +113,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS)
     out = parser.parse_args().out
-    census = read_table(RESULTS / "census" / "four-seasons.csv")
+    census = read_table(CENSUS / "four-seasons.csv")
     ceiling = pd.DataFrame([ceiling_row("four-seasons", census)])
-    stored = read_table(RESULTS / "four-seasons.csv").query("agent != @CEILING")
+    stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, ceiling], ignore_index=True)
 
     ladder = read_table(RESULTS / "ladder.csv").query("agent != @CEILING")

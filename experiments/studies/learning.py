@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.reporting.tables import read_table, write_csv
-from four_seasons_env.experiments.training.run_folder import DONE, read_log, read_run
+from four_seasons_env.experiments.results.tables import read_table, write_csv
+from four_seasons_env.experiments.results.training_run import DONE, read_log, read_run
 
 GRIDS = ("next_deal", "next_deal_long")
 POLICIES = {

@@ -19,8 +19,8 @@ import pandas as pd
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.luck import LuckMeter
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.reporting.tables import write_csv
-from four_seasons_env.experiments.statistics.luck import peeking
+from four_seasons_env.experiments.results.luck import peeking
+from four_seasons_env.experiments.results.tables import write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import solve

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.experiments.bench import SINGLE, Player, cpu_name, measure, single_player
-from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.experiments.results.tables import write_csv
 
 
 def blackjack() -> Player:

@@ -23,7 +23,7 @@ from typing import Any
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.results.tables import read_table, write_csv
 
 RECIPES = ROOT / "docs" / "recipes"
 STORED = ROOT / "docs" / "results" / "libraries.csv"

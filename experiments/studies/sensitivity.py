@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.experiments.results.training_run import DONE, read_done, read_run
 from four_seasons_env.experiments.studies.learning import four_seasons
-from four_seasons_env.experiments.training.run_folder import DONE, read_done, read_run
 
 SEEDS, GRID = "training_seeds", "sensitivity"
 """The grids: many seeds of the baseline, and few seeds of each changed hyperparameter."""

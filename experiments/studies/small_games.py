@@ -33,9 +33,11 @@ from scipy import stats
 from four_seasons_env.engine.cards import deck_text
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.engine.moves import Move
-from four_seasons_env.experiments.command_line import RESULTS
-from four_seasons_env.experiments.matches.players import Player, find_players
-from four_seasons_env.experiments.reporting.tables import write_csv
+from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.matches.play import play_games
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.results.comparison import Player
+from four_seasons_env.experiments.results.tables import write_csv
 from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
 from four_seasons_env.rules import SMALL, Rules
@@ -153,8 +155,8 @@ def regrets(
     deals = [*islice((deal for deal in TEST if opening_of(Game(rules, deal)) in counts), games)]
     rows = []
     for player in players:
-        results, records = player.play_games(rules, deals)
-        found = np.array([regret_of(each.start(), each.moves, known) for each in records])
+        results = play_games(player, rules, deals)
+        found = np.array([regret_of(each.start(), each.moves, known) for each in results["game"]])
         low, high = interval(found)
         row: dict[str, Any] = {"rules": rules.name, "agent": player.agent, "kind": player.kind}
         row |= {"deals": len(deals), "win_rate": results["won"].mean(), "regret": found.mean()}
@@ -170,7 +172,7 @@ def main() -> None:
     parser.add_argument("--agents", nargs="*", default=[])
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--optima", type=Path, default=OPTIMA)
-    parser.add_argument("--out", type=Path, default=RESULTS / "small-games.csv")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/results/small-games.csv")
     run = parser.parse_args()
     players = {name: find_players(run.agents, name, ["deterministic"]) for name in run.rules}
     games, rows = json.loads(OPTIMA.read_text())["games"], list[dict[str, Any]]()

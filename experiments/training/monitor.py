@@ -20,18 +20,18 @@ from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.run_folder import (
+from four_seasons_env.experiments.results.provenance import write_json
+from four_seasons_env.experiments.results.training_run import (
     BEST,
     LAST,
     PROGRESS,
     STEPS,
     Done,
     Validation,
-    new_checkpoint,
     read_log,
-    write_json,
 )
+from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.run_folder import new_checkpoint
 from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.files import write_atomically
 

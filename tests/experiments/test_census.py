@@ -10,11 +10,11 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.census import COLUMNS, Census, census, take_census
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.matches.ceiling import with_ceiling
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.statistics.odds import decided_within
-from four_seasons_env.experiments.statistics.summary import as_text, summarise
+from four_seasons_env.experiments.reporting.cells import as_text, decided_within
+from four_seasons_env.experiments.results.ceiling import with_ceiling
+from four_seasons_env.experiments.results.summary import summarise
 
 ALONE = Workers(n_jobs=1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from four_seasons_env.experiments.statistics.certainty import what_is_certain
+from four_seasons_env.experiments.results.certainty import what_is_certain
 
 
 def games(**won: np.ndarray) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments.command_line import ROOT, run_command
-from four_seasons_env.experiments.out_folder import MARKS
+from four_seasons_env.experiments.results.out_folder import MARKS
 
 WRONG = {
     "census": ["--rules", "czarena"],

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments import demo as demo_module
 from four_seasons_env.experiments.demo import PLAYED, SHOWN, TRAINED, Demo, demo, expectations
 from four_seasons_env.experiments.reporting.animation import play_out, save_game
+from four_seasons_env.experiments.results.tables import DATA
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_the_demo_writes_table_curve_report_and_a_game(tmp_path: Path, capsys) -
 
 def test_expectations_are_the_stored_results() -> None:
     text = expectations("four-seasons")
-    stored = pd.read_csv(demo_module.RESULTS / "four-seasons.csv").set_index("agent")
+    stored = pd.read_csv(DATA / "four-seasons.csv").set_index("agent")
     for name in SHOWN:
         rate = stored.loc[[name], "win_rate"].iloc[0]
         assert f"{name} {rate:.1%}" in text

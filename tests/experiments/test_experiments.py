@@ -9,13 +9,13 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.matches.results import summarise_folder
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.cells import as_text
 from four_seasons_env.experiments.reporting.tables import as_markdown
-from four_seasons_env.experiments.statistics.summary import as_text
+from four_seasons_env.experiments.results.comparison import summarise_folder
+from four_seasons_env.experiments.results.training_run import STEPS, read_log
 from four_seasons_env.experiments.train import Train, parse_steps, train
-from four_seasons_env.experiments.training.run_folder import STEPS, read_log
 from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]

@@ -13,18 +13,19 @@ from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
 from four_seasons_env.experiments.matches.luck import LUCK
-from four_seasons_env.experiments.matches.play import play_recorded
-from four_seasons_env.experiments.matches.results import read_manifest
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.reporting.tables import read_table, write_csv
-from four_seasons_env.experiments.statistics.luck import (
+from four_seasons_env.experiments.reporting.cells import luck_as_text
+from four_seasons_env.experiments.results.comparison import read_manifest
+from four_seasons_env.experiments.results.luck import (
     adjust,
     equivalent_deals,
     peeking,
     with_adjusted,
 )
-from four_seasons_env.experiments.statistics.summary import luck_as_text, summarise
+from four_seasons_env.experiments.results.summary import summarise
+from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.studies.peeking import (
     RULE_SET,
     Peeker,
@@ -166,7 +167,7 @@ def test_p_values_of_fair_players_are_uniform():
     found = []
     for first in range(TRAIN_FROM, TRAIN_FROM + 3_000, 75):
         deals = range(first, first + 75)
-        _, games = play_recorded(agent, "a", rules, deals, forbid_repeats=True)
+        games = play_deals(agent, rules, deals, forbid_repeats=True, record=True)["game"]
         rows = []
         for game, deal in zip(games, deals, strict=True):
             luck = measure(Game(rules, deal=deal), game.moves, worth)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from four_seasons_env.experiments.matches import verdicts as module
+from four_seasons_env.experiments.matches.play import play_games
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.matches.verdicts import (
     LOST,
@@ -131,7 +132,7 @@ def lost_game() -> Record:
     """The heuristic's game of a deal that it throws away late."""
     rules = RULES["four-seasons"]
     (player,) = find_players(["heuristic"], rules)
-    return player.play_games(rules, [10_003])[1][0]
+    return play_games(player, rules, [10_003])["game"].item()
 
 
 @pytest.fixture(scope="module")

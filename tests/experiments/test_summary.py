@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from four_seasons_env.experiments.statistics.summary import (
+from four_seasons_env.experiments.reporting.cells import as_text, bounds_as_text
+from four_seasons_env.experiments.results.summary import (
     LEVEL,
     RESAMPLES,
-    as_text,
-    bounds_as_text,
     by_seed,
     crossed_interval,
     iqm_interval,

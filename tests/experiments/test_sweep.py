@@ -13,9 +13,9 @@ from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.experiments import sweep as module
 from four_seasons_env.experiments.parallel.jobs import run_tasks
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.training_run import DONE, RUN
 from four_seasons_env.experiments.sweep import Sweep, read_jobs, results_of, sweep
 from four_seasons_env.experiments.train import Train, train
-from four_seasons_env.experiments.training.run_folder import DONE, RUN
 
 ALONE = Workers(n_jobs=1)
 TINY = {

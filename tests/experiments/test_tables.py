@@ -5,13 +5,10 @@ import pytest
 from rich.table import Table
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.matches.ceiling import CEILING
 from four_seasons_env.experiments.reporting import tables
+from four_seasons_env.experiments.reporting.cells import deals_as_text, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
-from four_seasons_env.experiments.statistics.summary import (
-    deals_as_text,
-    win_rates,
-)
+from four_seasons_env.experiments.results.ceiling import CEILING
 
 
 def test_names_stand_left_and_numbers_right(monkeypatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.parallel.workers import Workers
-from four_seasons_env.experiments.reporting.tables import read_table, write_csv
+from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
 

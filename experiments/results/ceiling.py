@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.command_line import CENSUS
-from four_seasons_env.experiments.reporting.tables import read_table
+from four_seasons_env.experiments.results.tables import DATA, read_table
+
+CENSUS = DATA / "census"
+"""The stored census of the test deals, a file per rule set."""
 
 CEILING = "ceiling"
 """In the column of the agent: the row of the ceiling."""

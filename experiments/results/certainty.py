@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from four_seasons_env.experiments.statistics.summary import LEVEL, labels
+from four_seasons_env.experiments.results.summary import LEVEL, labels
 
 _TARGETS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 """Differences in points that a table may not resolve yet."""

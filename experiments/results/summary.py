@@ -17,27 +17,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from four_seasons_env.experiments.matches.ceiling import CEILING
-from four_seasons_env.experiments.statistics.luck import luck_columns, with_adjusted
+from four_seasons_env.experiments.results.luck import luck_columns, with_adjusted
 
 RESAMPLES = 2000
 LEVEL = 0.95
 
 BASELINE = "heuristic"
 """Other agents are compared with this one, deal by deal."""
-
-ADJUSTED = "won % luck-adjusted [95%]"
-_PAIRED = f"luck-adjusted vs {BASELINE} [95%]"
-_ON_LUCK = (
-    *("rules", "agent", "play", "won % [95%]"),
-    *(ADJUSTED, _PAIRED, "worth deals", "luck z (p)"),
-)
-
-BRIEF = (
-    *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
-    *(f"vs {BASELINE} [95%]", "ms/game"),
-)
-"""Columns that `four-seasons compare` prints; table.md has all."""
 
 
 def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
@@ -52,7 +38,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
 
     Where luck was measured, also adjusted, the luck-adjusted win rate, with adjusted_low,
     adjusted_high and adjusted_difference, and equivalent_deals, luck_z and luck_p
-    (`four_seasons_env.experiments.statistics.luck`).
+    (`four_seasons_env.experiments.results.luck`).
 
     Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
     crossed bootstrap (`crossed_interval`), as for cards up and the differences.
@@ -212,113 +198,6 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     return mean, float(found.low), float(found.high)
 
 
-def as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary as cells of text."""
-    several, lucky = summary["seeds"].max() > 1, "adjusted" in summary
-    cells = {
-        "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
-        "agent": summary["agent"],
-        "method": summary["kind"].fillna("-") if "kind" in summary else None,
-        "play": summary["play"].fillna("-"),
-        "seeds": _numbers(summary, "seeds", "{:.0f}") if several else None,
-        "won % [95%]": win_rates(summary),
-        ADJUSTED: (
-            _interval_text(summary, "adjusted", "adjusted", "{:.2f}", 100) if lucky else None
-        ),
-        "worth deals": _numbers(summary, "equivalent_deals", "{:,.0f}") if lucky else None,
-        "of winnable %": (
-            _numbers(summary, "of_winnable", "{:.2f}", 100) if "of_winnable" in summary else None
-        ),
-        "IQM % [95%]": _interval_text(summary, "iqm", "iqm", "{:.2f}", 100) if several else None,
-        f"vs {BASELINE} [95%]": _interval_text(
-            summary, "win_difference", "win_difference", "{:+.2f}", 100
-        ),
-        _PAIRED: (
-            _interval_text(summary, "adjusted_difference", "adjusted_difference", "{:+.2f}", 100)
-            if "adjusted_difference" in summary
-            else None
-        ),
-        "luck z (p)": summary.apply(_peeking_as_text, axis=1) if lucky else None,
-        "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
-        "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
-        f"cards vs {BASELINE} [95%]": _interval_text(
-            summary, "cards_difference", "cards_difference", "{:+.1f}"
-        ),
-        "ms/move": _numbers(summary, "ms_per_move", "{:.3f}"),
-        "ms/game": _numbers(summary, "ms_per_game", "{:.2f}"),
-    }
-    return pd.DataFrame({name: column for name, column in cells.items() if column is not None})
-
-
-def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The rows with luck as cells of text: the plain and the luck-adjusted win rate, and the test
-    for peeking. Empty where luck was not measured.
-    """
-    if "adjusted" not in summary:
-        return pd.DataFrame()
-    cells = as_text(summary)[summary["adjusted"].notna()]
-    return cells[[name for name in _ON_LUCK if name in cells]]
-
-
-def deals_as_text(results: pd.DataFrame) -> str:
-    """Which deals were played."""
-    return f"deals {results['deal'].min():,}-{results['deal'].max():,}"
-
-
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:
     """The rows of one rule set, by win rate, highest first."""
     return summary.sort_values("win_rate", ascending=False, kind="stable")
-
-
-def win_rates(summary: pd.DataFrame) -> list[str]:
-    """Win rates in percent with their intervals, as text; for the ceiling its bounds."""
-    texts = _interval_text(summary, "win_rate", "win", "{:.2f}", 100)
-    ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
-    return [
-        bounds_as_text(low, high) if agent == CEILING else text
-        for text, (agent, low, high) in zip(texts, ends, strict=True)
-    ]
-
-
-def bounds_as_text(low: float, high: float) -> str:
-    """Bounds of a share in percent; one number if they are equal."""
-    return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
-
-
-def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:
-    """A column of numbers as text; a dash where there is none."""
-    return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
-
-
-def _interval_text(
-    summary: pd.DataFrame, value: str, ends: str, form: str, factor: float = 1.0
-) -> list[str]:
-    """A column of values with their intervals, as text; a dash where there is none."""
-    texts = []
-    for _, row in summary.iterrows():
-        numbers = [row.get(name, np.nan) for name in (value, f"{ends}_low", f"{ends}_high")]
-        shown = [form.format(factor * number) for number in numbers if not pd.isna(number)]
-        texts.append(
-            f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else (shown or ["-"])[0]
-        )
-    return texts
-
-
-def _peeking_as_text(row: pd.Series) -> str:
-    """The test for peeking; a dash where it was not made."""
-    if pd.isna(row["luck_z"]):
-        return "-"
-    return f"{row['luck_z']:+.2f} ({luck_p_as_text(row['luck_p'])})"
-
-
-def luck_p_as_text(value: float) -> str:
-    """The p-value of the test for peeking, which may be very small."""
-    if pd.isna(value):
-        return "-"
-    return f"{value:.0e}" if value < 0.0001 else f"{value:.4f}"
-
-
-def _p_value(value: float) -> str:
-    if pd.isna(value):
-        return "-"
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -7,24 +7,65 @@ by agents, rule sets and deals, but never mixes two agents, seeds or versions.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 import four_seasons_env
+from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.matches.ceiling import with_ceiling
-from four_seasons_env.experiments.matches.players import Player
-from four_seasons_env.experiments.out_folder import check_holds
-from four_seasons_env.experiments.reporting.tables import read_table
-from four_seasons_env.experiments.statistics.summary import summarise
-from four_seasons_env.experiments.training.run_folder import provenance, write_json
+from four_seasons_env.experiments.results.out_folder import check_holds
+from four_seasons_env.experiments.results.provenance import provenance, write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MANIFEST, RESULTS = "compare.json", "results.csv"
 """Files of a comparison's folder: who plays what, and a row per game."""
+
+PUBLIC = "all that is public"
+"""What a player sees that does not say."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """One policy, in one way of playing it."""
+
+    agent: str
+    """Its label in tables; the same for all training seeds of an algorithm."""
+    name: str
+    """Name that `make_agent` knows, with the path to one policy's weights."""
+    play: str
+    """One of `PLAYS`."""
+    train_seed: int | None
+    kind: str
+    """The method that it plays by; see `four_seasons_env.agents.registry.Entry`."""
+    weights: tuple[str, ...] = ()
+    """SHA-256, in hex, of its weights, and of those of agents that its options name."""
+    observation: str = PUBLIC
+    """The observation of the agent."""
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Its unique key in the table of one rule set."""
+        return self.agent, self.play, self.train_seed
+
+    @property
+    def method(self) -> tuple[str, str]:
+        """The agent and its options, without the path to its weights."""
+        name, _, options = self.name.partition("@")
+        registered = name.partition(":")[0]
+        return registered if registered in AGENTS else name, options
+
+    @property
+    def folder(self) -> str:
+        """A name for the folder of its results: unique on any file system."""
+        text = "-".join(str(each) for each in self.key if each is not None)
+        mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
+        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
 
 @dataclass
@@ -143,6 +184,8 @@ def read_results(folder: Path) -> pd.DataFrame:
         FileNotFoundError: if there are none.
         ValueError: if rows are missing.
     """
+    from four_seasons_env.experiments.results.tables import read_table
+
     games, results = read_manifest(folder).games, read_table(folder / RESULTS)
     if len(results) != games:
         raise ValueError(
@@ -161,6 +204,9 @@ def summarise_folder(
         results: of the comparison, or of one rule set of it.
         census: results of `four-seasons census`, for the ceiling, if there are any.
     """
+    from four_seasons_env.experiments.results.ceiling import with_ceiling
+    from four_seasons_env.experiments.results.summary import summarise
+
     summary = summarise(results)
     summary["kind"] = summary["agent"].map(read_manifest(folder).kinds)
     return with_ceiling(summary, results, census)

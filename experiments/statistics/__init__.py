@@ -1,1 +1,0 @@
-"""Statistics of results: intervals and tests."""
