@@ -20,15 +20,11 @@ import importlib
 import importlib.util
 import inspect
 import re
-import traceback
-import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
-from four_seasons_env.agents.answers import AnswerError
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules
 
@@ -38,7 +34,6 @@ GROUP = "four_seasons_env.agents"
 PLAYS = ("deterministic", "stochastic")
 """How agents can play."""
 
-_PACKAGE = f"{Path(__file__).parents[1]}/"
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -62,7 +57,7 @@ def load(place: str) -> Callable[..., Any]:
     Raises:
         ValueError: if there is no such module, nothing in it of this name that can be called, or it
             has no way to play or an unknown one.
-        RuntimeError: for an error in the module, with its traceback as a note.
+        RuntimeError: for an error in the module, which is its cause.
     """
     module, _, name = place.partition(":")
     try:
@@ -102,7 +97,7 @@ def make(place: str, rules: Rules, options: dict[str, Any]) -> Any:
 
     Raises:
         ValueError: if it has no `act`, takes unknown masks, or its description is no text.
-        RuntimeError: for an error in making it, with its traceback as a note.
+        RuntimeError: for an error in making it, which is its cause.
     """
     maker = load(place)
     from four_seasons_env.episodes.settings import MASKS  # compiled code, which takes time to load
@@ -151,7 +146,7 @@ def _needed(function: Callable[..., Any]) -> list[str]:
 
 @contextmanager
 def _blamed(place: str) -> Iterator[None]:
-    """Turn an error of an agent into one line, with the traceback of its own code as a note.
+    """Turn an error of an agent into one line.
 
     Raises:
         RuntimeError: whose cause is the error.
@@ -161,35 +156,4 @@ def _blamed(place: str) -> Iterator[None]:
     except Exception as error:
         if place.startswith("four_seasons_env."):
             raise  # `make_agent` names the extra that is missing
-        told = RuntimeError(f"agent {place!r} failed: {type(error).__name__}: {error}")
-        if _from_own_code(error) or isinstance(error, SyntaxError):
-            told.add_note(own_traceback(error))
-        raise told from error
-
-
-def own_traceback(error: BaseException) -> str:
-    """The traceback of an error, from the first call of code outside this package.
-
-    If all calls are in this package, the whole traceback, or none for an `AnswerError`. A syntax
-    error names its own place.
-    """
-    inner = _from_own_code(error)
-    if isinstance(error, AnswerError) and not inner:
-        return ""
-    shown = inner or (None if isinstance(error, SyntaxError) else error.__traceback__)
-    return "".join(traceback.format_exception(type(error), error, shown)).rstrip()
-
-
-def _from_own_code(error: BaseException) -> types.TracebackType | None:
-    """The traceback from the first call of code outside this package; None if there is none."""
-    inner = error.__traceback__
-    while inner and _is_ours(inner.tb_frame.f_code.co_filename):
-        inner = inner.tb_next
-    return inner
-
-
-def _is_ours(file: str) -> bool:
-    """Whether a file is of this package or generated for it, or of the import system."""
-    return (
-        file.startswith((_PACKAGE, "<string>", "<frozen importlib")) or file == importlib.__file__
-    )
+        raise RuntimeError(f"agent {place!r} failed: {type(error).__name__}: {error}") from error

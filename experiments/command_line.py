@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -20,6 +22,9 @@ _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
 ROOT = _HOME if IN_CLONE else Path.cwd()
 """The clone's root; in an installed wheel, the folder in which the process was started."""
+
+_NOT_OWN = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
+"""Starts of the file names of this package, of code made by it, and of the import system."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors of users: wrong flags, missing or damaged files, a full disk, missing extras."""
@@ -44,7 +49,8 @@ def run_command(
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
-            line, and after it the error's notes, such as the traceback of a task that failed.
+            line. An error caused by the user's own code, such as an agent, prints its traceback
+            too: that of the error's cause, or a worker's in the error's notes.
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -71,9 +77,9 @@ def run_command(
     except ModuleNotFoundError:
         raise  # for `four_seasons_env.__main__`, which names the extra
     except EXPECTED_ERRORS as error:
-        print(
-            f"error: {one_line(error)}", *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr
-        )
+        print(f"error: {one_line(error)}", file=sys.stderr)
+        if details := own_traceback(error.__cause__) or "\n".join(getattr(error, "__notes__", ())):
+            print(details, file=sys.stderr)
         sys.exit(USAGE_ERROR)
 
 
@@ -84,6 +90,22 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno:
         return f"cannot write: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def own_traceback(error: BaseException | None) -> str:
+    """The traceback of an error, from the first call of code outside this package.
+
+    Returns:
+        "" for an error in this package alone. A syntax error names its own place.
+    """
+    if error is None:
+        return ""
+    inner = error.__traceback__
+    while inner and inner.tb_frame.f_code.co_filename.startswith(_NOT_OWN):
+        inner = inner.tb_next
+    if not inner and not isinstance(error, SyntaxError):
+        return ""
+    return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
 
 
 def check_seed(seed: int) -> None:

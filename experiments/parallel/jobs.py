@@ -6,12 +6,13 @@ restart skips it on any backend.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from four_seasons_env.agents.plugins import own_traceback
-from four_seasons_env.experiments.command_line import one_line
+from four_seasons_env.agents.answers import AnswerError
+from four_seasons_env.experiments.command_line import one_line, own_traceback
 from four_seasons_env.experiments.parallel.workers import Workers
 
 T = TypeVar("T")
@@ -62,5 +63,13 @@ def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None
         function(task)
     except Exception as error:
         reason = f"{type(error).__name__}: {one_line(error)}"
-        return Failure(name, reason, own_traceback(error))
+        return Failure(name, reason, _details(error))
     return None
+
+
+def _details(error: Exception) -> str:
+    """See `Failure.details`: of the user's own code, or else of the error as a whole."""
+    own = own_traceback(error.__cause__) or own_traceback(error)
+    if own or isinstance(error, AnswerError) or error.__cause__:
+        return own
+    return "".join(traceback.format_exception(error)).rstrip()

@@ -120,6 +120,23 @@ def test_folder_of_another_kind(command: str, tmp_path: Path, monkeypatch, capsy
         assert [each.name for each in out.iterdir()] == [mark]
 
 
+def test_only_own_code_has_a_traceback(tmp_path: Path, monkeypatch, capsys) -> None:
+    module = f"agents_{tmp_path.name}"
+    code = "class Broken:\n    def __init__(self):\n        {}['mine']\n"
+    code += "class Deep:\n    def __init__(self, depth):\n        pass\n"
+    (tmp_path / f"{module}.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    flags = "--deals", "0-1", "--out", str(tmp_path / "x")
+    assert call(monkeypatch, "compare", "--agents", f"{module}:Broken", *flags) == 2
+    line, *rest = capsys.readouterr().err.splitlines()
+    assert line == f"error: agent '{module}:Broken' failed: KeyError: 'mine'"
+    assert rest[0] == "Traceback (most recent call last):"
+    assert rest[1].endswith(f'{module}.py", line 3, in __init__')
+    assert call(monkeypatch, "compare", "--agents", f"{module}:Deep", *flags) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "missing 1 required positional argument: 'depth'" in line
+
+
 def test_the_listing_imports_no_command() -> None:
     check = (
         "import sys; from four_seasons_env.__main__ import main; main([]); "
