@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING
 import tyro
 
 from four_seasons_env.experiments.command_line import one_line, run_command
-from four_seasons_env.experiments.compare import BLOCK, GamesTask
-from four_seasons_env.experiments.parallel.blocks import split_deals
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.results.out_folder import check_holds
 from four_seasons_env.rules import get_rules
@@ -33,6 +31,7 @@ from four_seasons_env.rules import get_rules
 if TYPE_CHECKING:
     import pandas as pd
 
+    from four_seasons_env.experiments.matches.task import GamesTask
     from four_seasons_env.experiments.results.comparison import Manifest
     from four_seasons_env.records import Record
 
@@ -71,6 +70,7 @@ def verify(run: Verify) -> bool:
     import pandas as pd
     from rich.progress import track
 
+    from four_seasons_env.experiments.matches.task import tasks_of
     from four_seasons_env.experiments.reporting.tables import print_table
     from four_seasons_env.experiments.results.comparison import read_manifest, read_results
 
@@ -79,7 +79,7 @@ def verify(run: Verify) -> bool:
         raise ValueError(f"{run.folder} has no games: compare with --record")
     by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
     table, games, clean = [], 0, True
-    for tasks in track(_players(run.folder, manifest), "replaying", transient=True):
+    for tasks in track(tasks_of(run.folder, manifest), "replaying", transient=True):
         player = tasks[0].player
         seed = -1 if player.train_seed is None else player.train_seed
         rows = by_player.pop((tasks[0].rules, player.agent, player.play, seed), results.iloc[:0])
@@ -103,16 +103,6 @@ def verify(run: Verify) -> bool:
     if not clean:
         print("to play games again, delete their files in parts/ and compare again")
     return clean
-
-
-def _players(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
-    """The blocks of deals of each player."""
-    blocks = split_deals(manifest.deals, BLOCK)
-    return [
-        [GamesTask(folder, rules, block, player, manifest.seed, record=True) for block in blocks]
-        for rules, players in manifest.players.items()
-        for player in players
-    ]
 
 
 def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], list[str]]:

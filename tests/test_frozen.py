@@ -6,7 +6,8 @@ The golden games hold the rules (`test_golden.py`), the documented decks the dea
 
 import pytest
 
-from four_seasons_env.experiments import census, compare
+from four_seasons_env.experiments import census
+from four_seasons_env.experiments.results import comparison
 from four_seasons_env.records import Record, parse_record
 from four_seasons_env.rules import RULES, Rules
 from tests.reference.golden import FROZEN, frozen
@@ -33,6 +34,6 @@ def test_the_line_of_a_recorded_game() -> None:
 
 def test_columns_of_results() -> None:
     game = "agent play rules train_seed deal won cards_up moves seconds"
-    assert tuple(game.split()) == compare.COLUMNS
+    assert tuple(game.split()) == comparison.COLUMNS
     solved = "rules deal base status moves positions seconds allowed step"
     assert tuple(solved.split()) == census.COLUMNS

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 MANIFEST, RESULTS = "compare.json", "results.csv"
 """Files of a comparison's folder: who plays what, and a row per game."""
 
+COLUMNS = (
+    *("agent", "play", "rules", "train_seed", "deal"),
+    *("won", "cards_up", "moves", "seconds"),
+)
+"""Columns of `results.csv`; `seconds` is the agent's own time for a game."""
+
 PUBLIC = "all that is public"
 """What a player sees that does not say."""
 

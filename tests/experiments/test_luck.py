@@ -11,13 +11,13 @@ from scipy import stats
 from four_seasons_env.agents.luck import LuckMeter, measure
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
-from four_seasons_env.experiments.matches.luck import LUCK
+from four_seasons_env.experiments.compare import Compare, compare, play_all
+from four_seasons_env.experiments.matches.luck import LUCK, meter_for
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.cells import luck_as_text
-from four_seasons_env.experiments.results.comparison import read_manifest
+from four_seasons_env.experiments.results.comparison import COLUMNS, read_manifest
 from four_seasons_env.experiments.results.luck import (
     adjust,
     equivalent_deals,
@@ -239,8 +239,7 @@ def test_luck_may_be_asked_for_later_and_stays(compared, tmp_path):
 
 def test_a_folder_with_another_w_is_refused(compared, tmp_path, monkeypatch):
     run = replace(compared, out=tmp_path / "c", agents=["random"], deals="0-0")
-    monkeypatch.setattr(LuckMeter, "name", "another", raising=False)
-    monkeypatch.setattr("four_seasons_env.experiments.compare._luck_by", lambda rules: "another")
+    monkeypatch.setattr(meter_for(RULES["four-seasons"]), "name", "another")
     play_all(run)
     monkeypatch.undo()
     with pytest.raises(ValueError, match="with luck by another, not planner"):

@@ -13,12 +13,12 @@ import four_seasons_env
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.compare import COLUMNS, Compare, compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.results.ceiling import read_census
-from four_seasons_env.experiments.results.comparison import Player, read_results
+from four_seasons_env.experiments.results.comparison import COLUMNS, Player, read_results
 from four_seasons_env.experiments.results.tables import read_table
 from four_seasons_env.rules import RULES
 

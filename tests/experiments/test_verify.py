@@ -182,7 +182,7 @@ def test_exit_status(folder: Path, capsys) -> None:
 
 @pytest.mark.slow
 def test_games_do_not_depend_on_how_many_play_at_once(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("four_seasons_env.experiments.compare.BLOCK", 5)
+    monkeypatch.setattr("four_seasons_env.experiments.matches.task.BLOCK", 5)
     for n_jobs in (1, 2):
         run = Compare(tmp_path / str(n_jobs), ["heuristic", "random"], deals=DEALS, record=True)
         play_all(replace(run, workers=Workers(n_jobs=n_jobs)))
@@ -214,8 +214,7 @@ def test_games_may_be_asked_for_later(tmp_path: Path, sent: Path) -> None:
 
 
 def test_rule_sets_and_blocks_are_verified(tmp_path: Path, monkeypatch, capsys) -> None:
-    for module in ("compare", "verify"):
-        monkeypatch.setattr(f"four_seasons_env.experiments.{module}.BLOCK", 4)
+    monkeypatch.setattr("four_seasons_env.experiments.matches.task.BLOCK", 4)
     rules = ["czarina", "pysolfc/corners", "simplicity"]
     play_all(Compare(tmp_path, ["random"], rules, "0-9", record=True, workers=ALONE))
     assert verify(Verify(tmp_path))

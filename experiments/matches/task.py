@@ -1,0 +1,93 @@
+"""`GamesTask`: a block of deals that one player plays, the unit of work of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from four_seasons_env.experiments.matches.luck import LUCK, luck_of
+from four_seasons_env.experiments.matches.play import play_games
+from four_seasons_env.experiments.parallel.blocks import Block, split_deals
+from four_seasons_env.experiments.results.comparison import COLUMNS, Manifest, Player
+from four_seasons_env.files import write_atomically
+from four_seasons_env.records import RecordError, read_lines, to_lines
+from four_seasons_env.rules import get_rules
+
+BLOCK = 1000
+"""Deals that one task plays in lockstep. Another size gives other reshuffles, and other games."""
+
+
+@dataclass(frozen=True)
+class GamesTask(Block):
+    """A block of deals, played by one player."""
+
+    player: Player
+    seed: int
+    record: bool = False
+    luck: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Folder of the player's result files."""
+        return self.player.folder
+
+    @property
+    def games(self) -> Path:
+        """File of the recorded games."""
+        return self.part.with_suffix(".jsonl.gz")
+
+    def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
+        """The deals to play: all, unless results, games and luck of the block are complete."""
+        if self.record and not self._has_games():
+            return self.deals
+        if self.luck and (stored is None or "luck" not in stored):
+            return self.deals
+        return super().left(stored)
+
+    def _has_games(self) -> bool:
+        try:
+            return sum(1 for _ in read_lines(self.games)) == len(self.deals)
+        except (FileNotFoundError, RecordError):
+            return False
+
+
+def tasks_of(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
+    """The tasks of a comparison: a list for each player under each rule set."""
+    blocks = split_deals(manifest.deals, BLOCK)
+    return [
+        [
+            GamesTask(
+                folder,
+                rules,
+                block,
+                player,
+                manifest.seed,
+                record=manifest.recorded,
+                luck=rules in manifest.luck,
+            )
+            for block in blocks
+        ]
+        for rules, players in manifest.players.items()
+        for player in players
+    ]
+
+
+def play_block(task: GamesTask) -> None:
+    """Play a block of deals, and write its results and games."""
+    rules, player = get_rules(task.rules), task.player
+    results = play_games(player, rules, task.deals, task.seed)
+    games = results.pop("game").tolist()
+    results["agent"] = player.agent
+    results["play"] = player.play
+    results["rules"] = rules.name
+    results["train_seed"] = player.train_seed
+    columns = list(COLUMNS)
+    if task.luck:
+        results[list(LUCK)] = luck_of(games)
+        columns += LUCK
+    if task.record:
+        write_atomically(task.games, to_lines(games))
+    task.write(results[columns])
