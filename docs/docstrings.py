@@ -1,7 +1,7 @@
-"""What the reference does with docstrings, and with constructors that take settings.
+"""Extension of the API reference: docstrings as Markdown, and constructors that take settings.
 
-Tables and examples become Markdown. A constructor decorated by `takes` shows the arguments and the
-docstring that it has when it runs.
+Tables and examples become Markdown. A constructor decorated by `takes` shows the signature and the
+docstring that it has at run time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _cells(line: str, starts: Sequence[int]) -> list[str]:
 
 
 def _as_markdown(table: re.Match[str]) -> str:
-    """A table ruled with `=` signs; a line whose first cell is empty goes on with the row above."""
+    """A Markdown table; a line with an empty first cell continues the row above."""
     indent, rule, head, body = table.groups()
     starts = [column.start() for column in re.finditer("=+", rule)]
     rows: list[list[str]] = []
@@ -50,12 +50,12 @@ def _fenced(example: re.Match[str]) -> str:
 
 
 def as_markdown(docstring: str) -> str:
-    """A docstring with tables and examples as Markdown has them."""
+    """A docstring with its tables and examples as Markdown."""
     return _EXAMPLE.sub(_fenced, _TABLE.sub(_as_markdown, docstring))
 
 
 def _take_settings(constructor: griffe.Function) -> None:
-    """Give a constructor the signature and the docstring that `takes` has made."""
+    """Give a constructor the signature and docstring made by `takes`."""
     owner: Any = constructor.parent
     made = getattr(importlib.import_module(owner.module.path), owner.name).__init__
     constructor.parameters = griffe.Parameters(

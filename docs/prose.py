@@ -18,11 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = tomllib.loads((ROOT / "docs" / "prose.toml").read_text(encoding="utf-8"))
 PATTERNS = {
-    re.compile(rf"\b(?:{words})\b", re.IGNORECASE): instead
+    re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE): instead
     for words, instead in CONFIG["instead"].items()
 }
 SUFFIXES = {".py", ".md", ".html", ".js", ".yaml", ".toml", ""}
-"""Of files that are read; none is a Makefile."""
+"""Suffixes of the files that are checked; a Makefile has none."""
 CODE = re.compile(r"```.*?```|``[^`]*``|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 """Code and addresses of links, which are not prose."""
 

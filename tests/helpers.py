@@ -1,4 +1,4 @@
-"""What the tests share: decks, rule sets, random play, and fleets of single environments."""
+"""Shared helpers: decks, rule sets, random play, and fleets of single environments."""
 
 import random
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ def training_deals(seed: int, count: int) -> list[int]:
 
 
 def deck_with(start: str, ranks: int = 13, end: str = "") -> list[str]:
-    """A deck that begins, and if need be ends, with these cards; the others in order between."""
+    """A deck that begins and ends with these cards; the others are in order between them."""
     first, last = start.split(), end.split()
     return first + [c for c in cards_in_order(ranks) if c not in first + last] + last
 
@@ -106,19 +106,19 @@ ROWS = {
     "pysolfc/simplicity": _row(
         12, "first", "alternate_colour", "always", False, "optional", 0, 1, worrying_back=True),
 }
-"""The table of rule sets, row by row as its sources have it."""
+"""The table of rule sets, with the values of its sources."""
 # fmt: on
 
 REPRESENTATIVES = ("four-seasons", "corners", "pysolfc/florentine", "pysolfc/czarina")
-"""Rule sets of the default tests, one of a kind: packing, cells, a redeal, refills."""
+"""Rule sets of the default tests, one for each kind: packing, cells, a redeal, refills."""
 
 
 def mostly_slow(values: Iterable[Any], fast: Container[str] = REPRESENTATIVES) -> list[Any]:
-    """Parameters of a test, of which only some are tested by default.
+    """Parameters of a test, most of them marked slow.
 
     Args:
         values: rule sets, or names.
-        fast: names of those that the default tests take; the others are marked slow.
+        fast: names of those in the default tests.
     """
     return [
         value
@@ -132,14 +132,14 @@ LINEAR = Rules(**ROWS["four-seasons"] | {"wrap": "linear", "name": "linear"})
 
 
 def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:
-    """A small game of a row's kind: its episodes end soon, and it is won now and then."""
+    """A small game with the rules of a row: its episodes end soon, and some are won."""
     return Rules(**ROWS[name] | {"name": f"small {name}", "ranks": ranks, "piles": piles})
 
 
 def small_rules(*, wraps: Iterable[Size], rows: Iterable[Size]) -> Iterator[Rules]:
-    """Small games of all kinds: of so many ranks and piles under each wrap, then of each row.
+    """Small games of all kinds: ranks and piles for each wrap, then for each row.
 
-    Where a pile is a reserve there is another beside it.
+    A rule set with a reserve gets at least one other pile.
     """
     for wrap in WRAPS:
         for ranks, piles in wraps:
@@ -151,7 +151,7 @@ def small_rules(*, wraps: Iterable[Size], rows: Iterable[Size]) -> Iterator[Rule
 
 @st.composite
 def rule_sets(draw: st.DrawFn, max_ranks: int = 13) -> Rules:
-    """Any rule set that is valid."""
+    """A random valid rule set."""
     base_from = draw(st.sampled_from(BASE_FROM))
     ranks = draw(st.integers(4, max_ranks))
     build = "none" if base_from == "one_per_suit" else draw(st.sampled_from(BUILDS))
@@ -191,14 +191,14 @@ def decks(rules: Rules) -> st.SearchStrategy[list[str]]:
 
 
 def biased_choice(moves: Sequence[Any], rng: random.Random) -> Any:
-    """A move at random, mostly one to a foundation if there is one, so that games get far."""
+    """A random move, mostly one to a foundation if possible, so that games get far."""
     up = [move for move in moves if str(move).endswith(">F")]
     return rng.choice(up if up and rng.random() < 0.8 else moves)
 
 
 @st.composite
 def positions(draw: st.DrawFn, max_ranks: int = 13, max_moves: int = 60) -> Game:
-    """A position of any rule set, some moves after the opening."""
+    """A position of a random rule set, some moves after the opening."""
     rules = draw(rule_sets(max_ranks))
     game = Game(rules, deck=draw(decks(rules)))
     rng = random.Random(draw(st.integers(0, 2**32)))
@@ -224,7 +224,7 @@ def restocked(game: Game, codes: Sequence[int]) -> Game:
 
 
 def board(game: Game) -> dict[str, Any]:
-    """All that makes up a position, in card texts."""
+    """The parts of a position, with cards as texts."""
     return {
         "tableau": game.tableau,
         "waste": game.waste,
@@ -246,7 +246,7 @@ def observe(game: Game, kind: str) -> np.ndarray:
 
 
 def winning_moves(game: Game) -> list[str]:
-    """A way to win a tiny game, found by searching all of it depth first."""
+    """The moves of a win of a tiny game, found by a complete depth-first search."""
     seen: set[bytes] = set()
     line: list[str] = []
 
@@ -275,7 +275,7 @@ def winning_moves(game: Game) -> list[str]:
 
 
 def play_to_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> Move | None:
-    """Let an agent play on to a move that turns a card; return it, or None if the game ends."""
+    """Let an agent play up to a move that turns a card; return it, or None if the game ends."""
     for _ in range(200):
         if game.is_over:
             return None
@@ -296,14 +296,14 @@ def legal_action(env: FourSeasonsEnv, rng: random.Random) -> int:
 
 
 def mixed_action(env: FourSeasonsEnv, rng: random.Random) -> int:
-    """Mostly a legal action, now and then any."""
+    """Usually a legal action, sometimes a random one."""
     if rng.random() < 0.15:
         return rng.randrange(int(env.action_space.n))
     return legal_action(env, rng)
 
 
 class Fleet:
-    """Single environments side by side, each reset by itself when its episode ends."""
+    """Single environments side by side, each reset when its episode ends."""
 
     def __init__(self, count: int, seed: int, **kwargs: Any) -> None:
         self.envs = [FourSeasonsEnv(**kwargs) for _ in range(count)]
@@ -319,7 +319,7 @@ class Fleet:
         return np.array([choose(env, rng) for env in self.envs], np.int64)
 
     def step(self, actions: np.ndarray) -> list[dict[str, Any]]:
-        """What each environment answers; ended episodes with their last words in "final"."""
+        """The results of each environment; "final" holds those of an ended episode."""
         answers = []
         for i, (env, action) in enumerate(zip(self.envs, actions, strict=True)):
             obs, reward, terminated, truncated, info = env.step(int(action))
@@ -350,7 +350,7 @@ def same(one: Any, two: Any) -> bool:
 
 
 def scripted_reply(message: str) -> str:
-    """A language model's stand-in: the first position, or a move to a foundation, or the first."""
+    """A reply as of a language model: the first position, or a move up, or the first move."""
     if "Positions:" in message:
         return "The first is the most promising. Answer: 1"
     legal = message.rpartition("Legal moves: ")[2].split(", ")

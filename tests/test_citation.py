@@ -9,7 +9,7 @@ from four_seasons_env import __version__
 from tests.helpers import ROOT
 
 
-def test_the_citation_agrees_with_the_project() -> None:
+def test_citation_agrees_with_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)

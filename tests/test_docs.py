@@ -1,4 +1,4 @@
-"""The docs: their examples run, their links lead somewhere, their tables say what the code says."""
+"""The docs: examples run, links work, tables agree with the code."""
 
 import re
 import subprocess
@@ -31,13 +31,13 @@ SHORTER = {
     'model = MaskablePPO.load("four-seasons-ppo")': "model = None",
     "seconds=10": "seconds=0.1",
 }
-"""What is put in an example's place, so that it takes seconds and needs no file."""
+"""Replacements in examples, so that they take seconds and need no file."""
 FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"']?https?:[^>]*>")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=[path.stem for path in PAGES])
-def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
+def test_examples_of_pages_run(page: Path, tmp_path: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
     code += "\n".join(EXAMPLE.findall(page.read_text()))
     for text, shorter in SHORTER.items():
@@ -49,14 +49,14 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_tables_and_the_readme_are_short() -> None:
+def test_tables_and_readme_are_short() -> None:
     wide = re.compile(r"^\|(?: *-+ *\|){8,}$", re.MULTILINE)
     pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
     assert not [page for page in pages if wide.search(page.read_text())]
     assert len((ROOT / "README.md").read_text().splitlines()) < 120
 
 
-def test_the_page_on_spaces_says_what_the_code_says() -> None:
+def test_page_on_spaces_agrees_with_code() -> None:
     page, rules = (DOCS / "reference" / "spaces.md").read_text(), RULES["four-seasons"]
     for move in all_moves(rules):
         assert f"| {move.number} | `{move}` | " in page
@@ -68,7 +68,7 @@ def test_the_page_on_spaces_says_what_the_code_says() -> None:
     assert f"An illegal action costs {ILLEGAL_PENALTY:g}." in page
 
 
-def test_every_rule_set_has_its_page_picture_and_row() -> None:
+def test_rule_sets_have_page_picture_and_row() -> None:
     family = (DOCS / "reference" / "family.md").read_text()
     for name, rules in RULES.items():
         page = (DOCS / "rules" / f"{file_name(name)}.md").read_text()
@@ -81,7 +81,7 @@ def test_every_rule_set_has_its_page_picture_and_row() -> None:
         assert line.endswith(f" | {actions} | {tops:,} / {cards:,} |")
 
 
-def test_every_recipe_is_quoted_linked_and_was_run_as_it_is_now() -> None:
+def test_recipes_are_quoted_linked_and_run() -> None:
     recipes = DOCS / "recipes"
     index, navigation = (recipes / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
     pages = {path.stem: path.read_text() for path in recipes.glob("*.md")}
@@ -103,25 +103,25 @@ def test_every_recipe_is_quoted_linked_and_was_run_as_it_is_now() -> None:
         assert set(versions) == {told}
 
 
-def test_the_readme_compares_agents_on_the_same_deals() -> None:
+def test_readme_agents_play_equal_deals() -> None:
     assert tables.stored("four-seasons").query("agent != 'ceiling'")["deals"].nunique() == 1
 
 
-def test_cells_are_formatted_in_percent_and_a_missing_number_is_a_dash() -> None:
+def test_cells_show_percent_or_dash() -> None:
     rows = pd.DataFrame({"name": ["a|b", "c"], "rate": [0.123, None]})
     assert tables.table(rows, "who | won %", "`{name}` | {rate:.1%}") == (
         "| who | won % |\n| --- | --- |\n| `a\\|b` | 12.3 |\n| `c` | - |\n"
     )
 
 
-def test_a_part_is_replaced_between_its_marks() -> None:
+def test_part_is_replaced_between_marks() -> None:
     page = "x\n<!-- a -->\nold\n<!-- /a -->\ny\n"
     assert tables.with_part(page, "a", "new\n") == "x\n<!-- a -->\nnew\n\n<!-- /a -->\ny\n"
     with pytest.raises(ValueError, match=r"marks <!-- b --> and <!-- /b --> are missing"):
         tables.with_part(page, "b", "")
 
 
-def test_new_results_take_the_place_of_those_of_the_same_agents(tmp_path: Path) -> None:
+def test_new_results_replace_old_ones(tmp_path: Path) -> None:
     before, new = tmp_path / "before.csv", tmp_path / "new.csv"
     before.write_text("rules,agent,play,win_rate\nr,a,p,0.1\nr,b,p,0.1\n")
     new.write_text("rules,agent,play,win_rate\nr,c,p,0.9\nr,b,p,0.9\n")
@@ -131,7 +131,7 @@ def test_new_results_take_the_place_of_those_of_the_same_agents(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_the_site_is_built_with_links_that_lead_somewhere_and_nothing_from_elsewhere(
+def test_site_has_working_links_and_own_files(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")
@@ -147,7 +147,7 @@ def test_the_site_is_built_with_links_that_lead_somewhere_and_nothing_from_elsew
         assert not FROM_ELSEWHERE.findall(text), name
 
 
-def test_discouraged_words_are_found_in_prose_but_not_in_code(tmp_path: Path) -> None:
+def test_prose_check_ignores_code(tmp_path: Path) -> None:
     page, module = tmp_path / "page.md", tmp_path / "module.py"
     page.write_text("# Good\n\n`told`\n\n```\nthe game goes on\n```\n\nThe game\ngoes on.\n")
     module.write_text('"""Play.\n\nIt tells `told`."""\ntold = 1  # none is brought\n')

@@ -1,7 +1,7 @@
-"""What no version changes under the same name: see "Versions" in CONTRIBUTING.md.
+"""Frozen names, numbers and formats: see "Versions" in CONTRIBUTING.md.
 
-The golden games hold the rules (`test_golden.py`), the documented decks the deal numbers
-(`test_deals.py`), and the digests of features what networks see (`test_next_deal.py`).
+Other tests check the rules (`test_golden.py`), deal numbers (`test_deals.py`) and features of
+positions (`test_next_deal.py`).
 """
 
 import pytest
@@ -20,13 +20,13 @@ LINE = (
 
 
 @pytest.mark.parametrize("rules", ROWS, ids=lambda rules: rules.name)
-def test_openings_actions_bytes_and_observations(rules: Rules) -> None:
+def test_digests_of_rule_sets_are_unchanged(rules: Rules) -> None:
     lines = FROZEN.read_text().splitlines()
     assert frozen(rules) in lines, "what is frozen has changed: see CONTRIBUTING.md, Versions"
     assert len(lines) == len(ROWS)
 
 
-def test_the_line_of_a_recorded_game() -> None:
+def test_line_of_recorded_game() -> None:
     record = Record("four-seasons", ("deal", "T3>T0"), 17, None, (1.5, 2.25), "Ada", 1)
     assert record.to_json() == LINE
     assert parse_record(LINE) == record

@@ -1,4 +1,4 @@
-"""constraints-lowest.txt holds the lower bounds of pyproject.toml, one by one."""
+"""constraints-lowest.txt equals the lower bounds of pyproject.toml."""
 
 import tomllib
 
@@ -7,7 +7,7 @@ from tests.helpers import ROOT
 SB3 = ("sb3-contrib", "stable-baselines3")
 
 
-def test_the_lowest_versions_are_those_that_are_allowed() -> None:
+def test_lowest_versions_are_lower_bounds() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     allowed = project["dependencies"] + [
         each for each in project["optional-dependencies"]["train"] if each.startswith(SB3)

@@ -35,13 +35,13 @@ def run(folder: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_first_example_runs(tmp_path: Path) -> None:
+def test_first_example_runs(tmp_path: Path) -> None:
     run(tmp_path, "-c", GAME)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
-def test_agents_of_the_docs_are_compared_twice_with_equal_games(tmp_path: Path) -> None:
+def test_agents_of_docs_repeat_their_games(tmp_path: Path) -> None:
     assert LONG in TRAINING
     (tmp_path / "train.py").write_text(TRAINING.replace(LONG, SHORT))
     written = {"my_module": PLAYER, "drawn": POLICY, "other": AGENT, "tutorial": TUTORIAL}

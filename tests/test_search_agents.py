@@ -1,4 +1,4 @@
-"""The search agents of docs/tutorials/search.md: as short as promised, legal and reproducible."""
+"""The search agents of docs/tutorials/search.md are short, legal and reproducible."""
 
 import importlib.util
 from pathlib import Path
@@ -17,7 +17,7 @@ AGENTS = {
     "expectimax": ("Expectimax", {"playouts": 1}, 25),
     "uct": ("Uct", {"iterations": 10, "playouts": 1}, 40),
 }
-"""By file: the class, options for a quick game, and the lines of code that the page promises."""
+"""Class, options for a quick game, and promised lines of code, by file."""
 
 
 def make(file: str, rules: str) -> Any:
@@ -31,7 +31,7 @@ def make(file: str, rules: str) -> Any:
 
 @pytest.mark.parametrize("rules", ["four-seasons", "czarina-1898", "pysolfc/corners"])
 @pytest.mark.parametrize("file", AGENTS)
-def test_a_search_agent_plays_the_same_games_twice(file: str, rules: str) -> None:
+def test_search_agents_repeat_their_games(file: str, rules: str) -> None:
     deals = range(10_000, 10_002)
     first, second = (play_deals(make(file, rules), RULES[rules], deals, seed=1) for _ in "ab")
     pd.testing.assert_frame_equal(first.drop(columns="seconds"), second.drop(columns="seconds"))
@@ -39,7 +39,7 @@ def test_a_search_agent_plays_the_same_games_twice(file: str, rules: str) -> Non
 
 
 @pytest.mark.parametrize("file", AGENTS)
-def test_a_search_agent_is_as_short_as_promised(file: str) -> None:
+def test_search_agents_have_few_lines(file: str) -> None:
     lines = Path(FOLDER / f"{file}.py").read_text().splitlines()
     code = [line for line in lines if line.strip() and not line.strip().startswith('"""')]
     assert len([line for line in code if "import" not in line]) <= AGENTS[file][2]

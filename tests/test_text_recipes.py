@@ -1,4 +1,4 @@
-"""The recipes for verifiers and OpenEnv play a game to its end, by scripted replies."""
+"""The recipes for verifiers and OpenEnv play a whole game with scripted replies."""
 
 import asyncio
 import json

@@ -45,7 +45,7 @@ agent.set_training_mode(False)
 
 
 def policy(observations, masks):
-    """What AgileRL chooses among the legal candidates."""
+    """AgileRL's choice among the legal candidates."""
     return agent.get_action(observations, action_mask=masks)[0]
 
 

@@ -28,7 +28,7 @@ hyperparams = {
         "gae_lambda": 0.9,
     }
 }
-"""What `--conf-file` names: rl_zoo3 reads it from here."""
+"""The file for `--conf-file`: rl_zoo3 reads hyperparameters from here."""
 
 if __name__ == "__main__":
     # glue: rl_zoo3 does not list MaskablePPO

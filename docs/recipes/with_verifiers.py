@@ -48,7 +48,7 @@ class DealTaskset(vf.Taskset[DealTask, DealConfig]):
 
 
 class PlayerConfig(vf.EnvConfig):
-    """Who plays: the harness without tools, which only sends and receives messages."""
+    """The player: the harness without tools, which only sends and receives messages."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
 

@@ -1,8 +1,7 @@
-"""Can a small game be won? All of it is searched, in plain Python.
+"""Can a small game be won? A complete search, in plain Python.
 
-Written from the rules (docs/rules): it shares no code with the engine or the solver, and takes only
-the opening from the slow model. Nothing is cut off, so it is for small games only. Cards are
-(rank, suit).
+It follows docs/rules and shares no code with the engine or the solver; only the opening comes from
+the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ the reserve, which is not part of the tableau here."""
 
 
 def position_of(game: Any) -> Position:
-    """A game's position: of the slow model, or of the engine."""
+    """The position of a game of the slow model or of the engine."""
     piles = [cards_of(pile) for pile in game.tableau]
     reserve = piles.pop(game.rules.piles // 2) if game.rules.reserve else ()
     return (
@@ -32,11 +31,11 @@ def position_of(game: Any) -> Position:
 
 
 class BruteForce:
-    """All that can happen in a game from the opening of a deck, or after some moves."""
+    """All lines of play from the opening of a deck, or from the position after some moves."""
 
     def __init__(self, rules: Any, deck: list[str], moves: Iterable[str] = ()) -> None:
         if rules.reserve and rules.spaces == "auto_stock":
-            raise ValueError("with both, the order in which piles are filled is not told here")
+            raise ValueError("with both, the order in which piles are filled is not defined here")
         self.rules = rules
         game = SlowGame(rules, deck)
         for move in moves:
@@ -62,8 +61,8 @@ class BruteForce:
         tableau, waste, stock, levels, redeals, reserve = position
         spaces = tableau.count(())
         wait = self.rules.spaces == "before_dealing" and spaces and waste
-        two_at_hand = self.rules.limited_redeal and redeals < self.rules.redeals
-        if stock and not wait and not two_at_hand:
+        two_available = self.rules.limited_redeal and redeals < self.rules.redeals
+        if stock and not wait and not two_available:
             yield tableau, (*waste, stock[0]), stock[1:], levels, redeals, reserve
         if not stock and waste and redeals:
             filled, rest = list(tableau), waste
@@ -72,7 +71,7 @@ class BruteForce:
             yield self._settled(filled, (), rest, levels, redeals - 1, reserve)
         if waste:
             yield from self._moves(position, list(tableau), waste[:-1], waste[-1:], from_waste=True)
-        if stock and two_at_hand:
+        if stock and two_available:
             left = (tableau, waste, stock[1:], levels, redeals, reserve)
             yield from self._moves(left, list(tableau), waste, stock[:1], from_waste=None)
         if reserve:
@@ -99,7 +98,7 @@ class BruteForce:
                             yield self._settled(laid, waste, stock, lower, redeals, reserve)
 
     def _from_the_reserve(self, position: Position) -> Iterator[Position]:
-        """Its card goes to the foundation or to a space."""
+        """The positions after a move of the reserve's card, to its foundation or to a space."""
         tableau, waste, stock, levels, redeals, (card,) = position
         rank, suit = card
         if levels[suit] == (rank - self.bases[suit]) % self.rules.ranks:
@@ -119,10 +118,10 @@ class BruteForce:
         part: Pile,
         from_waste: bool | None,
     ) -> Iterator[Position]:
-        """Where cards that have been lifted may go.
+        """The positions after each legal move of cards that have been lifted.
 
         Args:
-            from_waste: whether off the waste, else off the last pile; None for off the stock.
+            from_waste: True for the waste, False for the last pile, None for the stock.
         """
         stock, levels, redeals, reserve = position[2:]
         from_pile = from_waste is False
@@ -152,7 +151,7 @@ class BruteForce:
         redeals: int,
         reserve: Pile,
     ) -> Position:
-        """The position after what reserve and limited redeal turn of themselves."""
+        """The position after the cards that reserve and limited redeal turn automatically."""
         if self.rules.reserve and not reserve:
             reserve, stock = stock[:1], stock[1:]
         if self.rules.limited_redeal and redeals < self.rules.redeals and not waste:

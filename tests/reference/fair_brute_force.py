@@ -1,6 +1,6 @@
-"""The value of a small game under optimal fair play: all of it is searched, in plain Python.
+"""The value of a small game under optimal fair play: a complete search, in plain Python.
 
-Expectimax on the moves of `BruteForce`, sharing no code with the engine or the solver. Nothing is
+Expectimax on the moves of `BruteForce`. It shares no code with the engine or the solver. Nothing is
 cut off and no decision is left out, so it is for small games with few hidden cards only.
 """
 
@@ -14,14 +14,14 @@ from tests.reference.brute_force import BruteForce, Position
 
 
 class TooLarge(Exception):
-    """There is more to search than was allowed."""
+    """The search needs more positions than allowed."""
 
 
 class FairBruteForce(BruteForce):
-    """Values of positions of one game; what has been worked out is kept.
+    """Values of positions of one game; it stores the values that it finds.
 
     Args:
-        most: positions to look at, at most, in all.
+        most: limit of positions that it looks at, for all values together.
     """
 
     def __init__(self, rules: Any, deck: list[str], most: int) -> None:
@@ -30,10 +30,10 @@ class FairBruteForce(BruteForce):
         self._values: dict[Hashable, Fraction] = {}
 
     def value(self, position: Position) -> Fraction:
-        """The chance to win by the best play of one who does not know the order of the stock.
+        """The win probability of best play without knowledge of the order of the stock.
 
         Raises:
-            TooLarge: if that takes too long.
+            TooLarge: if the limit of positions is reached.
         """
         key = self._known(position)
         if key not in self._values:
@@ -61,9 +61,9 @@ class FairBruteForce(BruteForce):
         return best
 
     def _moves_of(self, position: Position) -> list[tuple[Position, ...]]:
-        """What each move leads to, for each card that may be the next.
+        """The positions after each move, one for each card that may be next.
 
-        Moves come in the same order whichever card that is.
+        The order of the moves is the same for every next card.
         """
         tableau, waste, stock, *rest = position
         if not self._is_hidden(position) or not stock:
@@ -77,7 +77,7 @@ class FairBruteForce(BruteForce):
         return bool(position[4] == self.rules.redeals)
 
     def _known(self, position: Position) -> Hashable:
-        """What the player knows of a position."""
+        """The part of a position that the player knows."""
         tableau, waste, stock, *rest = position
         known = frozenset(stock) if self._is_hidden(position) else stock
         return tableau, waste, known, *rest

@@ -1,7 +1,7 @@
 """Fair values against brute force on small games.
 
-Random play leads to positions in which few cards are hidden. Each is worth as much by `fair_value`
-as by expectimax in plain Python.
+Random play leads to positions in which few cards are hidden. `fair_value` and expectimax in plain
+Python must give each the same value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.reference.brute_force import position_of
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
 
 MOST = 3_000
-"""Positions that brute force may look at for a value; where that is too few, it is left out."""
+"""Positions that brute force may look at for a value; harder positions are skipped."""
 
 
 def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
@@ -37,10 +37,10 @@ def positions(rules: Rules, deal: int, hidden: int) -> Iterator[Game]:
 
 
 def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -> list[float]:
-    """Value positions in both ways, and return their values.
+    """Compute values in both ways; returns them.
 
     Raises:
-        AssertionError: for the first that is valued differently, or not exactly.
+        AssertionError: for the first position whose two values differ, or that has no exact value.
     """
     values = []
     known = Known()  # what is found out about one deal must hold for the others

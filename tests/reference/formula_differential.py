@@ -1,7 +1,7 @@
 """The formula of the relaxed game against brute force and against games that were won.
 
-Every small game is decided by the formula and by a search in plain Python that cuts nothing off. A
-game that can be won must not be called lost, and the play that wins it must satisfy every clause.
+The formula and a complete search in plain Python decide every small game. The formula must not call
+a game lost that can be won, and the play that wins it must satisfy every clause.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def _number(card: str) -> int:
 
 
 def _times(game: Game, moves: Sequence[object]) -> tuple[dict[str, float], dict[str, int]]:
-    """When each card leaves the waste, and when it goes up: numbers of the moves of a win.
+    """The times at which each card leaves the waste and goes up: numbers of the moves of a win.
 
-    A card that a move turns over and a refill takes to the tableau leaves with that move, after
-    what the move itself takes.
+    If a move turns a card over and a refill takes it to the tableau, the card leaves with that
+    move, after the cards that the move itself takes.
     """
     game = game.copy()
     left: dict[str, float] = {}
@@ -81,7 +81,7 @@ def _times(game: Game, moves: Sequence[object]) -> tuple[dict[str, float], dict[
 
 
 def _lying(game: Game) -> dict[str, str]:
-    """Where each card lies that is not up."""
+    """The place of each card that is not up."""
     places = {card: "tableau" for pile in game.tableau for card in pile}
     places |= dict.fromkeys(game.stock, "stock")
     places |= dict.fromkeys(game.waste, "waste")
@@ -94,8 +94,8 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
     """Decide deals in both ways; count them as won, lost (by both) and missed (lost, no proof).
 
     Raises:
-        AssertionError: for a game that can be won, and the formula calls it lost or is not
-            satisfied by the play that wins it.
+        AssertionError: for a game that can be won, if the formula calls it lost or the winning play
+            does not satisfy it.
     """
     found: Counter[str] = Counter()
     for deal in deals:

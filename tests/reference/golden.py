@@ -1,7 +1,7 @@
-"""Golden games: one game a rule set, written out move by move under tests/reference/golden.
+"""Golden games: one game per rule set, written move by move to tests/reference/golden.
 
-`python -m tests.reference.golden` writes them anew; tests compare. A change in them is a change of
-the rules.
+`python -m tests.reference.golden` writes them again; tests compare. If one changes, the rules have
+changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def choose(game: Game, chance: random.Random) -> str:
     """A simple player's move: mostly up, else from the waste onto a card, else deal, else any."""
     moves = game.legal_moves(distinct=True)
     tableau = game.tableau
-    likings = (
+    preferences = (
         [move for move in moves if move.target == FOUNDATION],
         [
             move
@@ -44,14 +44,14 @@ def choose(game: Game, chance: random.Random) -> str:
         [move for move in moves if move.source == STOCK],
         moves,
     )
-    for liked, how_much in zip(likings, (0.95, 0.8, 0.7, 1.0), strict=True):
-        if liked and chance.random() < how_much:
-            return str(liked[int(chance.random() * len(liked))])
+    for preferred, how_often in zip(preferences, (0.95, 0.8, 0.7, 1.0), strict=True):
+        if preferred and chance.random() < how_often:
+            return str(preferred[int(chance.random() * len(preferred))])
     return str(moves[0])
 
 
 def play(rules: Rules, deal: int) -> tuple[Game, list[str]]:
-    """A careless game of a deal, and what was written down of it."""
+    """A careless game of a deal, and its text line by line."""
     game = Game(rules, deal)
     chance = random.Random(deal)
     lines = [
@@ -88,14 +88,14 @@ def _position(game: Game) -> list[str]:
 
 
 def golden(rules: Rules) -> str:
-    """The text of a rule set's golden game: of two hundred deals, the one that gets furthest."""
+    """The text of a rule set's golden game: the one of 200 deals that gets furthest."""
     games = [play(rules, deal) for deal in DEALS]
     _, lines = max(games, key=lambda each: (each[0].cards_up, -each[0].moves_played))
     return "\n".join(lines) + "\n"
 
 
 def features(rules: Rules) -> str:
-    """Digests of what the next-deal environment shows along a game, a line a decision."""
+    """Digests of the next-deal observations of a game, one line per decision."""
     env = FourSeasonsNextDealEnv(rules, candidates=8, expansions=20, ending_expansions=20)
     observation, _ = env.reset(options={"deal": 0})
     lines, terminated = [], False
@@ -108,12 +108,12 @@ def features(rules: Rules) -> str:
 
 
 def all_features() -> str:
-    """The file of the features that networks are trained on: their numbers stay as they are."""
+    """The file of digests of the features that networks are trained on; they must not change."""
     return "".join(features(rules) for rules in RULES.values())
 
 
 def frozen(rules: Rules) -> str:
-    """A line of digests: openings, action numbers, and bytes and observations along a golden game.
+    """A line of digests: openings, action numbers, and bytes and observations of a golden game.
 
     A digest changes with any card of a hundred openings, with any number of an action, and with any
     byte or slot of any position of the game.
@@ -135,7 +135,7 @@ def frozen(rules: Rules) -> str:
 
 
 def main() -> None:
-    """Write all golden games, and the digests of features and of what versions keep."""
+    """Write all golden games, and the digests of features and of everything that is frozen."""
     FOLDER.mkdir(exist_ok=True)
     FEATURES.write_text(all_features())
     for rules in RULES.values():

@@ -1,8 +1,8 @@
-"""A slow, plain model of the Four Seasons family: the referee for the compiled engine.
+"""A slow, plain model of the Four Seasons family, to compare the compiled engine with.
 
-Written from the rules alone (docs/rules): it shares no code with the engine, so a slip in one of
-the two shows as a disagreement. Cards are texts ("6H", "TC"), piles lists of them, bottom first.
-Nothing is cached or clever: after each move everything is worked out again from the cards.
+It follows docs/rules and shares no code with the engine, so a mistake in one of the two shows as a
+difference. Cards are texts ("6H", "TC"), piles lists of them, bottom first. Nothing is cached: each
+move computes everything again from the cards.
 """
 
 from itertools import pairwise
@@ -21,14 +21,14 @@ class SlowGame:
     `rules` is any object with the fields of `four_seasons_env.rules.Rules`.
     """
 
-    tableau: list[list[str]]  # one list a pile, T0 first; bottom first
+    tableau: list[list[str]]  # one list per pile, T0 first; bottom first
     waste: list[str]  # bottom first
     foundations: dict[str, list[str]]  # suit -> its cards, base first
     stock: list[str]  # next card to be dealt first
     redeals_left: int
 
     def __init__(self, rules: Any, deck: list[str]) -> None:
-        """Lay out the opening; ValueError unless the deck holds each card of the game once."""
+        """Lay out the opening; ValueError unless the deck contains each card of the game once."""
         self.rules = rules
         self.ranks = RANKS[: rules.ranks]
         if sorted(deck) != sorted(rank + suit for rank in self.ranks for suit in SUITS):
@@ -47,16 +47,16 @@ class SlowGame:
 
     @property
     def is_won(self) -> bool:
-        """Every card is on the foundations."""
+        """Whether every card is on the foundations."""
         return all(len(cards) == len(self.ranks) for cards in self.foundations.values())
 
     @property
     def is_over(self) -> bool:
-        """Won, or nothing left but moves that only rename spaces."""
+        """Whether the game is won, or all its moves only rename spaces."""
         return self.is_won or not self.distinct_moves()
 
     def legal_moves(self) -> set[str]:
-        """Every move that the rules allow, also the pointless ones; none once the game is won."""
+        """Every move that the rules allow, pointless ones included; none after a win."""
         if self.is_won:
             return set()
         moves = set()
@@ -77,14 +77,14 @@ class SlowGame:
         return moves
 
     def distinct_moves(self) -> set[str]:
-        """The legal moves, with all spaces taken for one and the same.
+        """The legal moves, if all spaces count as the same.
 
-        Of the moves to a space only the one to the lowest-numbered space is kept, and a pile's
-        only card moved to a space is no move at all.
+        Moves to a space other than the lowest-numbered one are left out, and so is the move of a
+        pile's only card to a space.
         """
         spaces = [f"T{number}" for number, pile in enumerate(self.tableau) if not pile]
         if self.reserve in spaces:
-            spaces.remove(self.reserve)  # it is unlike the others
+            spaces.remove(self.reserve)  # it is not like other spaces
         moves = set()
         for text in self.legal_moves():
             source, _, target = text.partition(">")
@@ -99,7 +99,7 @@ class SlowGame:
     def play(self, text: str) -> None:
         """Make a move; ValueError if it is not legal.
 
-        Forced refills follow a move of cards, and the redeal that gives `auto_stock` a stock again.
+        Forced refills follow a move of cards, and with `auto_stock` also a redeal.
         """
         legal = self.legal_moves()
         if text not in legal:
@@ -170,7 +170,7 @@ class SlowGame:
         self.bases = dict.fromkeys(SUITS, card[0])
 
     def _take_bases_from_the_end(self) -> None:
-        """From the last-dealt end, the first card met of each suit (PySolFC's `corners`)."""
+        """Open each foundation with the last-dealt card of its suit (PySolFC's `corners`)."""
         for card in reversed(self.stock.copy()):
             rank, suit = card[0], card[1]
             if suit not in self.bases:
@@ -179,9 +179,9 @@ class SlowGame:
                 self.stock.remove(card)
 
     def _deal_piles_as_dealt(self) -> None:
-        """The 1883 way: a card that can go up must, any other fills the next empty pile.
+        """Deal as in 1883: a card that can go up must, any other fills the next empty pile.
 
-        Pile cards stay where they are until the cross is full (Disagreements, 7).
+        Pile cards do not move until the cross is full (Disagreements, 7).
         """
         while self.stock and not all(self.tableau):
             card = self.stock.pop(0)
@@ -193,11 +193,11 @@ class SlowGame:
     # Turning stock and waste
 
     def _may_deal(self) -> bool:
-        """Any time while there is stock, but `before_dealing` wants the waste in the space first.
+        """Whether the stock has a card to deal; `before_dealing` fills spaces from the waste first.
 
-        With the waste empty one may deal, as the dealt card can go to the space
-        (Disagreements, 3 and 4). After a limited redeal cards are turned when one of the two that
-        are available is played, and not otherwise.
+        If the waste is empty, a deal is legal, because the dealt card can go to the space
+        (Disagreements, 3 and 4). After a limited redeal, a card is turned only when one of the two
+        available cards is played.
         """
         if self.second_round:
             return False
@@ -208,13 +208,13 @@ class SlowGame:
         return bool(self.stock)
 
     def _may_redeal(self) -> bool:
-        """Stock out, waste not, and a redeal left."""
+        """Whether the stock is empty, the waste is not, and a redeal is left."""
         return not self.stock and bool(self.waste) and self.redeals_left > 0
 
     # Moving cards
 
     def _cards_at(self, place: str) -> list[str]:
-        """The cards of "W", "T3" or "F:H"; of "S" the one that lies face up on the stock."""
+        """The cards of "W", "T3" or "F:H"; for "S" the face-up card on the stock."""
         if place == "W":
             return self.waste
         if place == "S":
@@ -224,10 +224,10 @@ class SlowGame:
         return self.tableau[int(place[1:])]
 
     def _cards_that_move(self, source: str, target: str) -> list[str]:
-        """The cards that the move would take, bottom first; none if the rules forbid it.
+        """The cards that the move takes, bottom first; none if the rules forbid it.
 
-        One card moves, but with `runs` a pile gives the shortest part of its packed sequence that
-        fits on another card. A space takes an uppermost card only (Disagreements, 6).
+        One card moves. With `runs`, a pile gives the shortest part of its packed sequence that fits
+        on another card. A space takes only a top card (Disagreements, 6).
         """
         cards = self._cards_at(source)
         if not cards or source == target:
@@ -247,7 +247,7 @@ class SlowGame:
         return []
 
     def _goes_up(self, card: str) -> bool:
-        """Foundations start from their base, then run up in suit, Ace after King."""
+        """Whether a card is next on its foundation: base first, then up in suit, Ace after King."""
         rank, suit = card[0], card[1]
         built = self.foundations[suit]
         if not built:
@@ -258,7 +258,7 @@ class SlowGame:
         return self.ranks.index(rank) == (last + 1) % len(self.ranks)
 
     def _packs(self, card: str, onto: str) -> bool:
-        """May `card` lie on the tableau card `onto` (field `build`)?"""
+        """Whether `card` may lie on the tableau card `onto` (field `build`)."""
         if self.rules.build == "none":
             return False
         same_colour = (card[1] in RED_SUITS) == (onto[1] in RED_SUITS)
@@ -271,21 +271,22 @@ class SlowGame:
         return self.ranks.index(card[0]) + 1 == self.ranks.index(onto[0])
 
     def _takes_a_king(self, ace: str) -> bool:
-        """King on Ace: the rule sets differ (field `wrap`)."""
+        """Whether a King may lie on this Ace (field `wrap`)."""
         if self.rules.wrap == "unless_ace_base":
             return self.bases[ace[1]] != "A"
         return self.rules.wrap in ("always", "linear")
 
     def _is_packed(self, cards: list[str]) -> bool:
-        """Does each card lie properly on the one below it?"""
+        """Whether each card may lie on the one below it."""
         return all(self._packs(upper, lower) for lower, upper in pairwise(cards))
 
     # Spaces
 
     def _reserve_allows(self, source: str, target: str) -> bool:
-        """The centre pile takes no card from the player, and its own goes to a space, not a card.
+        """Whether the reserve's rules allow a move.
 
-        The waste's card (or that on the stock) and the centre's may fill a space, no other.
+        The player adds no card to the reserve, and its card goes to a space, not onto a card. Only
+        the card of the waste (or the one on the stock) and that of the reserve may fill a space.
         """
         if target == self.reserve:
             return False
@@ -294,15 +295,15 @@ class SlowGame:
         return source in ("W", "S", self.reserve)
 
     def _player_may_fill_spaces(self) -> bool:
-        """Always, but where the stock refills spaces at once only when it is out.
+        """Whether the player fills spaces: always, except while the stock refills them.
 
-        With `auto_waste` a space is left only while the waste is empty: when all is out, or just
-        after a redeal, and then it is the player's.
+        With `auto_waste`, a space stays open only while the waste is empty: at the end, or just
+        after a redeal. Then the player may fill it.
         """
         return self.rules.spaces != "auto_stock" or not self.stock
 
     def _refill(self) -> None:
-        """Forced filling from the stock (field `spaces`)."""
+        """Fill all spaces from the stock (field `spaces`)."""
         for pile in self.tableau:
             if not pile and self.stock:
                 pile.append(self.stock.pop(0))

@@ -1,6 +1,6 @@
 """The solver against brute force on small games.
 
-Every small game is decided twice, by `solve` and by a search in plain Python that cuts nothing off.
+`solve` and a complete search in plain Python decide every small game.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def compare(rules: Rules, deals: Iterable[int]) -> Counter[str]:
     """Decide deals in both ways, and count how they ended.
 
     Raises:
-        AssertionError: for the first that is decided differently, or not at all.
+        AssertionError: for the first deal with two different answers, or none.
     """
     found: Counter[str] = Counter()
     for deal in deals:
