@@ -13,10 +13,7 @@ import numpy as np
 
 from four_seasons_env.arguments import nearest
 
-NOT_IN_NAMES = (
-    *("rules", "network", "train_seed", "card", "weights", "deterministic"),
-    *("agent", "path"),
-)
+NOT_IN_NAMES = ("rules", "card", "weights", "deterministic")
 """Arguments of makers that are no options in an agent's name."""
 
 _KINDS = {

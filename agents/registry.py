@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents import plugins
+from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.options import NOT_IN_NAMES, check_options, convert_options
 from four_seasons_env.arguments import nearest
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.rules import Rules, get_rules
+
+if TYPE_CHECKING:
+    from four_seasons_env.agents.policy_files import PolicyCard
 
 
 class Agent(Protocol):
@@ -48,8 +53,9 @@ class Entry:
     (`four_seasons_env.agents.plugins`)."""
 
     maker: str
-    """`module:function`, called with the rules and options. If the agent learns, also with its
-    registered name as `agent` and the path after the name's colon as `path`."""
+    """`module:class`, called with the rules and options. If the agent learns, it is called with
+    the rules, the card and weights of a policy (`four_seasons_env.agents.policy_files`) and
+    options."""
     about: str
     """One line for tables and help."""
     kind: str
@@ -58,9 +64,7 @@ class Entry:
     """How it can play: "deterministic", "stochastic", or both."""
     learner: str = ""
     """`module:class` that trains it, if it learns
-    (`four_seasons_env.agents.learned.learner.Learner`)."""
-    options: str = ""
-    """`module:class` whose arguments are the options, if they are not the maker's."""
+    (`four_seasons_env.agents.training.learner.Learner`)."""
 
     @property
     def learns(self) -> bool:
@@ -101,27 +105,24 @@ AGENTS: dict[str, Entry] = {
         "search",
     ),
     "planner": Entry(
-        "four_seasons_env.agents.learned.loading:load_agent",
+        "four_seasons_env.agents.planner.agent:PlannerAgent",
         "plans to the next deal, by a value learned from its own games",
         "learned + search",
         learner="four_seasons_env.agents.planner.learner:PlannerLearner",
-        options="four_seasons_env.agents.planner.agent:PlannerAgent",
     ),
     "next_deal_ppo": Entry(
-        "four_seasons_env.agents.learned.loading:load_agent",
+        "four_seasons_env.agents.learned.candidates.agent:NextDealAgent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
         learner="four_seasons_env.agents.learned.next_deal_ppo:NextDealPpo",
-        options="four_seasons_env.agents.learned.candidates.agent:NextDealAgent",
     ),
     "maskable_ppo": Entry(
-        "four_seasons_env.agents.learned.loading:load_agent",
+        "four_seasons_env.agents.learned.network_agent:NetworkAgent",
         "sb3-contrib's MaskablePPO",
         "learned",
         BOTH,
         learner="four_seasons_env.agents.learned.maskable_ppo:MoveLevelPpo",
-        options="four_seasons_env.agents.learned.network_agent:NetworkAgent",
     ),
 }
 
@@ -211,15 +212,39 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
     """The agent of a name, with further arguments for its maker."""
     name, entry = parts.registered, parts.entry
     is_ours = name in AGENTS
-    takes = plugins.load(entry.options or entry.maker)
-    check_options(name, takes, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
-    check_options(name, takes, arguments, ("rules",))
-    options = convert_options(name, takes, parts.options, text=True)
-    options |= convert_options(name, takes, arguments, text=False)
+    maker = plugins.load(entry.maker)
+    check_options(name, maker, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
+    check_options(name, maker, arguments, ("rules",))
+    options = convert_options(name, maker, parts.options, text=True)
+    options |= convert_options(name, maker, arguments, text=False)
     if not is_ours:
         own: Agent = plugins.make(entry.maker, rules, options)
         return own
     if entry.learns:
-        options |= {"agent": name, "path": parts.path}
-    made: Agent = plugins.load(entry.maker)(rules, **options)
+        from four_seasons_env.agents.policy_files import load_policy  # which needs an extra
+
+        folder = parts.path or bundled_weights(name, rules.name)
+        return make_player(rules, *load_policy(folder, name, rules), options)
+    made: Agent = maker(rules, **options)
+    return made
+
+
+def make_player(
+    rules: Rules,
+    card: PolicyCard,
+    weights: Mapping[str, NDArray[np.float32]],
+    options: Mapping[str, Any],
+) -> Agent:
+    """Make the agent that plays a trained policy.
+
+    Args:
+        rules: the rule set to play.
+        card: of the policy; names the agent.
+        weights: of its network, by name.
+        options: of the agent.
+
+    Raises:
+        agents.policy_files.PolicyFileError: if the weights do not fit the card or the rules.
+    """
+    made: Agent = plugins.load(AGENTS[card.agent].maker)(rules, card, weights, **options)
     return made

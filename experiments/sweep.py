@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.schemas import fitting, read_checked
-from four_seasons_env.agents.yaml_values import read_yaml
+from four_seasons_env.agents.training.learner import get_learner
+from four_seasons_env.agents.training.settings import read_yaml
 from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.parallel.workers import Workers

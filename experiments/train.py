@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.learned.learner import Learner, get_learner
-from four_seasons_env.agents.learned.settings import make_settings
 from four_seasons_env.agents.schemas import fitting
+from four_seasons_env.agents.training.learner import Learner, get_learner
+from four_seasons_env.agents.training.settings import make_settings
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.results.provenance import provenance, write_json

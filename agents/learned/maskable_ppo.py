@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ class MoveLevelPpo(Ppo):
 
     name = "maskable_ppo"
     schema = MaskablePpoSettings
+    settings_file = Path(__file__).with_suffix(".yaml")
     unit = "moves"
     policy_class = "MlpPolicy"
     device = "auto"

@@ -7,6 +7,7 @@ the policy class (`four_seasons_env.agents.learned.candidates`). Hyperparameters
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
@@ -25,6 +26,7 @@ class NextDealPpo(Ppo):
 
     name = "next_deal_ppo"
     schema = NextDealPpoSettings
+    settings_file = Path(__file__).with_suffix(".yaml")
     unit = "decisions"
     threads = 1
     policy_class = CandidatePolicy

@@ -16,11 +16,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.learned.learner import Learner, Pool, Update
 from four_seasons_env.agents.learned.sb3_state import restore_model, save_model
-from four_seasons_env.agents.learned.settings import HERE, PpoSettings
-from four_seasons_env.agents.learned.weights import WeightAverage, arrays_of, save_state
+from four_seasons_env.agents.learned.settings import PpoSettings
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
+from four_seasons_env.agents.training.learner import Learner, Pool, Update
+from four_seasons_env.agents.training.weights import WeightAverage, arrays_of, save_state
 from four_seasons_env.rules import Rules
 
 _PPO_ARGUMENTS = (
@@ -34,7 +34,6 @@ _AVERAGE = "average.pt"
 class Ppo(Learner):
     """A model of Stable-Baselines3, and the mean of its weights."""
 
-    folder = HERE
     run_steps = "20M"
     log_steps = 32_768
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.evaluation import Network, evaluate_all
+from four_seasons_env.agents.network.evaluation import Weights, evaluate_all, network_of
 from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     Lookahead,
@@ -16,6 +16,8 @@ from four_seasons_env.agents.planner.lookahead import (
     new_lookahead_buffers,
 )
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
+from four_seasons_env.agents.planner.weights import HEADS
+from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
@@ -45,7 +47,8 @@ class PlannerAgent:
 
     Args:
         rules: the rule set to play.
-        network: values positions.
+        card: describes the network that values positions.
+        weights: its tensors by name.
         positions: positions that a search holds at most while cards are hidden.
         expansions: positions that a search expands at most. With one expansion nothing is planned:
             each move leads to the position valued most, and the next is decided after it.
@@ -63,9 +66,9 @@ class PlannerAgent:
             for (`four_seasons_env.solver.fair_value`). 0 for never.
         exact_positions: positions that this search may visit; where it does not end in time, the
             planner decides as without it.
-        train_seed: of the network, for tables.
 
     Raises:
+        PolicyFileError: if the weights do not fit the card.
         ValueError: for ``candidates`` out of range, or ``worlds`` below 1.
     """
 
@@ -74,7 +77,8 @@ class PlannerAgent:
     def __init__(
         self,
         rules: Rules,
-        network: Network,
+        card: PolicyCard,
+        weights: Weights,
         *,
         positions: int = 1000,
         expansions: int = 1000,
@@ -85,12 +89,11 @@ class PlannerAgent:
         candidates: int = 4,
         exact: int = 0,
         exact_positions: int = EXACT_POSITIONS,
-        train_seed: int | None = None,
     ) -> None:
         if not 1 <= candidates <= CANDIDATES:
             raise ValueError(f"candidates must be 1 to {CANDIDATES}, not {candidates}")
-        self.train_seed = train_seed
-        self._evaluator = new_evaluator(rules, network)
+        self.train_seed = card.training.get("seed")
+        self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
         self._positions, self._expansions = positions, expansions
         self._search = new_search(rules, positions)
         self._lookahead = Lookahead(candidates, _MARGIN, worlds, lookahead, _INNER)

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.learned.learner import Learner, Pool, Update
-from four_seasons_env.agents.learned.weights import WeightAverage, arrays_of, save_state
 from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
 from four_seasons_env.agents.planner.self_play import play_part
@@ -20,6 +18,8 @@ from four_seasons_env.agents.planner.settings import PlannerSettings
 from four_seasons_env.agents.planner.weights import AGENT, HEADS
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.agents.registry import split_name
+from four_seasons_env.agents.training.learner import Learner, Pool, Update
+from four_seasons_env.agents.training.weights import WeightAverage, arrays_of, save_state
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import Rules
 
@@ -31,8 +31,8 @@ class PlannerLearner(Learner):
     """The planner's learner; a step is a game."""
 
     name = AGENT
-    folder = Path(__file__).parent
     schema = PlannerSettings
+    settings_file = Path(__file__).with_name("planner.yaml")
     unit = "games"
     run_steps = "300k"
     log_steps = 2560

@@ -15,9 +15,9 @@ import pandas as pd
 from rich.progress import Progress as Bar
 from torch.utils.tensorboard import SummaryWriter
 
-from four_seasons_env.agents.learned.learner import Learner, Update
 from four_seasons_env.agents.policy_files import save_policy
 from four_seasons_env.agents.schemas import Amount, Count, read_json
+from four_seasons_env.agents.training.learner import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.results.provenance import write_json

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.learned.loading import PLAYERS
 from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.agents.registry import make_player
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.rules import Rules
@@ -40,4 +40,4 @@ def validate(
 def _play(task: tuple[Any, range], *weights: NDArray[np.float32]) -> pd.DataFrame:
     (rules, card, names, options), deals = task
     named = dict(zip(names, weights, strict=True))
-    return play_deals(PLAYERS[card.agent](rules, card, named, **options), rules, deals)
+    return play_deals(make_player(rules, card, named, options), rules, deals)

@@ -68,9 +68,19 @@ def candidate_weights() -> Weights:
     return table_weights((8, 4, 8, 8), ("score", "value"))
 
 
-def value_network(seed: int = 0) -> Network:
-    """A network of the planner, with values near the middle."""
+def planner_card(rules: Rules) -> PolicyCard:
+    """The card of `planner` with a small network."""
+    return PolicyCard("planner", rules_fields(rules), "features", "distinct", [16, 8, 24, 8])
+
+
+def value_weights(seed: int = 0) -> Weights:
+    """Weights for `planner_card`, with values near the middle."""
     weights = table_weights((16, 8, 24, 8), ("value",), seed)
     weights["dense.weight"] *= 0.15
     weights["value.weight"] *= 0.3
-    return network_of(weights, (16, 8, 24, 8), ("value",))
+    return weights
+
+
+def value_network(seed: int = 0) -> Network:
+    """The network of `value_weights`."""
+    return network_of(value_weights(seed), (16, 8, 24, 8), ("value",))

@@ -24,7 +24,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.positions.reach import NOT_YET, WON, new_search
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import fair_value
-from tests.agents.policies import value_network
+from tests.agents.policies import planner_card, value_network, value_weights
 from tests.helpers import ROWS, mostly_slow, play_to_next_card
 
 DEFAULT = RULES["four-seasons"]
@@ -174,8 +174,10 @@ def test_decisions_turn_a_card(row):
 
 @pytest.mark.parametrize("row", mostly_slow(ROWS, ("pysolfc/florentine",)))
 def test_games_are_played_to_the_last_card(row):
-    agent = PlannerAgent(RULES[row], value_network(), positions=30, ending_positions=200)
-    results = play_deals(agent, RULES[row], range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
+    rules = RULES[row]
+    limits = {"positions": 30, "ending_positions": 200}
+    agent = PlannerAgent(rules, planner_card(rules), value_weights(), **limits)
+    results = play_deals(agent, rules, range(TRAIN_FROM, TRAIN_FROM + 4), seed=0)
     assert (results["moves"] > 40).all()
 
 
@@ -189,9 +191,9 @@ def test_the_bundled_network_wins_most_games():
 @pytest.mark.slow
 def test_votes_at_the_end_win_more():
     deals = range(TRAIN_FROM + 70, TRAIN_FROM + 96)
-    won = {}
+    policy, won = (planner_card(DEFAULT), value_weights()), {}
     for votes in (0, 4):
-        agent = PlannerAgent(DEFAULT, value_network(), positions=200, candidates=8, votes=votes)
+        agent = PlannerAgent(DEFAULT, *policy, positions=200, candidates=8, votes=votes)
         results = play_deals(HandOver(agent), DEFAULT, deals)
         won[votes] = results["won"].sum()
     assert won[4] > won[0] > 0

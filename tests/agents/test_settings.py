@@ -2,27 +2,25 @@
 
 import pytest
 
-from four_seasons_env.agents.learned.settings import (
-    MaskablePpoSettings,
-    NextDealPpoSettings,
-    make_settings,
-    read_settings,
-)
+from four_seasons_env.agents.learned.settings import MaskablePpoSettings, NextDealPpoSettings
+from four_seasons_env.agents.training.settings import make_settings, read_settings
+from tests.helpers import ROOT
 
 SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}
+FILES = {name: ROOT / f"agents/learned/{name}.yaml" for name in SCHEMAS}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_flags_override_the_file(name: str) -> None:
-    schema = SCHEMAS[name]
-    own = read_settings(schema, name)
+    schema, file = SCHEMAS[name], FILES[name]
+    own = read_settings(schema, file)
     assert own.games > 0
-    settings = read_settings(schema, name, ["gamma=1", "games=5", "layers=[4, 4, 4, 4]"])
+    settings = read_settings(schema, file, ["gamma=1", "games=5", "layers=[4, 4, 4, 4]"])
     assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4, 4, 4])
     assert settings.learning_rate == own.learning_rate
     assert make_settings(schema, vars(settings), name) == settings
     # YAML 1.1 reads this as text.
-    assert read_settings(schema, name, ["learning_rate=1e-3"]).learning_rate == 1e-3
+    assert read_settings(schema, file, ["learning_rate=1e-3"]).learning_rate == 1e-3
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def test_flags_override_the_file(name: str) -> None:
 )
 def test_wrong_hyperparameters(flag: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        read_settings(MaskablePpoSettings, "maskable_ppo", [flag])
+        read_settings(MaskablePpoSettings, FILES["maskable_ppo"], [flag])
 
 
 @pytest.mark.parametrize(
@@ -53,7 +51,7 @@ def test_wrong_hyperparameters(flag: str, told: str) -> None:
 )
 def test_conflicting_hyperparameters(overrides: list[str], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        read_settings(NextDealPpoSettings, "next_deal_ppo", overrides)
+        read_settings(NextDealPpoSettings, FILES["next_deal_ppo"], overrides)
 
 
 def test_missing_values_are_named() -> None:

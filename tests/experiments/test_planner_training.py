@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
-from four_seasons_env.agents.learned.learner import Update
 from four_seasons_env.agents.planner.learner import PlannerLearner
-from four_seasons_env.agents.planner.weights import make_planner
+from four_seasons_env.agents.registry import make_player
+from four_seasons_env.agents.training.learner import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
@@ -116,7 +116,8 @@ def test_games_are_the_same_however_they_are_split() -> None:
     for name, theirs in split.policy({})[1].items():
         np.testing.assert_array_equal(weights[name], theirs)
     deals = range(TRAIN_FROM, TRAIN_FROM + 8)
-    agent = make_planner(DEFAULT, card, weights, positions=10, expansions=5, votes=0)
+    options = {"positions": 10, "expansions": 5, "votes": 0}
+    agent = make_player(DEFAULT, card, weights, options)
     told = ["deal", "won", "cards_up", "moves"]
     played = validate(Dealt(), DEFAULT, card, weights, here.playing_options, deals)
     pd.testing.assert_frame_equal(played[told], play_deals(agent, DEFAULT, deals)[told])

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.learned.learner import get_learner
 from four_seasons_env.agents.learned.sb3_state import ARRAYS
+from four_seasons_env.agents.training.learner import get_learner
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.results.training_run import DONE, STEPS
 from four_seasons_env.experiments.train import Train, train

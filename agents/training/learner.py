@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from four_seasons_env.agents.learned.settings import read_settings
 from four_seasons_env.agents.plugins import load
 from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.agents.training.settings import read_settings
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules
 
@@ -66,11 +66,11 @@ class Learner(abc.ABC):
     """
 
     name: ClassVar[str]
-    """Registered name of its agent, and of its YAML file."""
-    folder: ClassVar[Path]
-    """Of this file."""
+    """Registered name of its agent."""
     schema: ClassVar[type[Any]]
     """Dataclass of its hyperparameters."""
+    settings_file: ClassVar[Path]
+    """YAML file of their values."""
     unit: ClassVar[str]
     """What a step is, in the plural."""
     run_steps: ClassVar[str]
@@ -92,8 +92,8 @@ class Learner(abc.ABC):
 
     @classmethod
     def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
-        """Its hyperparameters; see `four_seasons_env.agents.learned.settings.read_settings`."""
-        return read_settings(cls.schema, cls.name, overrides, cls.folder)
+        """Its hyperparameters; see `four_seasons_env.agents.training.settings.read_settings`."""
+        return read_settings(cls.schema, cls.settings_file, overrides)
 
     @classmethod
     def check_warm_start(cls, start: str, rules: Rules, settings: Any) -> None:
