@@ -1,4 +1,4 @@
-"""What agents and policies return: an integer for each game."""
+"""Answers of agents and policies: an integer for each game."""
 
 from __future__ import annotations
 

@@ -20,8 +20,9 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 _POSITIONS = 1000
+"""Positions that a search holds and expands at most while cards are hidden."""
 _SOLVER_POSITIONS = 20_000
-"""Of a search once nothing is hidden."""
+"""Positions that the solver may visit once nothing is hidden."""
 
 _CHANCES = {"won": 1.0, "lost": 0.0}
 
@@ -57,8 +58,9 @@ class Judge:
         return max(self._reached(game).values(), default=0.0)
 
     def values(self, game: Game) -> dict[int, float]:
-        """The chance of winning after each legal move by its number; those it has no answer for are
-        left out, as are moves that only rename spaces.
+        """The chance of winning after each legal move, by the move's number.
+
+        Left out are moves without an answer, and moves that only rename spaces.
         """
         if game.is_over:
             return {}
@@ -74,7 +76,7 @@ class Judge:
         return values
 
     def _reached(self, game: Game) -> dict[int, float]:
-        """The value of the best position after each first move."""
+        """The value of the best position found after each first move."""
         (record,), search = game.record.copy(), self._search
         hide_unseen(record, self._evaluator.rule)
         _, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)

@@ -34,7 +34,7 @@ from four_seasons_env.rules import RULES, Rules
 
 _LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
 _NAME = "planner 50/20"
-"""Of W, in results. Another search needs another name."""
+"""Name of W in results. Another search needs another name."""
 
 Worth = Callable[[NDArray[Any]], NDArray[np.float64]]
 """W: maps positions, GAME (n,), to numbers, (n,), by public information only."""

@@ -77,8 +77,8 @@ def convert_options(
             converted[name] = _convert(value, hints.get(name), text)
         except ValueError as error:
             default = parameters[name].default
-            is_told = default not in (None, inspect.Parameter.empty)
-            hint = f" (default {default})" if is_told else ""
+            has_default = default not in (None, inspect.Parameter.empty)
+            hint = f" (default {default})" if has_default else ""
             raise ValueError(
                 f"{name} of agent {agent!r} must be {error}, not {value!r}{hint}"
             ) from None

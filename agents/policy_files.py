@@ -60,7 +60,7 @@ class PolicyCard:
     training: dict[str, Any] = field(default_factory=dict)
     """Seed, steps, validation results and the like; not used for loading."""
     sha256: Digest = ""
-    """Of the weights file; set by `save_policy`."""
+    """SHA-256 of the weights file; set by `save_policy`."""
     decisions: dict[str, int | float | str] = field(default_factory=dict)
     """Where actions are positions: the search fields of
     `four_seasons_env.next_deal.settings.NextDealSettings`."""
@@ -137,7 +137,7 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
     Args:
         folder: of the policy.
         agent: for the error message if there is none.
-        rules: name of the rule set, likewise.
+        rules: name of the rule set, for the same message.
 
     Raises:
         FileNotFoundError: if a file is missing.

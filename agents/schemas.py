@@ -103,8 +103,8 @@ def check_fields(values: Mapping[str, Any], schema: type[Any]) -> None:
         schema: a dataclass with fields of these names.
 
     Raises:
-        ValueError: for a value that does not fit; if it is to be `one_of` some texts, with the
-            nearest.
+        ValueError: for a value that does not fit. If it must be `one_of` some texts, the error
+            names the nearest.
     """
     hints = get_type_hints(schema, include_extras=True)
     for name, value in values.items():

@@ -49,8 +49,8 @@ def dense_layer(
     Args:
         weights: with `NAME.weight` of shape (outputs, inputs) and `NAME.bias` of shape (outputs,).
         name: of the layer.
-        inputs: expected number of them.
-        outputs: likewise.
+        inputs: expected number of inputs.
+        outputs: expected number of outputs.
 
     Raises:
         PolicyFileError: for a tensor that is missing or has another shape.

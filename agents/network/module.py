@@ -37,7 +37,7 @@ class SumRows(torch.autograd.Function):
         chosen: torch.Tensor,
         *tables: torch.Tensor,
     ) -> torch.Tensor:
-        """What was pooled, float32 of shape (m, a + b + c).
+        """The pooled sums, float32 of shape (m, a + b + c).
 
         Args:
             ctx: of torch.
@@ -70,7 +70,8 @@ class SumRows(torch.autograd.Function):
 
 
 _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
-"""Of the first weights: sums of some thirty, six and thirty rows start at about unit size."""
+"""Scales of the first weights. Each sum then starts at about unit size: about thirty rows for a
+suit, six for a pile and thirty for the game."""
 
 
 class PositionNetwork(nn.Module):

@@ -29,9 +29,9 @@ from four_seasons_env.positions.features import (
 class Widths(NamedTuple):
     """Widths of the network."""
 
-    suit: int  # numbers in a row of the suits' table; likewise
-    pile: int
-    game: int  # also of the pairs' table
+    suit: int  # numbers in a row of the suits' table
+    pile: int  # numbers in a row of the piles' table
+    game: int  # numbers in a row of the game's table, and of the pairs' table
     hidden: int  # units of the dense layer
 
     @property
@@ -54,8 +54,9 @@ class Layout(NamedTuple):
 
     widths: Sequence[int]  # of the rows of suits, piles and game
     ends: Sequence[int]  # of the slots of suits, piles and game
-    first: NDArray[np.int64]  # (slots,) the first sum of the suit, the pile or the game of each
-    blocks: NDArray[np.int64]  # (blocks, 3) first sum of each; its place when pooled; its width
+    # A block is the sums of one suit, one pile or the game.
+    first: NDArray[np.int64]  # (slots,) the first sum of the block that a slot belongs to
+    blocks: NDArray[np.int64]  # (blocks, 3) its first sum, its place in the pooled sums, its width
 
 
 def layout_of(slots: int, widths: Widths) -> Layout:
@@ -79,9 +80,9 @@ class Sums(NamedTuple):
     """The sums of a position, and the rows that are in them."""
 
     before: NDArray[np.int16]  # (slots,) the position
-    blocks: NDArray[Any]  # of each suit, each pile and the game; of the tables' dtype
-    pairs: NDArray[np.float32]  # (53, game's width) of the waste's pairs, for each height
-    summed: NDArray[np.int64]  # (1,) heights for which `pairs` is up to date
+    blocks: NDArray[Any]  # sums of each suit, each pile and the game; dtype of the tables
+    pairs: NDArray[np.float32]  # (53, game's width) sums of the waste's pairs, for each height
+    summed: NDArray[np.int64]  # (1,) `pairs` is up to date for heights up to this one
 
 
 def new_sums(slots: int, layout: Layout, dtype: Any) -> Sums:
@@ -122,7 +123,7 @@ def _update(table, width, begin, end, row, layout, sums):
 
 @jit
 def _height(row, begin, before, summed):
-    """The height of a row's waste, and up to which of its cards the waste is the one before."""
+    """The height of a row's waste, and how many cards from its bottom are summed already."""
     height = same = 0
     while begin + height < len(row) and row[begin + height] != 0:
         if same == height and height < summed and row[begin + height] == before[begin + height]:
@@ -142,6 +143,7 @@ def _update_pairs(table, row, begin, sums):
     for upper in range(same, height):
         before[begin + upper] = row[begin + upper]
         into = pairs[upper + 1]
+        # The sums of the height below, and the pairs of the card on top with each card below it.
         into[:] = pairs[upper]
         for lower in range(upper):
             cards = row[begin + upper], row[begin + lower]
@@ -236,6 +238,7 @@ def forward(candidates, tables, layout, sums, above, pooled):
             clear(sums)
         height = update_sums(rows[chosen[i]], tables, layout, sums)
         pool(sums, height, layout, np.float32(1), pooled[i])
+        # The ReLU passes slopes back only where its input is above zero.
         over, blocks, pairs = above[i], sums.blocks, sums.pairs[height]
         for k in range(game):
             over[k] = blocks[k] > 0
@@ -247,8 +250,9 @@ def forward(candidates, tables, layout, sums, above, pooled):
 def _settle(table, width, begin, end, row, layout, sums):
     """Update the gradients of one table's slots.
 
-    The slopes so far are subtracted from the gradient of a row that enters the sums, and added to
-    that of a row that leaves them. So a row that many positions share is written to twice.
+    The gradient of a table row is the sum of the slopes while the row is in the sums. `backward`
+    adds up all slopes of a decision. Their total so far is subtracted when a row enters the sums,
+    and added when it leaves them, so a row is written to twice however many positions share it.
     """
     width = np.uintp(width)
     before, slopes = sums.before, sums.blocks
@@ -269,7 +273,11 @@ def _settle(table, width, begin, end, row, layout, sums):
 
 @jit
 def _settle_pairs(table, begin, sums):
-    """Add the slopes of each height to the gradients of the pairs in a waste of that height."""
+    """Add the slopes of each height to the gradients of the pairs in a waste of that height.
+
+    A pair is in every waste that reaches its upper card, so the slopes are added up from the
+    highest waste down.
+    """
     before, slopes = sums.before, sums.pairs
     width = np.uintp(slopes.shape[1])
     total = slopes[0]  # a waste without cards has no pairs
@@ -296,6 +304,8 @@ def _settle_all(row, gradients, layout, sums):
     _settle(gradients.piles, b, suits_end, piles_end, row, layout, sums)
     _settle(gradients.game, c, piles_end, game_end, row, layout, sums)
     height, same = _height(row, game_end, sums.before, sums.summed[0])
+    # Another card lies where one was: the slopes of the pairs so far belong to the waste before. A
+    # waste that only lost or gained cards on its top goes on to collect slopes by height.
     if same < min(height, sums.summed[0]):
         _settle_pairs(gradients.pairs, game_end, sums)
     if same < height:
@@ -309,10 +319,12 @@ def backward(candidates, gradients, layout, sums, above, slopes):
     """Add the gradients of the tables.
 
     Args:
-        candidates: as in `forward`, and so are ``layout`` and ``above``.
+        candidates: as in `forward`.
         gradients: `Tables`, added to.
+        layout: `Layout`.
         sums: `Sums`, overwritten; here they are sums of slopes.
-        slopes: float32 of shape (m, a + b + c), the gradient of what was pooled.
+        above: as `forward` wrote it.
+        slopes: float32 of shape (m, a + b + c), the gradient of the pooled sums.
     """
     rows, decisions, chosen = candidates
     nothing = np.zeros(rows.shape[1], np.int16)
@@ -320,6 +332,7 @@ def backward(candidates, gradients, layout, sums, above, slopes):
     clear(sums)
     sums.pairs[:] = 0
     for i in range(len(chosen) + 1):
+        # At the end of a decision all rows leave the sums.
         if i == len(chosen) or (i > 0 and decisions[i] != decisions[i - 1]):
             _settle_all(nothing, gradients, layout, sums)
             _settle_pairs(gradients.pairs, layout.ends[2], sums)

@@ -34,9 +34,9 @@ _MARGIN = np.float32(0.08)
 _ANY = np.float32(2)
 """A margin that leaves nothing out."""
 _INNER = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
-"""Of the searches in a look ahead."""
+"""Limits of the searches in a look ahead."""
 _WIDTH = 100
-"""Of the solver's beam when it votes."""
+"""Width of the solver's beam when it votes."""
 
 
 class PlannerAgent:

@@ -1,7 +1,7 @@
 """Looking ahead: what a decision is worth once the next cards have been turned.
 
 The network's value of a position about to deal is an estimate. A look ahead refines it: turn the
-next card in imagined worlds, decide again, go on for some cards, and average the values reached.
+next card in imagined worlds, decide again, repeat for some cards, and average the values reached.
 With one card this is expectimax; to the end of the stock it is rollouts of the planner. All
 candidates face the same worlds. After each round the worse half of them is dropped (sequential
 halving: Karnin, Koren and Somekh 2013).
@@ -23,7 +23,7 @@ from four_seasons_env.positions.reach import NOT_YET, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 CANDIDATES = 16
-"""At most."""
+"""Most candidates of a look ahead."""
 
 
 class Lookahead(NamedTuple):
@@ -91,7 +91,7 @@ def _play_on(evaluator, cards, limits, buffers):
 
 @jit
 def stride(cards):
-    """A step by which each of so many cards is met once before one is met again."""
+    """A step that visits each of this many cards once before it returns to one."""
     step = max(np.int64(1), np.int64(0.618 * cards))  # near the golden ratio: spread evenly
     # The first step from there on that has no factor in common with the number of cards (Euclid).
     while True:

@@ -33,11 +33,11 @@ from four_seasons_env.positions.reach import (
 from four_seasons_env.rules import Rules
 
 _PRICE = np.float32(0.0002)
-"""Of a move, in value."""
+"""Price of a move, in value."""
 
 
 class Evaluator(NamedTuple):
-    """What a search values positions by: the rules and the network."""
+    """The rules and the network that a search values positions by."""
 
     rule: Any  # the compiled rule set
     free: Any  # the same without refills, under which moves turn no cards
@@ -46,7 +46,7 @@ class Evaluator(NamedTuple):
 
 
 def new_evaluator(rules: Rules, network: Network) -> Evaluator:
-    """What values the positions of a rule set by a network."""
+    """An `Evaluator` of a rule set's positions."""
     rule = compile_rules(rules)[0]
     free = compile_rules(rules.without_refills)[0]
     return Evaluator(rule, free, network, new_evaluation(network, rules.piles))
@@ -92,6 +92,8 @@ def reach(g, evaluator, search, positions, expansions):
     Returns:
         The row of the position to decide for, and how many there are. Row 0 is ``g``.
     """
+    # `values` are the network's chances. `worths` are the same less the price of the moves; they
+    # decide which row is expanded next.
     begin(g, evaluator.rule, UNTIL_HIDDEN, positions, expansions, search)
     _value(0, evaluator, search)
     wait(0, search)

@@ -24,7 +24,7 @@ from four_seasons_env.positions.reach import NOT_YET, WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 LONGEST = 64
-"""At least the decisions of a game: one for each card of the stock, and the last."""
+"""Bound on the decisions of a game: one for each card of the stock, and the last."""
 
 
 class Experience(NamedTuple):

@@ -26,12 +26,12 @@ class PlannerSettings:
     """The same once nothing is hidden."""
     ending_expansions: Positive
     td_lambda: Share
-    """How much of what comes later goes into a target."""
+    """Weight of the later values in a target."""
     n_epochs: Positive
     """Times that each position is learned from."""
     batch_size: Positive
     learning_rate: Rate
-    """Of Adam, at first; falls by equal factors to the final one over the run."""
+    """Adam's learning rate at first; falls by equal factors to the final one over the run."""
     final_learning_rate: Rate
     averaging: Share
     """The network that is kept is a mean over about this share of the games so far (Polyak and

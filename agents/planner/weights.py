@@ -10,7 +10,7 @@ from four_seasons_env.rules import Rules
 AGENT = "planner"
 """Its registered name."""
 HEADS = ("value",)
-"""Of its network."""
+"""Heads of its network."""
 
 
 def bundled_network(rules: Rules) -> Network:

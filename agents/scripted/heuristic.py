@@ -86,7 +86,10 @@ def _wanted_in(g, rule, card):
 
 @jit
 def _column(g, rule, place, is_waste, f):
-    """Add the features of one pile, or of the waste."""
+    """Add the features of one pile, or of the waste, from its top card down.
+
+    A card that lies on one that is wanted earlier has to leave first: it blocks.
+    """
     card = g.top[place]
     above = 0
     while card != NO_CARD:
@@ -95,7 +98,9 @@ def _column(g, rule, place, is_waste, f):
             f[_NEXT_BURIED] += above
         host = g.below[card]
         if host != NO_CARD:
-            early = wanted - _wanted_in(g, rule, host)
+            early = wanted - _wanted_in(
+                g, rule, host
+            )  # levels by which the card below goes up first
             if is_waste:
                 f[_WASTE_BLOCKED] += early >= 0
             else:
@@ -195,7 +200,7 @@ def choose_move(g, rule, mask, weights, buffers):
         source = rule.source[move]
         target = rule.target[move]
         if target == STOCK or (source == STOCK and target == WASTE):
-            turn = move
+            turn = move  # deals or redeals; not played out, because the next card is hidden
             gains[move] = max(w[_DEAL], 1e-9)
             continue
         if FOUNDATION <= source < STOCK and stock_size(g) == 0:
@@ -212,6 +217,8 @@ def choose_move(g, rule, mask, weights, buffers):
             last_resort, last_gain = move, gain
     if turn >= 0:
         return best if best >= 0 and best_gain > gains[turn] else turn
+    # Nothing can be dealt, so a move may make the position worse. It must be one that cannot be
+    # taken back, or play could cycle: from the waste, or to a foundation.
     if last_resort >= 0 and best_gain <= 1e-9:
         return last_resort
     return best if best >= 0 else only

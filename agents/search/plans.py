@@ -1,4 +1,4 @@
-"""`Plans`: the moves that an agent has planned, to the end of the game once nothing is hidden."""
+"""`Plans`: planned moves by position, and the solver's plans once nothing is hidden."""
 
 from __future__ import annotations
 
@@ -99,6 +99,7 @@ class Plans:
         for first in range(0, len(undecided), most):
             decide(games[undecided[first : first + most]], rng)
         moves[undecided] = self.moves_for(games[undecided])
+        # Moves below 0 (NONE, UNPLANNED) index the last columns; the first test decides for them.
         lost = (moves < 0) | (masks[np.arange(len(moves)), moves] == 0)
         if lost.any():
             moves[lost] = self._heuristic.act(games[lost], masks[lost], rng)

@@ -47,7 +47,7 @@ _GREEDY = BASES.index("greedy")
 _LONGEST = 400
 """Moves of a playout at most; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
-"""What a result with all cards up adds to a win (1): it distinguishes lost games."""
+"""Bonus of a result with all cards up, on top of a win (1): it distinguishes lost games."""
 
 
 class _Settings(NamedTuple):

@@ -1,1 +1,1 @@
-"""What all learners share: their interface, hyperparameters, and the mean of their weights."""
+"""Shared by all learners: their interface, hyperparameters, and the mean of their weights."""

@@ -45,7 +45,7 @@ class ThisProcess:
 
 
 class Update(NamedTuple):
-    """What happened in an update."""
+    """Results of an update."""
 
     won: list[bool]  # whether each training game that ended was won
     cards_up: list[int]  # at the end of these games; empty if the algorithm does not report them
@@ -58,7 +58,7 @@ class Learner(abc.ABC):
     Args:
         rules: the rule set to learn.
         settings: hyperparameters.
-        seed: of the deals, the network and the exploration.
+        seed: decides the deals, the first weights and the exploration.
         pool: plays the games, if the algorithm uses one.
 
     Attributes:
@@ -72,7 +72,7 @@ class Learner(abc.ABC):
     settings_file: ClassVar[Path]
     """YAML file of their values."""
     unit: ClassVar[str]
-    """What a step is, in the plural."""
+    """Name of its steps, in the plural."""
     run_steps: ClassVar[str]
     """Steps of a run by default."""
     log_steps: ClassVar[int]
@@ -82,7 +82,7 @@ class Learner(abc.ABC):
     uses_workers: ClassVar[bool] = False
     """Whether its games are split over workers."""
     smallest: ClassVar[dict[str, int]]
-    """Hyperparameters of a run that is only to compile."""
+    """Hyperparameters of a run that only compiles."""
 
     steps: int
 

@@ -1,4 +1,4 @@
-"""The agents: legal and fair on every rule set, better than random where they claim to be."""
+"""The agents: legal and fair on every rule set, and stronger than their baselines."""
 
 import numpy as np
 import pytest

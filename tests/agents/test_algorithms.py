@@ -1,4 +1,4 @@
-"""The learning algorithms: and rule sets of every kind."""
+"""The learning algorithms, on rule sets of every kind."""
 
 from pathlib import Path
 
@@ -39,9 +39,7 @@ def make(name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0) -> P
 
 @pytest.mark.parametrize("rules", REPRESENTATIVES)
 @pytest.mark.parametrize("name", SMALL)
-def test_every_algorithm_learns_rule_sets_of_every_kind(
-    name: str, rules: str, tmp_path: Path
-) -> None:
+def test_algorithms_learn_all_kinds_of_rules(name: str, rules: str, tmp_path: Path) -> None:
     run = Train(
         out=tmp_path / "x",
         agent=name,
@@ -57,7 +55,7 @@ def test_every_algorithm_learns_rule_sets_of_every_kind(
     assert (played["moves"] > 0).all()
 
 
-def test_an_update_is_one_rollout_at_the_rate_of_the_runs_share() -> None:
+def test_an_update_is_one_rollout_at_its_rate() -> None:
     learner = make("maskable_ppo", DEFAULT, "games=2", "n_steps=8")
     rates = []
     for i, done in enumerate((0.0, 0.5, 1.0)):

@@ -43,7 +43,7 @@ def observed(rules: str = "four-seasons", games: int = 20, steps: int = 15) -> d
 
 
 def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) -> torch.Tensor:
-    """`SumRows` once more, in torch's own words."""
+    """`SumRows` again, written with torch's own functions."""
     suits, piles, game = (
         torch.cat((torch.zeros(1, each.shape[1], dtype=each.dtype), each)) for each in tables[:3]
     )
@@ -65,7 +65,7 @@ def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) 
 @pytest.mark.parametrize("mixed", [False, True], ids=["decisions", "mixed"])
 @pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
 def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool) -> None:
-    """Also where positions of one decision have nothing in common, such as their wastes."""
+    """Positions of one decision may have nothing in common, such as their wastes."""
     seen = observed(rules)
     decisions, numbers = seen["action_mask"].nonzero().T
     rows = seen["observation"].flatten(0, 1)
@@ -96,7 +96,7 @@ def policy_on(env: FourSeasonsNextDealVecEnv, **extractor: object) -> CandidateP
     return model.policy
 
 
-def test_a_policy_reads_each_candidate_by_itself() -> None:
+def test_a_policy_reads_candidates_separately() -> None:
     env = FourSeasonsNextDealVecEnv(6, seed=0)
     policy = policy_on(env, features_extractor_class=TableEncoder)
     seen = observed(games=6)

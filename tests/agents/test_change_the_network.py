@@ -61,7 +61,7 @@ def test_a_width_is_a_flag(tmp_path: Path) -> None:
 
 
 def test_a_feature_touches_one_file(tmp_path: Path) -> None:
-    """In a copy of the sources, compiled anew, which takes minutes."""
+    """A copy of the sources is compiled from scratch, which takes minutes."""
     (diff,) = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
     assert re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE) == [
         "four_seasons_env/positions/features.py"

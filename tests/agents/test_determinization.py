@@ -1,4 +1,4 @@
-"""Imagined worlds: what is sorted, what is shuffled, and which card comes next."""
+"""Imagined worlds: sorted stocks, shuffled stocks and the next card."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ RULES = [small("four-seasons", ranks=4, piles=2), small("florentine", ranks=5, p
 
 
 def dealt(rules: Rules, deals: int) -> np.ndarray:
-    """The record of a game of which so many cards have been turned."""
+    """The record of a game in which this many cards have been turned."""
     game = Game(rules, deal=3)
     for _ in range(deals):
         game.play("deal")
@@ -25,26 +25,26 @@ def stock(records: np.ndarray) -> list[int]:
 
 
 def facts(records: np.ndarray, cards: list[int] | None = None) -> dict[str, list[int]]:
-    """All that a record holds, or would hold with the stock in another order."""
-    told = {name: records[name][0].tolist() for name in records.dtype.names}
+    """All fields of a record, or those with the stock in this order."""
+    found = {name: records[name][0].tolist() for name in records.dtype.names}
     if cards is not None:
-        told["deck"][told["dealt"] : told["deck_size"]] = cards
-    return told
+        found["deck"][found["dealt"] : found["deck_size"]] = cards
+    return found
 
 
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
 @pytest.mark.parametrize("deals", [0, 5])
-def test_the_unseen_cards_are_sorted_and_nothing_else_is_touched(rules: Rules, deals: int) -> None:
+def test_hiding_sorts_only_the_unseen_cards(rules: Rules, deals: int) -> None:
     records = dealt(rules, deals)
-    meant = facts(records, sorted(stock(records)))
-    assert facts(records) != meant
+    expected = facts(records, sorted(stock(records)))
+    assert facts(records) != expected
     hide_unseen(records[0], compile_rules(rules)[0])
-    assert facts(records) == meant
+    assert facts(records) == expected
 
 
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
 @pytest.mark.parametrize("deals", [4])
-def test_world_k_deals_the_kth_card_next_and_shuffles_the_rest(rules: Rules, deals: int) -> None:
+def test_world_k_deals_the_kth_card_next(rules: Rules, deals: int) -> None:
     compiled, seed = compile_rules(rules), np.uint64(7)
     records = dealt(rules, deals)
     hide_unseen(records[0], compiled[0])
@@ -53,16 +53,16 @@ def test_world_k_deals_the_kth_card_next_and_shuffles_the_rest(rules: Rules, dea
     reshuffle_unseen_all(shuffled, compiled, np.array([seed]))
     order = stock(shuffled)
     for world in (*range(2 * len(cards) + 1), -1):
-        meant = list(order)
+        expected = list(order)
         if world >= 0:
             at = order.index(cards[world % len(cards)])
-            meant[0], meant[at] = meant[at], meant[0]
+            expected[0], expected[at] = expected[at], expected[0]
         imagined = records.copy()
         determinize(imagined[0], compiled[0], seed, world)
-        assert facts(imagined) == facts(records, meant), world
+        assert facts(imagined) == facts(records, expected), world
 
 
-def test_a_stock_that_has_been_seen_stays_as_it_is() -> None:
+def test_a_known_stock_keeps_its_order() -> None:
     rules = RULES[1]
     game = Game(rules, deal=3)
     while game.stock:

@@ -19,7 +19,7 @@ def test_there_are_networks_for_some_rules():
         Judge(RULES["simplicity"])
 
 
-def test_values_belong_to_legal_moves_and_the_best_is_the_chance(judge):
+def test_the_chance_is_that_of_the_best_legal_move(judge):
     game = Game(deal=17)
     for _ in range(20):
         values = judge.values(game)
@@ -32,7 +32,7 @@ def test_values_belong_to_legal_moves_and_the_best_is_the_chance(judge):
 
 @pytest.mark.slow
 def test_good_positions_are_worth_more(judge):
-    """On average a position on the way to a win is worth more than one after random moves."""
+    """A mean over positions: those on the way to a win beat those after random moves."""
     rng = np.random.default_rng(0)
     good, poor = [], []
     for deal in range(2**32, 2**32 + 8):
@@ -50,7 +50,7 @@ def test_good_positions_are_worth_more(judge):
     assert np.mean(good) > np.mean(poor) + 0.2
 
 
-def test_once_nothing_is_hidden_the_solver_answers(judge):
+def test_the_solver_judges_open_positions(judge):
     game = Game(deal=17)
     moves = solve(game, seconds=30).moves
     known = 0

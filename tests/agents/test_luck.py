@@ -32,7 +32,7 @@ def arbitrary(games: np.ndarray) -> np.ndarray:
     return np.sin(games["top"].astype(float) @ np.arange(1, 14)) + games["cards_up"]
 
 
-def test_luck_is_what_came_less_its_mean():
+def test_luck_is_worth_less_its_mean():
     start = Game("czarina", deal=DEAL)
     moves = played(start, 1)
     game, total, variance = start.copy(), 0.0, 0.0
@@ -64,8 +64,8 @@ def test_redeals_turn_no_hidden_card():
 
 
 @pytest.mark.parametrize("name", ["four-seasons", "czarina", "pysolfc/corners"])
-def test_luck_has_the_mean_and_variance_that_it_should_have(name):
-    """For a player who does not know the next card, and any W."""
+def test_luck_has_mean_zero_and_its_variance(name):
+    """The player does not know the next card; any W will do."""
     rules = small(name)
     found = []
     for deal in range(DEAL, DEAL + 600):
@@ -94,7 +94,7 @@ def exact(known: Known) -> Worth:
 
 
 def starts(hidden: int, deals: int) -> Iterator[Game]:
-    """Positions of a small game with so many hidden cards, each with its cards in four orders."""
+    """Positions of a small game with this many hidden cards, each with four orders of the stock."""
     for deal in range(DEAL, DEAL + deals):
         game = Game("small-4x1-cells", deal=deal)
         while game.stock_size > hidden:
@@ -107,8 +107,8 @@ def starts(hidden: int, deals: int) -> Iterator[Game]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("hidden", "deals"), [(8, 6), (15, 1)])
-def test_with_exact_values_the_best_play_wins_what_its_start_is_worth(hidden, deals):
-    """The whole method: without luck, every game of the best player comes out the same."""
+def test_best_play_without_luck_wins_its_value(hidden, deals):
+    """The whole method: without luck, all games of the best player have the same result."""
     known, outcomes, luckless = Known(), [], []
     for start in starts(hidden, deals):
         value = best_play(start, known).value
@@ -125,8 +125,8 @@ def test_with_exact_values_the_best_play_wins_what_its_start_is_worth(hidden, de
     assert any(0.1 < value < 0.9 for value in luckless)
 
 
-def test_with_exact_values_a_luckless_game_is_its_start_less_the_regret():
-    """Of any player: so regret has no luck in it."""
+def test_result_is_value_plus_luck_less_regret():
+    """This holds for any player, so regret has no luck in it."""
     known, regrets = Known(), []
     for start in starts(5, 5):
         moves = played(start, 7)
@@ -150,7 +150,7 @@ def meter(name: str) -> LuckMeter:
 
 
 @pytest.mark.parametrize("name", mostly_slow(WITH_W, ["four-seasons"]))
-def test_w_sees_public_information_only_and_is_the_same_every_time(name):
+def test_w_depends_on_public_information_only(name):
     start = Game(name, deal=DEAL)
     game = start.copy()
     for move in played(start, 5)[:30]:

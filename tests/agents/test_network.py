@@ -1,4 +1,4 @@
-"""The compiled network: against NumPy, each position by itself, and pairs of cards in the waste."""
+"""The compiled network: against NumPy, each position alone, and pairs of cards in the waste."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ HEADS = ("score", "value")
 
 
 def observed(rules: str, observation: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of candidates that random play is offered, and their places."""
+    """Rows of the candidates that random play may choose, and their places."""
     env = FourSeasonsNextDealVectorEnv(8, rules, candidates=12, observation=observation)
     seen, _ = env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def plain_pairs(row: np.ndarray) -> np.ndarray:
 
 
 def plain_tables(rows: np.ndarray, weights: dict[str, np.ndarray]) -> np.ndarray:
-    """The hidden layer's inputs, summed anew for each row."""
+    """The hidden layer's inputs, summed from scratch for each row."""
     suits, piles, game = (
         np.vstack([np.zeros_like(table[:1]), table])
         for table in (weights[name] for name in ("suits", "piles", "game"))
@@ -82,7 +82,7 @@ def test_tables_and_heads_are_those_of_numpy(rules):
     hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "dense")
     expected = np.hstack([plain_dense(np.maximum(hidden, 0), weights, name) for name in HEADS])
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
-    # A position has the same outputs, to the last bit, whichever was evaluated before it.
+    # A position has the same outputs, to the last bit, after any other position.
     order = np.random.default_rng(0).permutation(len(chosen))
     np.testing.assert_array_equal(network.evaluate(rows, chosen[order]), outputs[order])
 

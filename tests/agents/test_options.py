@@ -1,4 +1,4 @@
-"""Names of agents: taken apart, their options converted, and what makes no sense refused."""
+"""Names of agents: split, options converted, and wrong ones refused."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from four_seasons_env.agents.options import convert_options
 from four_seasons_env.agents.registry import split_name
 
 
-def test_names_are_taken_apart():
+def test_names_are_split():
     name = split_name("planner:runs/x/best@positions=400,expansions=1")
     assert (name.registered, name.path) == ("planner", Path("runs/x/best"))
     assert name.options == {"positions": "400", "expansions": "1"}

@@ -123,7 +123,7 @@ def test_a_small_search_wins_games():
 
 @pytest.mark.slow
 def test_looking_ahead_wins_more():
-    """Two cards are hidden and the network knows nothing: looking ahead tells wins from losses."""
+    """Two cards are hidden and the network knows nothing: looking ahead finds the wins."""
     rule = compile_rules(DEFAULT)[0]
     limits = SearchLimits(1000, 1000, 1000, 1000)
     settings = Lookahead(16, np.float32(1), worlds=2, cards=1, limits=limits)

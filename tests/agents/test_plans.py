@@ -1,4 +1,4 @@
-"""Plans: what is played once nothing is hidden, and what the solver is asked for."""
+"""Plans: moves once nothing is hidden, and questions to the solver."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -22,18 +22,18 @@ RULES = small("four-seasons", ranks=4, piles=1)
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, int]]:
-    """What the solver is asked: positions and limits. It knows all that brute force does."""
-    told: list[tuple[bytes, int]] = []
+    """Questions to the solver: positions and limits. Brute force answers them."""
+    questions: list[tuple[bytes, int]] = []
 
     def solve(game: Game, max_positions: int) -> Any:
-        told.append((game.to_bytes(), max_positions))
+        questions.append((game.to_bytes(), max_positions))
         try:
             return SimpleNamespace(moves=_moves(game))
         except AssertionError:
             return SimpleNamespace(moves=[])
 
     monkeypatch.setattr(module, "solve", solve)
-    return told
+    return questions
 
 
 def _moves(game: Game) -> list[int]:
@@ -46,14 +46,14 @@ def _moves(game: Game) -> list[int]:
 
 
 def openings() -> Iterator[tuple[Game, bool]]:
-    """Games, and whether they can be won."""
+    """Games, and whether each can be won."""
     for number in range(200):
         deck = numbered_deck(number, 4)
         yield Game(RULES, deck=deck), BruteForce(RULES, deck).can_be_won()
 
 
 def late(won: bool) -> Game:
-    """A game in which the heuristic has come to the last card, and that can be won, or not."""
+    """A game that the heuristic has played to the last card, and that can be won, or cannot."""
     heuristic = HeuristicAgent(RULES)
     for number in range(200):
         game = Game(RULES, deck=numbered_deck(number, 4))
@@ -137,10 +137,10 @@ def test_finisher_plays_plans_or_its_base(asked, won: bool) -> None:
     game, hidden, rng = late(won), Game(RULES, deal=0), np.random.default_rng(0)
     games = np.concatenate([game.record, hidden.record])
     masks = np.stack([each.action_mask(distinct=True) for each in (game, hidden)])
-    meant = base.act(games.copy(), masks, rng)
+    expected = base.act(games.copy(), masks, rng)
     if won:
-        meant[0] = _moves(game)[0]
-    assert finisher.act(games.copy(), masks, rng).tolist() == meant.tolist()
+        expected[0] = _moves(game)[0]
+    assert finisher.act(games.copy(), masks, rng).tolist() == expected.tolist()
     assert [most for _, most in asked] == [module.ENDING_POSITIONS] == [10**6]
     with pytest.raises(ValueError, match="is a finisher itself"):
         FinisherAgent(RULES, "finisher@base=greedy")

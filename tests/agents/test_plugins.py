@@ -76,7 +76,7 @@ def test_a_class_is_an_agent_by_its_place(plugin: str) -> None:
     assert make_agent(f"{plugin}:Last@depth=3", rules, depth=4).depth == 4
 
 
-def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(plugin: str) -> None:
+def test_an_entry_point_adds_an_agent(plugin: str) -> None:
     assert type(make_agent("their-agent")).__name__ == "Last"
     assert make_agent("their-agent@depth=2").depth == 2
     assert type(make_agent("random")).__module__ == "four_seasons_env.agents.scripted.random_agent"
@@ -97,7 +97,7 @@ def test_an_entry_point_names_an_agent_and_takes_the_place_of_none_of_ours(plugi
         ("planer:runs/x", "unknown agent 'planer', .*did you mean 'planner'"),
     ],
 )
-def test_what_cannot_play_is_refused_by_name(plugin: str, name: str, message: str) -> None:
+def test_unplayable_classes_are_refused(plugin: str, name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message.format(module=plugin)):
         make_agent(name.format(module=plugin))
 
@@ -122,7 +122,7 @@ def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> Non
     assert (mine.kind, first.kind, ours.kind) == ("rule of thumb", "-", "rule of thumb")
 
 
-def test_functions_without_a_signature_are_accepted() -> None:
+def test_functions_may_lack_a_signature() -> None:
     with pytest.raises(ValueError, match="no signature"):
         inspect.signature(min)
     assert plugins.takes_three(min)

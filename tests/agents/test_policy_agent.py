@@ -1,4 +1,4 @@
-"""Policies of any library as agents: they see and play what they would in their environment."""
+"""Policies of any library as agents: they see and play the same as in their environment."""
 
 import subprocess
 import sys
@@ -59,7 +59,7 @@ class First:
         return {}["nobody"]
 
 class Shuttle:
-    """Moves a card to and fro as soon as it can, whatever the mask says."""
+    """Moves a card back and forth as soon as it can, and ignores the mask."""
 
     def __init__(self, rules):
         from four_seasons_env.engine import kernel
@@ -93,7 +93,7 @@ def compared(out: Path, *names: str) -> pd.DataFrame:
 
 
 def by_sum(observations: Any, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """An action that follows from what is seen alone."""
+    """An action that depends on the observation alone."""
     seen = observations["observation"] if isinstance(observations, dict) else observations
     sums = np.array([int(np.rint(1000 * each.sum(dtype=np.float64))) for each in seen])
     numbers = (sums[:, None] * 7 + np.arange(masks.shape[1]) * 5) % 11

@@ -1,4 +1,4 @@
-"""Policies on disk: what is saved is loaded; what is damaged or another's is refused by name."""
+"""Policies on disk: saved and loaded; damaged or foreign ones are refused by name."""
 
 import json
 from pathlib import Path
@@ -88,7 +88,7 @@ def test_weights_must_be_finite(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("layers", [16], r"layers \[16\]: .* not of shape \(16, "),
         ("observation", "tpos", "did you mean 'tops'"),
@@ -98,26 +98,26 @@ def test_weights_must_be_finite(tmp_path: Path) -> None:
         ("training", {"seed": "../x"}, r"Expected `int \| null`, got `str` - at `\$.seed`"),
     ],
 )
-def test_weights_must_fit_the_card(field: str, value: object, told: str, tmp_path: Path) -> None:
+def test_weights_must_fit_the_card(field: str, value: object, message: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / "p")
     card = json.loads((folder / CARD_FILE).read_text())
     card[field] = value
     (folder / CARD_FILE).write_text(json.dumps(card))
-    with pytest.raises(PolicyFileError, match=told):
+    with pytest.raises(PolicyFileError, match=message):
         make_agent(f"maskable_ppo:{folder}")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"layers": [8, 4, 8, 9]}, r"dense.weight is of shape \(8, 20\), not of shape \(9, 20\)"),
         ({"decisions": {"endings": "search"}}, "card lacks how it decides: .*'candidates'"),
     ],
 )
-def test_candidate_networks_must_fit_the_card(change: dict, told: str, tmp_path: Path) -> None:
+def test_candidate_networks_must_fit_the_card(change: dict, message: str, tmp_path: Path) -> None:
     card = candidate_card(DEFAULT)
     for field, value in change.items():
         setattr(card, field, value)
     save_policy(tmp_path / "p", card, candidate_weights())
-    with pytest.raises(PolicyFileError, match=told):
+    with pytest.raises(PolicyFileError, match=message):
         make_agent(f"next_deal_ppo:{tmp_path / 'p'}")

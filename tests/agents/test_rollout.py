@@ -1,4 +1,4 @@
-"""The search agents on small games: what they decide, by a slow model of their own description."""
+"""The search agents on small games: their decisions against a slow model of their description."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +32,7 @@ def gains_of(games, rules, mask, weights, buffers):
 
 
 def liked(game: Any, mask: np.ndarray, rules: Rules) -> list[int]:
-    """The legal moves of a record: the heuristic's own, and then by what it gives for them."""
+    """The legal moves of a record: the heuristic's own, then the others by its gains."""
     buffers = new_buffers(rules)
     games = np.array([game])
     own = int(gains_of(games, compile_rules(rules), mask, read_weights(), buffers))
@@ -48,7 +48,7 @@ def find(games, rules, expansions, search):
 
 @dataclass
 class SlowRollout:
-    """`RolloutAgent`, as its docstrings have it."""
+    """`RolloutAgent` as its docstrings describe it."""
 
     rules: Rules
     worlds: int
@@ -103,7 +103,7 @@ class SlowRollout:
 
 
 def midgame(rules: Rules, count: int) -> list[Game]:
-    """Positions with some choice."""
+    """Positions with more than one legal move."""
     games, rng = [], np.random.default_rng(0)
     for number in range(count):
         game = Game(rules, deal=TRAIN_FROM + number)
@@ -157,18 +157,18 @@ def test_searches_plan_the_ending(monkeypatch, expansions: int) -> None:
     records = np.concatenate([game.record for game in games])
     masks = np.stack([game.action_mask(distinct=True) for game in games])
     agent = RolloutAgent(rules, worlds=1, moves=1, expansions=expansions)
-    meant = [liked(*each, rules)[0] for each in zip(records, masks, strict=True)]
+    expected = [liked(*each, rules)[0] for each in zip(records, masks, strict=True)]
     if expansions:
-        meant[0] = 11
+        expected[0] = 11
         assert planned == [(rules, ENDING_POSITIONS)]
-    assert agent.act(records.copy(), masks, np.random.default_rng(0)).tolist() == meant
+    assert agent.act(records.copy(), masks, np.random.default_rng(0)).tolist() == expected
 
 
 # --- votes ----------------------------------------------------------------------------------------
 
 
 class Answer:
-    """What the solver says of a world: won if a card lies on top of the waste."""
+    """The solver's answer for a world: won if a card lies on top of the waste."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, wins: Any) -> None:
         self.widths: set[int] = set()
@@ -183,7 +183,7 @@ class Answer:
 
 
 def with_hidden(rules: Rules, count: int) -> np.ndarray:
-    """A position with so many cards in the stock, after `hide_unseen`."""
+    """A position with this many cards in the stock, after `hide_unseen`."""
     game = Game(rules, deal=1)
     while len(game.stock) > count:
         game.play("deal")
@@ -199,16 +199,16 @@ def with_hidden(rules: Rules, count: int) -> np.ndarray:
 def test_a_vote_is_the_share_of_worlds(
     monkeypatch, hidden: int, worlds: int, share: float, orders: int
 ) -> None:
-    """The first card of the stock, sorted, is the next in worlds 0, `hidden`, ... or in its share
-    of all orders, if they are no more than the worlds."""
+    """The lowest hidden card comes next in worlds 0, `hidden`, ... Where the worlds are all orders,
+    it comes next in its share of them."""
     rules = RULES[0]
     records = with_hidden(rules, hidden)
     first = Game.from_record(records[0], rules).stock[0]
     solver = Answer(monkeypatch, lambda game: game.waste[-1] == first)
     both = np.repeat(records, 2)
     deal = int(Game.from_record(records[0], rules).legal_moves(distinct=True)[0].number)
-    told = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
-    assert told == pytest.approx([share, share])
+    votes_won = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
+    assert votes_won == pytest.approx([share, share])
     assert solver.widths == {7}
     stocks = [(game.waste[-1], *game.stock) for game in solver.worlds]
     assert stocks[::2] == stocks[1::2], "all moves in the same worlds"
@@ -216,7 +216,7 @@ def test_a_vote_is_the_share_of_worlds(
     if worlds >= 6:
         assert len(set(stocks)) == orders
     again = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
-    assert again.tolist() == told.tolist()
+    assert again.tolist() == votes_won.tolist()
     assert [(game.waste[-1], *game.stock) for game in solver.worlds] == 2 * stocks
 
 

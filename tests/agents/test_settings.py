@@ -1,4 +1,4 @@
-"""Hyperparameters: from files and flags, and refused by name."""
+"""Hyperparameters: read from files and flags; wrong ones are refused by name."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_flags_override_the_file(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "told"),
+    ("flag", "message"),
     [
         ("learning_rat=1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
         ("learning_rate=fast", "learning_rate is 'fast': Expected `float`, got `str`"),
@@ -37,20 +37,20 @@ def test_flags_override_the_file(name: str) -> None:
         ("gamma", "key=value"),
     ],
 )
-def test_wrong_hyperparameters(flag: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_wrong_hyperparameters(flag: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_settings(MaskablePpoSettings, FILES["maskable_ppo"], [flag])
 
 
 @pytest.mark.parametrize(
-    ("overrides", "told"),
+    ("overrides", "message"),
     [
         (["layers=[8,8]"], "layers must be four numbers"),
         (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
     ],
 )
-def test_conflicting_hyperparameters(overrides: list[str], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_conflicting_hyperparameters(overrides: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_settings(NextDealPpoSettings, FILES["next_deal_ppo"], overrides)
 
 

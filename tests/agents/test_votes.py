@@ -1,4 +1,4 @@
-"""Votes over imagined worlds, what is played once nothing is hidden, and the agent `pimc`."""
+"""Votes over imagined worlds, play once nothing is hidden, and the agent `pimc`."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ DEFAULT = RULES["four-seasons"]
 
 
 def late_games(rules: Rules, until: Callable[[Game], bool], count: int) -> list[Game]:
-    """Games that the heuristic has played until something holds, and that are not over."""
+    """Unfinished games that the heuristic has played until a condition holds."""
     heuristic, rng = HeuristicAgent(rules), np.random.default_rng(0)
     found = []
     deal = TRAIN_FROM

@@ -1,4 +1,4 @@
-"""What plays, and what is said, where only some extras are installed: in a fresh interpreter."""
+"""Agents and error messages where only some extras are installed, in a fresh interpreter."""
 
 import subprocess
 import sys
@@ -63,8 +63,8 @@ assert 0.1 < Judge(RULES["four-seasons"]).chance(Game(deal=10_000)) < 1
     )
 
 
-def test_agents_that_do_not_learn_need_no_extra_and_others_name_theirs():
-    told = run(
+def test_missing_extras_are_named():
+    printed = run(
         AGENTS + TRAIN + EXPERIMENTS,
         PLAY
         + """
@@ -79,7 +79,7 @@ for name in ("planner", "next_deal_ppo", "finisher@base=maskable_ppo", "rollout@
     )
     install = "pip install 'four-seasons-env[agents]'"
     named = ("planner", "next_deal_ppo", "finisher", "rollout")
-    assert told.splitlines() == [
+    assert printed.splitlines() == [
         f'agent {name!r} needs the extra "agents": {install}' for name in named
     ]
 
