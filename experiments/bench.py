@@ -1,10 +1,9 @@
 """Measure steps per second: what `make bench` runs.
 
-Random legal play; masks and observations are written, and episodes are reset. The rates are those
-of the single environment, the vector environment at several batch sizes, by default and with
-`copy=False`, and the next-deal environment. A rate is the median of several windows; the slowest
-and the fastest window show how noisy the machine is, and the rate by CPU time does not depend on
-its other work.
+Random legal play, including masks, observations and resets. Measured are the single environment,
+the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
+environment. A rate is the median of several windows. The slowest and the fastest window show the
+noise of the machine; the rate per CPU-second does not depend on its other work.
 
     four-seasons bench --out runs/speed
 """
@@ -34,7 +33,7 @@ VECTOR_SHARED = "vector environment, copy=False"
 NEXT_DEAL = "next-deal environment, decisions"
 
 WINDOWS = 5
-"""Measured windows of a rate, after a first one that does not count."""
+"""Measured windows per rate, after a first one that does not count."""
 
 _MOST_DECISIONS = 1024
 """Largest batch of the next-deal environment; larger ones are no faster."""
@@ -51,7 +50,7 @@ class Bench:
     threads: list[int] = field(default_factory=lambda: [1, 2])
     """Numbers of threads of the vector environments."""
     seconds: float = 0.5
-    """Length of a window."""
+    """Length of a window in seconds."""
     out: Path | None = None
     """Folder for bench.csv and a plot."""
 
@@ -87,7 +86,7 @@ def bench(run: Bench) -> pd.DataFrame:
 
 
 def _check(run: Bench) -> None:
-    """Refuse invalid flags before anything is measured."""
+    """Reject invalid flags."""
     get_rules(run.rules)
     for name in ("games", "threads"):
         values = getattr(run, name)
@@ -138,8 +137,8 @@ def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
     """The rates of players that take turns, so that a slow phase of the machine affects all.
 
     Args:
-        players: the functions that are measured.
-        seconds: length of a window, which is one call of a player at least.
+        players: the functions to measure.
+        seconds: length of a window, which is at least one call of a player.
     """
     rates: list[list[tuple[float, float]]] = [[] for _ in players]
     for _ in range(WINDOWS + 1):
@@ -200,7 +199,7 @@ def _vector(rules: str, games: int, **arguments: Any) -> Player:
 
 
 def _next_deal(rules: str, games: int, threads: int) -> Player:
-    """Random choice among the candidates, which are searched and described at each decision."""
+    """Random choice among candidates, with their search and features at each decision."""
     import gymnasium as gym
 
     env = gym.make_vec(
@@ -224,7 +223,7 @@ def _next_deal(rules: str, games: int, threads: int) -> Player:
 
 
 def cpu_name() -> str:
-    """This machine's processor, as the system calls it."""
+    """Name of this machine's processor."""
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.is_file() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

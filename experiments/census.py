@@ -1,7 +1,7 @@
 """Solve deals, and count those that can be won by a player who sees every card.
 
-The solver gets a number of seconds for each deal. A census that is started again solves missing
-deals, and deals that are still open after less time than it now allows:
+The solver gets a number of seconds for each deal. If the command is started again, it solves the
+missing deals, and open deals again if they now get more time:
 
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 60 --out runs/z
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_MEMORY = 0.01
-"""GiB that the solver needs to begin with."""
+"""GiB that the solver needs at least."""
 BLOCK = 100
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
-"""Of a result file: `base` is the foundations' base rank, `moves` the length of the solution found
-(0: none), `allowed` the time limit of the last attempt in seconds, `step` what decided."""
+"""Columns of a result file: `base` is the base rank of the foundations, `moves` the length of the
+solution (0: none found), `allowed` the time limit of the last attempt in seconds, `step` the
+solver's step that decided."""
 
 
 @dataclass
@@ -48,15 +49,15 @@ class Census:
     """Solve deals, and count those that can be won."""
 
     out: Path
-    """Folder of the results; deals that are decided there are not solved again."""
+    """Folder of the results. Decided deals in it are skipped."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
-    """Rule sets by name; `all` for every one."""
+    """Rule sets by name, or `all`."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     seconds: float = 1.0
-    """Time limit for each deal. Deals that are open after less time are tried again."""
+    """Seconds per deal. Deals that stayed open after less time are tried again."""
     memory: float = 1.0
-    """GiB that the solver may take for a deal."""
+    """GiB of memory that the solver may use for a deal."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -98,7 +99,7 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
 
 
 def solve_block(task: CensusTask) -> None:
-    """Solve the due deals of a block; its file is written every few seconds."""
+    """Solve the missing deals of a block, and write its file every few seconds."""
     import pandas as pd
 
     stored = task.stored()
@@ -116,11 +117,11 @@ def solve_block(task: CensusTask) -> None:
 
 
 def take_census(run: Census) -> pd.DataFrame:
-    """Solve the deals that are due, and return all results, a row per deal.
+    """Solve the missing deals, and return all results, a row per deal.
 
     Raises:
         ValueError: for an unknown rule set, or a text that is no range of deals.
-        RuntimeError: if a block of deals could not be solved, once all others have been.
+        RuntimeError: if a block of deals could not be solved, after all others have been.
     """
     rule_sets = rule_set_names(run.rules)
     if not run.seconds > 0:

@@ -1,4 +1,4 @@
-"""The common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C."""
+"""Common parts of all commands: flags from a dataclass, one line after an error or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Result = TypeVar("Result")
 _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
 ROOT = _HOME if IN_CLONE else Path.cwd()
-"""The clone's root; in an installed wheel, the folder in which the process was started."""
+"""Root of the clone; for an installed wheel, the current folder when the process started."""
 
 _NOT_OWN = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
 """Starts of the file names of this package, of code made by it, and of the import system."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
-"""Errors of users: wrong flags, missing or damaged files, a full disk, missing extras."""
+"""Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
 
 
 def run_command(
@@ -42,10 +42,11 @@ def run_command(
     Args:
         arguments: the flags; by default those of this process.
         function: the command.
-        flags: its dataclass of flags; flags of nested dataclasses get no prefix.
-        description: the command's docstring, for `--help`.
-        interrupted: what is saved after Ctrl-C and how to resume, formatted with ``run`` (the
-            flags) and ``command`` (the command line); or a function of the flags that returns it.
+        flags: dataclass of its flags; flags of nested dataclasses get no prefix.
+        description: docstring of the command, for `--help`.
+        interrupted: text after Ctrl-C that names the saved files and how to resume. It is formatted
+            with ``run`` (the flags) and ``command`` (the command line), or a function of the flags
+            returns it.
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
@@ -61,7 +62,7 @@ def run_command(
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else `kill` leaves workers behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else `kill` leaves workers running
     try:
         result = function(run)
         sys.stdout.flush()
@@ -112,12 +113,12 @@ def check_seed(seed: int) -> None:
     """Reject a seed that NumPy does not take.
 
     Raises:
-        ValueError: for one below 0.
+        ValueError: for a seed below 0.
     """
     if seed < 0:
         raise ValueError(f"--seed must be 0 or more, not {seed}")
 
 
 def command_line() -> str:
-    """The command line of this process, as a user types it."""
+    """The command line of this process, as a user would type it."""
     return shlex.join(["four-seasons", *sys.argv[1:]]).replace(f"{ROOT}/", "")

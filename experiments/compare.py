@@ -3,8 +3,8 @@
     four-seasons compare --agents random heuristic maskable_ppo:runs/x --out runs/y
 
 Every agent plays every deal, many deals in lockstep, and sees only public information.
-`results.csv` has a row per game; the table and the plots are made from it. A comparison
-that is started again plays only missing blocks of deals.
+`results.csv` has a row per game; the table and the plots are made from it. If the command is
+started again, it plays only the missing blocks of deals.
 """
 
 from __future__ import annotations
@@ -37,13 +37,12 @@ class Compare:
     """Play agents on the same deals and compare them."""
 
     out: Path
-    """Folder of the results. Of a comparison that it holds, finished blocks of deals are not played
-    again."""
+    """Folder of the results. Finished blocks of deals in it are skipped."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
-    """Agents by name. Those with weights may have a path, or a pattern that matches several
-    training seeds. A label for tables may precede the name: ppo=maskable_ppo:runs/study/ppo-*."""
+    """Agents by name. A path to weights follows a colon; a label for tables comes before =.
+    A pattern stands for several training seeds: ppo=maskable_ppo:runs/study/ppo-*"""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
-    """Rule sets by name; `all` for every one."""
+    """Rule sets by name, or `all`."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     play: list[Literal["deterministic", "stochastic"]] = field(
@@ -51,15 +50,15 @@ class Compare:
     )
     """How trained networks play: deterministic (greedily), stochastic, or both."""
     seed: int = 0
-    """Seed of the agents' chance and of the stock's reshuffles."""
+    """Seed of the agents' random numbers and of the reshuffled stock."""
     record: bool = False
-    """Store the moves of every game, so that `four-seasons verify` can replay it."""
+    """Store the moves of every game; `four-seasons verify` replays them."""
     luck: bool = False
-    """Measure the luck of every game: win rates without most of the luck, and a test for peeking.
-    It takes about 0.1 seconds per game."""
+    """Measure the luck of every game, for luck-adjusted win rates and a test for peeking.
+    Takes about 0.1 seconds per game."""
     census: Path | None = None
-    """A folder of `four-seasons census`: if it has all the deals, the table shows how many can be
-    won at all. By default the stored census of the test deals."""
+    """Folder of `four-seasons census`. If it has all of the deals, the table shows the ceiling.
+    Without this flag: the stored census of the test deals."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -67,7 +66,7 @@ def compare(run: Compare) -> None:
     """Play, print the table, and save the table and plots with the results.
 
     Raises:
-        ValueError: for a wrong flag, or what `play_all` and `read_census` reject.
+        ValueError: for a wrong flag, or a damaged census or folder.
     """
     _check(run)
     # Imported after that, so that wrong flags are rejected without waiting for pandas.

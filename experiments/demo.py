@@ -2,9 +2,9 @@
 
     four-seasons demo --minutes 2
 
-Trains `next_deal_ppo` (MaskablePPO, unmodified, on the environment whose actions are positions)
-from random weights, plays it on the 10,000 test deals together with the heuristic and a beginner's
-list, and writes a report.
+Trains `next_deal_ppo` (unmodified MaskablePPO on the environment whose actions are positions) from
+random weights, compares it with the heuristic and a beginner's list on the 10,000 test deals, and
+writes a report.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from four_seasons_env.rules import get_rules
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
-"""The trained agent's name in tables."""
+"""Name of the trained agent in tables."""
 
 PLAYED = ("greedy", "heuristic")
-"""Agents that play the same deals."""
+"""Agents to compare with."""
 
 SHOWN = ("random", "maskable_ppo", "finisher", "planner")
-"""Agents whose stored results are printed before the start."""
+"""More agents whose stored results are printed before the start."""
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_ending_expansions=1400")
-"""Hyperparameters with which the agent plays twice as fast and wins about two points less."""
+"""Hyperparameters for play that is twice as fast and wins about two points less."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Demo:
     minutes: float = 2.0
     """Minutes of training."""
     out: Path = Path("runs/demo")
-    """Folder in which each demo makes a new folder."""
+    """Folder for a new folder per demo."""
     rules: str = "four-seasons"
     """Rule set to learn and play."""
     deals: str = f"{TEST[0]}-{TEST[-1]}"
@@ -51,7 +51,7 @@ class Demo:
 
 
 def expectations(rules: str) -> str:
-    """The win rates that are known before the demo starts, from the stored results."""
+    """A sentence with stored win rates; "" for a rule set without any."""
     from four_seasons_env.experiments.results.tables import DATA, read_table
 
     stored = read_table(DATA / "four-seasons.csv")
@@ -67,13 +67,13 @@ def demo(run: Demo) -> Path:
     parse_deals(run.deals)
     check_minutes(minutes=run.minutes)
     check_writable(run.out)
-    importlib.import_module("torch")  # fails now if it is missing, not after two minutes
+    importlib.import_module("torch")  # fails before two minutes of work if torch is missing
 
     from rich.console import Console
 
     from four_seasons_env.experiments.compare import Compare, compare
     from four_seasons_env.experiments.report import Report, report
-    from four_seasons_env.experiments.reporting.animation import save_game
+    from four_seasons_env.experiments.reporting.animation import play_out, save_animation
 
     console = Console()
     started = time.monotonic()
@@ -114,7 +114,8 @@ def demo(run: Demo) -> Path:
     console.rule("3 of 3: report")
     page = report(Report([compared, learned], out=folder / "report.html"))
     deal, won = _game_to_show(compared)
-    animation = save_game(f"{LEARNER}:{learned / BEST}", run.rules, deal, folder / "game.gif")
+    animation = folder / "game.gif"
+    save_animation(play_out(f"{LEARNER}:{learned / BEST}", run.rules, deal), animation)
     console.print(f"table:          {compared / 'table.md'}")
     console.print(f"learning curve: {learned / 'progress.csv'}")
     how = "won" if won else "lost, like all others"
@@ -125,7 +126,7 @@ def demo(run: Demo) -> Path:
 
 
 def _game_to_show(compared: Path) -> tuple[int, bool]:
-    """The first deal that the trained agent won (else its first deal), and whether it won one."""
+    """The first deal that the trained agent won, or else its first deal, and whether it won."""
     from four_seasons_env.experiments.results.comparison import read_results
 
     played = read_results(compared)

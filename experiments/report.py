@@ -2,10 +2,10 @@
 
     four-seasons report runs/x runs/y
 
-Folders of `four-seasons compare` give tables and plots; folders of `four-seasons train`, or of a
-whole sweep, learning curves. The page is one self-contained HTML file; its tables are also written
-as Markdown: `report.html` and `report.md` in the first folder unless `--out` says otherwise. Every
-number on it comes from the folders' files.
+Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train` and
+`four-seasons sweep` give learning curves. The page is one self-contained HTML file, `report.html`
+in the first folder; its tables are also written as Markdown, `report.md`. Every number comes from
+the files in the folders.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Report:
     runs: tyro.conf.Positional[list[Path]]
     """Folders of comparisons, trainings and sweeps."""
     census: Path | None = None
-    """A folder of `four-seasons census`, for the ceiling. By default the stored census of the test
-    deals."""
+    """Folder of `four-seasons census`, for the ceiling.
+    Without this flag: the stored census of the test deals."""
     out: Path | None = None
-    """The page, if it ends in `.html`, or a folder for `report.html`; by default the first of the
-    folders."""
+    """The page, ending in `.html`, or a folder for `report.html`.
+    Without this flag: the first of the folders."""
 
 
 def report(run: Report) -> Path:
@@ -40,10 +40,10 @@ def report(run: Report) -> Path:
 
     Raises:
         ValueError: if no folder is given, or a file in one is damaged.
-        FileNotFoundError: for a folder that holds no training, sweep or comparison.
+        FileNotFoundError: for a folder without a training, sweep or comparison.
     """
     if not run.runs:
-        raise ValueError("name at least one folder: of a comparison, training or sweep")
+        raise ValueError("name at least one folder of a comparison, training or sweep")
     comparisons, trainings = _folders(run.runs)
 
     from four_seasons_env.experiments.reporting.report_page import make_page
@@ -59,20 +59,20 @@ def report(run: Report) -> Path:
 
 
 def _folders(runs: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The folders of comparisons, and those of trainings, a sweep's runs among them.
+    """The folders of comparisons, and the folders of trainings, including those of sweeps.
 
     Raises:
-        FileNotFoundError: for a folder that is neither.
+        FileNotFoundError: for another folder.
     """
     comparisons, trainings = list[Path](), list[Path]()
     for folder in runs:
-        within = sorted(each.parent for each in folder.glob(f"*/{RUN}"))
+        swept = sorted(each.parent for each in folder.glob(f"*/{RUN}"))
         if (folder / "results.csv").is_file():
             comparisons.append(folder)
         elif (folder / RUN).is_file():
             trainings.append(folder)
-        elif within:
-            trainings += within
+        elif swept:
+            trainings += swept
         else:
             raise FileNotFoundError(
                 f"{folder} contains no run: results.csv (of `four-seasons compare`) or {RUN} (of "

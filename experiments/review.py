@@ -3,8 +3,8 @@
     four-seasons review --agent planner --deal 17 --out page.html
 
 The page is one self-contained HTML file. It shows the game move by move, the planner's
-chance of winning, the solver's verdict on the true deal, and the moment the game was lost. A
-recorded game (`four_seasons_env.records`) is reviewed with:
+chance of winning, the solver's verdict on the true deal, and the losing move. To review a recorded
+game (`four_seasons_env.records`):
 
     four-seasons review --record games.jsonl --line 3 --out page.html
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from four_seasons_env.records import Record
 
 OTHERS = ("heuristic", "planner")
-"""Agents whose moves are shown at the moment the game was lost."""
+"""Agents whose moves are shown in the position of the losing move."""
 
 
 @dataclass
@@ -36,19 +36,19 @@ class Review:
     """Review a game."""
 
     out: Path
-    """The page."""
+    """HTML file of the page."""
     rules: str = "four-seasons"
     """Rule set by name."""
     agent: str = "planner"
     """Agent that plays the game."""
     deal: int = 17
-    """The deal's number."""
+    """Number of the deal."""
     record: Path | None = None
-    """A file of recorded games; one of them is reviewed instead of an agent's game."""
+    """File of recorded games; one of them is reviewed in place of an agent's game."""
     line: int = 1
-    """Line of the game in that file."""
+    """Line of the game in the file of --record."""
     seconds: float = 10.0
-    """Most seconds for the solver's verdicts on the game."""
+    """Time limit for the solver's verdicts on the game."""
 
 
 def review(run: Review) -> None:
@@ -99,7 +99,7 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
 
     Args:
         record: the game.
-        seconds: for the solver's verdicts on the game, at most.
+        seconds: time limit for the solver's verdicts on the game.
     """
     from four_seasons_env.engine.moves import find_move
     from four_seasons_env.experiments.matches.verdicts import (

@@ -3,10 +3,11 @@
     four-seasons sweep experiments/studies/baselines.yaml --out runs/study
 
 A YAML file lists the trainings. Each job is a run of `four-seasons train` with its own folder and
-process, so a job that fails does not stop the others. A sweep that is started again skips finished
-jobs and resumes unfinished ones. A job uses one thread of torch unless OMP_NUM_THREADS is set.
+process, so a failed job does not stop the others. If the command is started again, it skips
+finished jobs and resumes unfinished ones. A job uses one torch thread unless OMP_NUM_THREADS is
+set.
 
-    fixed:                      # flags of `four-seasons train`, or hyperparameters, of all jobs
+    fixed:                      # flags of `four-seasons train`, or hyperparameters, for all jobs
       rules: four-seasons
       minutes: 7
     grid:                       # every combination of these
@@ -64,7 +65,7 @@ class Sweep:
     jobs: tyro.conf.Positional[Path]
     """The YAML file that lists the trainings."""
     out: Path
-    """Folder of the runs; each has its own folder."""
+    """Folder of the sweep, with a folder for each run."""
     workers: Workers = field(default_factory=Workers)
 
 
@@ -88,7 +89,7 @@ class Job:
 
     @property
     def is_done(self) -> bool:
-        """Whether its run is finished."""
+        """Whether the run is finished."""
         return (self.out / DONE).is_file()
 
 
@@ -160,16 +161,16 @@ def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
 
 
 def run_job(job: Job) -> None:
-    """Train in a new process; its output goes to a file in `logs`.
+    """Train in a new process, with its output in a file in `logs`.
 
     Raises:
-        RuntimeError: if it fails, with the last line of its output.
+        RuntimeError: if the training fails, with the last line of its output.
     """
     if job.is_done:
         return
     out = job.out.resolve()
     if out.is_relative_to(ROOT):
-        out = out.relative_to(ROOT)  # so that run.json has the same command in every clone
+        out = out.relative_to(ROOT)  # then run.json has the same command in every clone
     flags = ["--resume"] if (job.out / RUN).is_file() else job.command
     command = ["train", "--out", str(out), "--n-jobs", "1", *flags]
     log = job.out.parent / "logs" / f"{job.name}.log"
@@ -192,7 +193,7 @@ def _check_manifest(run: Sweep, jobs: list[Job]) -> None:
     """Add the jobs to `sweep.json`; existing jobs keep their flags.
 
     Raises:
-        ValueError: naming the job whose flags are others.
+        ValueError: naming a job whose flags differ.
     """
     path = run.out / "sweep.json"
     commands = {job.name: list(job.command) for job in jobs}

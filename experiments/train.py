@@ -5,7 +5,7 @@
     four-seasons train --resume --out runs/x                        # after Ctrl-C or a kill
 
 A resumed run learns the same as an uninterrupted run.
-`four_seasons_env.experiments.training.run_folder` describes the files of a run.
+`four_seasons_env.experiments.results.training_run` describes the files of a run.
 """
 
 from __future__ import annotations
@@ -36,42 +36,40 @@ class Train:
     """Train a learning agent."""
 
     out: Path
-    """Folder of the run; new or empty, unless the run is resumed."""
+    """Folder of the run, new or empty unless the run is resumed."""
     agent: str = "maskable_ppo"
     """Agent to train: maskable_ppo, next_deal_ppo or planner."""
     rules: str = "four-seasons"
     """Rule set to learn."""
     seed: int = 0
-    """Training seed of the deals, the network and the exploration."""
+    """Training seed, for deals, network and exploration."""
     steps: str | None = None
-    """Steps to learn from, such as 500k or 20M: moves of maskable_ppo, decisions of
-    next_deal_ppo, games of the planner. By default 20M, or 300k games."""
+    """Steps, such as 500k or 20M: moves of maskable_ppo, decisions of next_deal_ppo, games of
+    the planner. Without this flag: 20M, or 300k games."""
     minutes: float | None = None
-    """Minutes of learning at most; validations do not count."""
+    """Most minutes of learning; validations do not count."""
     core_minutes: float | None = None
-    """The same in minutes of processor time of all threads, which does not depend on other work of
-    the machine."""
+    """Most minutes of processor time for learning, of all threads and workers together."""
     set: list[str] = field(default_factory=list)
-    """Hyperparameters as KEY=VALUE, which replace those of the agent's YAML file."""
+    """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
-    """Weights that the planner starts from, also of another rule set: planner or
-    planner:FOLDER."""
+    """Weights that the planner starts from: planner (bundled) or planner:FOLDER."""
     validations: int = 10
-    """Number of validations, evenly over the run; the best policy is saved."""
+    """Number of validations during the run; the best policy is saved."""
     validation_deals: int = 2000
-    """How many of the 10,000 validation deals are played."""
+    """Number of validation deals to play, at most 10,000."""
     resume: bool = False
-    """Resume the run in --out, with the flags that it was started with, on any workers."""
+    """Resume the run in --out with the flags it was started with; workers may differ."""
     workers: Workers = field(default_factory=Workers)
-    """Workers that play the planner's games; they do not change what is learned."""
+    """Workers that play the planner's games. They do not affect what is learned."""
 
 
 def train(run: Train) -> None:
     """Run a training to its end.
 
     Raises:
-        ValueError: for an unknown agent, rule set or hyperparameter, or flags that contradict those
-            of a resumed run.
+        ValueError: for an unknown agent, rule set or hyperparameter, or flags that contradict the
+            resumed run.
         FileExistsError: if the folder is not empty and the run is not resumed.
         FileNotFoundError: if there is nothing to resume.
     """
@@ -96,7 +94,7 @@ def train(run: Train) -> None:
 
 
 def _resumed(run: Train, stored: dict[str, Any]) -> Train:
-    """The flags that a run was started with, and the workers that it is resumed on.
+    """The flags that a run was started with, with the workers of this call.
 
     Raises:
         ValueError: if another flag is given with another value, or ``stored`` is damaged.
@@ -118,7 +116,7 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
 
 
 def _check(run: Train) -> None:
-    """Refuse invalid flags; torch is not imported yet, and nothing is written."""
+    """Reject invalid flags; before torch is imported and anything is written."""
     if run.steps is not None:
         parse_steps(run.steps)
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
@@ -135,8 +133,8 @@ def _read_settings(
     """The hyperparameters of a run, after the checks that depend on the algorithm."""
     if not kind.uses_workers and run.workers not in (Workers(), Workers(n_jobs=1)):
         raise ValueError(
-            f"{run.agent} learns in one process: --n-jobs, --backend and --cluster are for agents "
-            "that play many games between two updates, such as the planner"
+            f"{run.agent} learns in one process: --n-jobs, --backend and --cluster are for the "
+            "planner, which plays many games between two updates"
         )
     run.workers.check()
     if stored:
@@ -148,7 +146,7 @@ def _read_settings(
 
 
 def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None:
-    """Learn under a progress bar, from the last checkpoint if there is one."""
+    """Learn under a progress bar, from the last checkpoint if one exists."""
     import torch
     from rich.progress import (
         BarColumn,
@@ -201,7 +199,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
 
 
 def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:
-    """Begin a run, or continue from its last checkpoint.
+    """Start a run, or continue from its last checkpoint.
 
     Raises:
         ValueError: if the checkpoint is damaged.
@@ -238,7 +236,7 @@ def parse_steps(text: str) -> int:
 
 
 def check_minutes(**minutes: float | None) -> None:
-    """Refuse limits of time that are not positive.
+    """Reject time limits that are not positive.
 
     Raises:
         ValueError: naming the flag.
@@ -250,7 +248,7 @@ def check_minutes(**minutes: float | None) -> None:
 
 
 def _saved(run: Train) -> str:
-    """What is saved after Ctrl-C or on a full disk, and how to resume."""
+    """Text after Ctrl-C: what is saved, and how to resume."""
     if not (run.out / RUN).is_file():
         return "nothing is saved"
     saved = "the last checkpoint is saved" if last_checkpoint(run.out) else "no checkpoint yet"

@@ -3,13 +3,13 @@
     four-seasons compare --agents heuristic --record --out runs/c    # the sender
     four-seasons verify runs/c                                       # the reader
 
-Every game is replayed on the engine. Each deal of the manifest must occur once, each move must
-be legal, each game must reach its end and stop there, and won, cards up and moves must be those
-of results.csv. Differences are printed, and the exit status is 1 if there are any.
-docs/reference/protocol.md says what a replay cannot prove.
+Every game is replayed on the engine. Each deal of the manifest must occur once, each move must be
+legal, and each game must end with its last move. Won, cards up and moves must agree with
+results.csv. Differences are printed; if there are any, the exit status is 1.
+docs/reference/protocol.md lists what a replay cannot prove.
 
-With `--luck` the luck of all turned cards is measured too: a player who knows hidden cards has more
-of it than chance gives (docs/explanation/luck.md).
+With `--luck`, the luck of all turned cards is measured too. A player who knows hidden cards has
+more luck than chance explains (docs/explanation/luck.md).
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from four_seasons_env.records import Record
 
 DIFFERS = 1
-"""Exit status where something differs."""
+"""Exit status if something differs."""
 _SHOWN = 5
-"""Differences of one player that are printed."""
+"""Printed differences per player."""
 _KEY = ["rules", "agent", "play", "train_seed"]
 _TOLERANCE = 1e-4
-"""Difference of two measurements of luck that processors may make."""
+"""Difference between measurements of luck on two processors."""
 _CHUNK = 50
-"""Games whose luck one task measures."""
+"""Games per task that measures luck."""
 
 
 @dataclass
@@ -53,16 +53,16 @@ class Verify:
     folder: tyro.conf.Positional[Path]
     """Folder of `four-seasons compare --record`."""
     luck: bool = False
-    """Test for peeking: print z and p of each player's luck. Takes about 0.1 seconds per game."""
+    """Test for peeking: print z and p of each player's luck. Takes 0.1 seconds per game."""
     workers: Workers = field(default_factory=Workers)
-    """Of the measurement of luck."""
+    """Workers that measure luck."""
 
 
 def verify(run: Verify) -> bool:
-    """Replay all games, print the differences, and return whether there are none.
+    """Replay all games, print the differences, and return whether all games agree.
 
     Raises:
-        FileNotFoundError: if the folder is no comparison.
+        FileNotFoundError: if the folder holds no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
     run.workers.check()
@@ -87,14 +87,14 @@ def verify(run: Verify) -> bool:
         games += len(replayed)
         cells = dict[str, str]()
         if run.luck:
-            cells, unlike = _test_luck(replayed, rows, manifest, run.workers)
-            differences += unlike
+            cells, luck_differences = _test_luck(replayed, rows, manifest, run.workers)
+            differences += luck_differences
         clean = clean and not differences
         for text in differences[:_SHOWN]:
             print(f"{tasks[0].rules}, {player.agent}, {player.play}: {text}")
-        told = f"{len(differences):,} differ" if differences else "yes"
+        verified = f"{len(differences):,} differ" if differences else "yes"
         row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
-        table.append(row | {"games": f"{len(replayed):,}", "verified": told} | cells)
+        table.append(row | {"games": f"{len(replayed):,}", "verified": verified} | cells)
     for key, others in by_player.items():
         clean = False
         print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
@@ -109,11 +109,11 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
     """Replay the games of a player.
 
     Args:
-        tasks: its blocks of deals.
-        rows: its rows of results.csv.
+        tasks: the player's blocks of deals.
+        rows: the player's rows of results.csv.
 
     Returns:
-        The games that were replayed, and what differs.
+        The replayed games, and the differences.
     """
     differences: list[str] = []
     games: dict[int, Record] = {}
@@ -132,11 +132,11 @@ def _replay(tasks: list[GamesTask], rows: pd.DataFrame) -> tuple[list[Record], l
         differences.append(f"deals without a game: {len(missing):,}, the first is {missing[0]}")
     if rows["deal"].tolist() != deals:
         differences.append("results.csv does not have each deal of the manifest once, in order")
-    told = rows.drop_duplicates("deal").set_index("deal")
+    stored = rows.drop_duplicates("deal").set_index("deal")
     for deal, game in games.items():
-        if deal not in told.index:
+        if deal not in stored.index:
             continue
-        row = told.loc[deal]
+        row = stored.loc[deal]
         end = {"won": game.end.won, "cards_up": game.end.cards_up, "moves": len(game.moves)}
         unlike = [name for name in end if row[name] != end[name]]
         if unlike:
@@ -152,13 +152,13 @@ def _test_luck(
     """The test for peeking, and a check of the luck in results.csv.
 
     Args:
-        games: of one player.
-        rows: its rows of results.csv.
-        manifest: of the comparison; luck that it measured by another W is not checked.
-        workers: measure the luck.
+        games: games of one player.
+        rows: the player's rows of results.csv.
+        manifest: manifest of the comparison. Luck that was measured by another W is not checked.
+        workers: workers that measure the luck.
 
     Returns:
-        Cells of the table, and what differs.
+        Cells of the table, and the differences.
     """
     import pandas as pd
 
@@ -178,17 +178,17 @@ def _test_luck(
     cells = {"luck z": "-" if math.isnan(z) else f"{z:+.2f}", "luck p": luck_p_as_text(p)}
     if manifest.luck.get(rules.name) != meter_for(rules).name or "luck" not in rows:
         return cells, []
-    both = measured.merge(rows, on="deal", suffixes=("", "_told"))
-    unlike = both[(both["luck"] - both["luck_told"]).abs() > _TOLERANCE]
+    both = measured.merge(rows, on="deal", suffixes=("", "_stored"))
+    unlike = both[(both["luck"] - both["luck_stored"]).abs() > _TOLERANCE]
     return cells, [
-        f"deal {row['deal']:.0f}: results.csv says luck {row['luck_told']:.4g}; the game says "
+        f"deal {row['deal']:.0f}: results.csv says luck {row['luck_stored']:.4g}; the game says "
         f"{row['luck']:.4g}"
         for _, row in unlike.iterrows()
     ]
 
 
 def _read_games(task: GamesTask) -> Iterator[tuple[int, Record | None, str | None]]:
-    """The games of a block, each with its line and its error, if it has one."""
+    """The games of a block, each with its line number and its error, or None."""
     from four_seasons_env.records import RecordError, parse_record, read_lines
 
     number = 0

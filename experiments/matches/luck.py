@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from four_seasons_env.agents.luck import Luck, LuckMeter
+from four_seasons_env.agents.luck import LuckMeter
 from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
 LUCK = ("luck", "luck_variance")
-"""Columns of results.csv: the luck of all turned cards, and its variance for a fair player."""
+"""Columns of results.csv: luck of all turned cards, and its variance for a fair player."""
 
 
 @functools.lru_cache(maxsize=2)
 def meter_for(rules: Rules) -> LuckMeter:
-    """What measures the luck of games.
+    """The meter of the luck of games.
 
     Raises:
         FileNotFoundError: for a rule set without a planner.
@@ -29,11 +29,9 @@ def luck_of(games: Sequence[Record]) -> pd.DataFrame:
     """The columns `LUCK`, a row per game.
 
     Args:
-        games: of one rule set.
+        games: games of one rule set.
     """
-    return pd.DataFrame([_luck_of(game) for game in games], columns=list(LUCK), dtype=float)
-
-
-def _luck_of(game: Record) -> Luck:
-    rules = get_rules(game.rules)
-    return meter_for(rules).measure(game.start(), game.moves)
+    measured = [
+        meter_for(get_rules(game.rules)).measure(game.start(), game.moves) for game in games
+    ]
+    return pd.DataFrame(measured, columns=list(LUCK), dtype=float)

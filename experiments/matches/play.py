@@ -28,17 +28,17 @@ from four_seasons_env.rules import Rules
 
 
 def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
-    """Have a player play deals as in a comparison.
+    """Play deals with the agent of a player, as in a comparison.
 
     Deterministic players get the guard of `four_seasons_env.experiments.matches.repeats`. The
-    global generators of Python, NumPy and torch are seeded, because libraries draw from them: the
+    global generators of Python, NumPy and torch are seeded, because libraries draw from them. The
     same seed and deals give the same games.
 
     Args:
-        player: who plays.
+        player: the player.
         rules: the rule set.
-        deals: the deals' numbers.
-        seed: of the agent's chance and of the stock's reshuffles.
+        deals: numbers of the deals.
+        seed: seed of the agent's random numbers and of the reshuffled stock.
 
     Returns:
         The results of `play_deals`, with the recorded games.
@@ -62,7 +62,7 @@ def make_player(player: Player, rules: Rules) -> Agent:
 
 @functools.cache
 def _warm_up(player: Player, rules: Rules) -> None:
-    """Have another agent of this kind play a training deal, once in this process.
+    """Play a training deal with another agent of the player, once per process.
 
     Otherwise the time of the first deal would include compiling and loading.
     """
@@ -72,7 +72,7 @@ def _warm_up(player: Player, rules: Rules) -> None:
 
 
 def _seed_libraries(seed: list[int]) -> None:
-    """Seed the generators that libraries share, if the agent has imported them."""
+    """Seed the global generators of Python and NumPy, and of torch if it is imported."""
     drawn = np.random.PCG64(seed).random_raw(3)
     random.seed(int(drawn[0]))
     np.random.seed(int(drawn[1]) % 2**32)  # noqa: NPY002
@@ -92,30 +92,30 @@ def play_deals(
 ) -> pd.DataFrame:
     """Play each deal once, all in lockstep.
 
-    At every move the agent gets copies of the games without the deal's number. The unseen stock in
-    them has been sorted and then shuffled, so neither the copies, nor the masks, nor the random
-    numbers reveal its order. An agent could still look up the opening of a public deal, or read
-    the memory of this process; nothing here prevents that.
+    At every move the agent gets copies of the games without the number of the deal. The unseen
+    stock in the copies is sorted and then shuffled, so copies, masks and random numbers do not
+    reveal its order. An agent could still look up the opening of a public deal, or read the memory
+    of this process; nothing here prevents that.
 
     Args:
-        agent: the player.
+        agent: the agent.
         rules: the rule set.
-        deals: the deals' numbers.
-        seed: of the agent's chance and of the reshuffles; the same seed and deals give the same
-            games.
-        max_moves: moves until a game is given up.
+        deals: numbers of the deals.
+        seed: seed of the agent's random numbers and of the reshuffled stock; the same seed and
+            deals give the same games.
+        max_moves: moves after which a game is given up.
         forbid_repeats: forbid moves back to earlier positions
             (`four_seasons_env.experiments.matches.repeats`).
         record: return the games too.
-        name: of the agent in records and errors, by default that of its class.
+        name: name of the agent in records and errors, by default the name of its class.
 
     Returns:
-        A row per deal: deal, won, cards_up, moves, seconds (the agent's share of its time); and if
-        they are recorded, `game`, a `Record`.
+        A row per deal: deal, won, cards_up, moves, seconds (the time of `act`, divided among the
+        games); with ``record`` also `game`, a `Record`.
 
     Raises:
-        AnswerError: if the agent does not return one integer for each game, or plays a move that
-            is illegal, or leads back where that is forbidden.
+        AnswerError: if the agent does not return one integer for each game, or plays a move that is
+            illegal or forbidden as a repeat.
     """
     name = name or type(agent).__name__
     rule = kernel.compile_rules(rules)
@@ -140,8 +140,8 @@ def play_deals(
             alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
         if not len(alive):
             break
-        # The agent gets copies: no deal number, the unseen cards sorted, then shuffled. Without the
-        # sorting, an agent that undoes the shuffle would find the true order.
+        # In the agent's copies the unseen cards are sorted before the shuffle. Otherwise an agent
+        # that undoes the shuffle would find the true order.
         shown["deal"] = -1
         _hide_unseen_all(shown, rule)
         kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
@@ -179,7 +179,7 @@ def play_deals(
 
 
 def _nameless_rng(seed: list[int]) -> np.random.Generator:
-    """The generator of a seed, which does not reveal the seed: the deal's number is part of it."""
+    """A generator that does not reveal its seed, because the seed contains the deal's number."""
     bits = np.random.PCG64(0)
     bits.state = np.random.PCG64(seed).state
     return np.random.Generator(bits)
@@ -187,7 +187,7 @@ def _nameless_rng(seed: list[int]) -> np.random.Generator:
 
 @jit
 def _hide_unseen_all(games: NDArray[Any], rules: NDArray[Any]) -> None:
-    """`hide_unseen` for each game: sort its unseen cards."""
+    """Sort the unseen cards of each game."""
     for i in range(len(games)):
         hide_unseen(games[i], rules[0])
 
@@ -202,10 +202,10 @@ def _check(
     """Reject moves that the agent may not play.
 
     Args:
-        name: of the agent that chose them.
-        actions: the moves' numbers.
-        masks: int8 of shape (n, A), 1 where a move may be played.
-        by_rules: likewise, 1 where the rules allow it.
+        name: name of the agent that chose them.
+        actions: int64 (n,), numbers of the moves.
+        masks: int8 (n, A), 1 for moves that may be played.
+        by_rules: int8 (n, A), 1 for moves that the rules allow.
         rules: the rule set.
 
     Raises:

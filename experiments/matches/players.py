@@ -23,17 +23,17 @@ def find_players(
     """The players of a comparison under one rule set.
 
     Args:
-        names: agents' names, which may have a label in front and, for agents with weights, a path
-            after a colon: "heuristic", "maskable_ppo:runs/x/best", "ppo=maskable_ppo:runs/ppo-*". A
-            pattern stands for the runs, or policies, that it matches and that are for these rules.
-            Agents from other packages: "mine=my_package.module:MyAgent"
+        names: names of agents, with an optional label in front and, for agents with weights, an
+            optional path after a colon: "heuristic", "maskable_ppo:runs/x/best",
+            "ppo=maskable_ppo:runs/ppo-*". A pattern stands for all matching runs, or policies, of
+            these rules. Agents from other packages: "mine=my_package.module:MyAgent"
             (`four_seasons_env.agents.plugins`).
         rules: the rule set.
-        plays: ways in which trained networks are to play.
+        plays: how trained networks play.
 
     Raises:
-        ValueError: for an unknown name, two runs of one seed, or weights that cannot be used.
-        FileNotFoundError: where there are no weights.
+        ValueError: for an unknown name, two runs with one seed, or weights that cannot be used.
+        FileNotFoundError: if there are no weights.
     """
     rules, plays = get_rules(rules), list(plays)
     players: list[Player] = []
@@ -44,7 +44,7 @@ def find_players(
             check_label(label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
         for full in _policies(name, parts, rules):
-            agent = make_agent(full, rules)  # or says what is wrong with it
+            agent = make_agent(full, rules)  # raises if the agent cannot play
             players += [
                 Player(
                     label or name,
@@ -65,7 +65,7 @@ def check_label(label: str, registered: str) -> None:
     """Reject a label that a table cannot show, or that is the name of another row.
 
     Raises:
-        ValueError: for a label that is not printable text, or is the name of another row.
+        ValueError: naming the fault.
     """
     from four_seasons_env.experiments.results.ceiling import CEILING
 
@@ -95,13 +95,13 @@ def _weights(parts: Name, rules: Rules) -> Iterator[str]:
 
 
 def split_label(text: str) -> tuple[str, str]:
-    """Split "label=name"; the label is "" if there is none. An "=" after "@" is an option's."""
+    """Split "label=name"; without a label it is "". An "=" after "@" belongs to an option."""
     label, equals, name = text.partition("=")
     return (label, name) if equals and "@" not in label else ("", text)
 
 
 def _policies(name: str, parts: Name, rules: Rules) -> list[str]:
-    """The names of the policies that an agent's name stands for, each with one path at most."""
+    """The names of the policies that an agent's name stands for, each with at most one path."""
     if parts.path is None:
         return [name]
     options = name[name.index("@") :] if "@" in name else ""
@@ -110,7 +110,7 @@ def _policies(name: str, parts: Name, rules: Rules) -> list[str]:
 
 
 def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
-    """The policies at a path, or of these rules at a pattern."""
+    """The policy at a path, or the policies of these rules that match a pattern."""
     from four_seasons_env.agents.policy_files import load_policy_card, rules_fields
 
     if not glob.has_magic(str(path)):
@@ -130,7 +130,7 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
 
 
 def _policy_in(path: Path) -> Path:
-    """The policy itself: of a run, its best."""
+    """The folder of a policy: of a run, its best policy."""
     from four_seasons_env.agents.policy_files import CARD_FILE
     from four_seasons_env.experiments.results.training_run import BEST
 
@@ -138,7 +138,7 @@ def _policy_in(path: Path) -> Path:
 
 
 def check_distinct(players: list[Player]) -> None:
-    """Reject players that look the same in a table, and two agents under one label."""
+    """Reject players that look the same in a table, and two agents with one label."""
     seen: dict[tuple[str, str, int | None], Player] = {}
     named: dict[str, Player] = {}
     for player in players:

@@ -1,10 +1,10 @@
-"""No position twice: a guard for deterministic players, which could repeat moves for ever.
+"""A guard against repeated positions, for deterministic players.
 
-A deterministic player that meets a position again plays the same move again, until its moves run
-out. At evaluation it may not move back to a position of the current run of reversible moves: those
-since the last card from the waste, from the stock or to a foundation. This loses no game: a win
-from a repeated position was possible when the position occurred first. It is not a rule of the game
-and not used in training.
+A deterministic player that reaches a position again plays the same move again, until the game is
+given up. In evaluation it may not move back to a position of the current run of reversible moves:
+those since the last card from the waste, from the stock or to a foundation. This loses no game: a
+win from a repeated position was possible when the position first occurred. The guard is not a rule
+of the game and not used in training.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def _is_reversible(rule, move):
 
 @jit
 def _forbid(games, rows, rules, masks, seen, counts, scratch):
-    """Store each position, and mask the moves back to stored ones, if others are left.
+    """Store each position, and mask the moves back to stored ones if other moves remain.
 
     Args:
         games: GAME (n,).
-        rows: int64 (n,), each game's row in ``seen`` and ``counts``.
+        rows: int64 (n,), row of each game in ``seen`` and ``counts``.
         rules: RULE (1,).
         masks: int8 (n, A), written to.
         seen: uint64 (N, M), keys of the current run of reversible moves.
-        counts: int64 (N,), how many there are.
+        counts: int64 (N,), number of these keys.
         scratch: GAME (1,).
     """
     rule = rules[0]
@@ -78,8 +78,8 @@ class RepeatGuard:
 
     Args:
         count: number of games.
-        rules: the rule set, as `kernel.compile_rules` makes it.
-        max_moves: moves of a game at most.
+        rules: the rule set from `kernel.compile_rules`.
+        max_moves: most moves of a game.
     """
 
     def __init__(self, count: int, rules: NDArray[np.void], max_moves: int) -> None:
@@ -95,11 +95,11 @@ class RepeatGuard:
 
         Args:
             games: GAME (n,).
-            rows: int64 (n,), the games' indices among all.
+            rows: int64 (n,), indices of these games among all.
             masks: int8 (n, A), written to.
         """
         _forbid(games, rows, self._rules, masks, self._seen, self._counts, self._scratch)
 
     def played(self, rows: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
-        """Update the runs of the games ``rows`` after their moves; both int64 (n,)."""
+        """Forget the positions of games ``rows`` after irreversible ``moves``; both int64 (n,)."""
         _forget(moves, rows, self._rules, self._counts)

@@ -54,22 +54,12 @@ class GamesTask(Block):
             return False
 
 
-def tasks_of(folder: Path, manifest: Manifest) -> list[list[GamesTask]]:
+def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
     """The tasks of a comparison: a list for each player under each rule set."""
     blocks = split_deals(manifest.deals, BLOCK)
+    flags = manifest.seed, manifest.recorded
     return [
-        [
-            GamesTask(
-                folder,
-                rules,
-                block,
-                player,
-                manifest.seed,
-                record=manifest.recorded,
-                luck=rules in manifest.luck,
-            )
-            for block in blocks
-        ]
+        [GamesTask(out, rules, block, player, *flags, rules in manifest.luck) for block in blocks]
         for rules, players in manifest.players.items()
         for player in players
     ]

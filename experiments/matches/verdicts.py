@@ -1,7 +1,7 @@
 """The solver's verdicts on the positions of a game: could the true deal still be won?
 
-After a lost position all positions are lost, and before a winnable one all are winnable. So the
-solver is asked in the middle of the open positions, and few answers decide all of them.
+After a lost position all positions are lost, and before a winnable one all are winnable. Therefore
+the solver answers for a position in the middle of the open ones, and few answers decide all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from four_seasons_env.solver import solve
 WON, LOST, UNKNOWN = "won", "lost", "unknown"
 
 _FIRST = 25_000
-"""Positions that the solver expands for one answer at first: some hundredths of a second."""
+"""Positions that the solver expands for a first answer; takes a few hundredths of a second."""
 
 
 @dataclass
@@ -25,11 +25,6 @@ class Verdicts:
 
     statuses: list[str]
     """`won`, `lost` or `unknown`: whether the true deal can still be won."""
-
-    @property
-    def winnable(self) -> bool:
-        """Whether the deal could be won at all."""
-        return self.statuses[0] == WON
 
     @property
     def last_won(self) -> int | None:
@@ -44,24 +39,24 @@ class Verdicts:
 
     @property
     def losing_move(self) -> int | None:
-        """The position in which the losing move was played.
+        """Index of the position in which the losing move was played.
 
-        None if the game was won, if it could never be won, or if the solver does not know.
+        None if the game was won, could never be won, or stayed undecided.
         """
         last, first = self.last_won, self.first_lost
         return last if last is not None and first == last + 1 else None
 
 
 def judge(positions: Sequence[Game], seconds: float = 10.0) -> Verdicts:
-    """Ask the solver about the positions of a game.
+    """Solve the positions of a game, as far as the time allows.
 
-    Each answer first gets few expansions; positions that stay open get four times as many in the
-    next round, and so on. Positions between two open ones wait for that round: the solver fails
-    most often where the game is decided.
+    In each round the solver expands four times more positions per answer than in the round before.
+    Positions between two open ones wait for the next round, because the solver fails most often
+    near the losing move.
 
     Args:
-        positions: of one game, first to last.
-        seconds: for all answers, at most.
+        positions: positions of one game, first to last.
+        seconds: time limit for all answers.
     """
     end = positions[-1]
     if end.is_won:
@@ -90,9 +85,9 @@ class _Edges:
         """Move the edges towards each other until the position next to each stays open.
 
         Args:
-            positions: of the game.
+            positions: positions of the game.
             limit: positions that the solver expands for one answer.
-            deadline: of all answers, by `time.perf_counter`.
+            deadline: time limit for all answers, by `time.perf_counter`.
         """
         first, last = self.lost, self.won  # open positions with this limit
         while (left := deadline - time.perf_counter()) > 0:
@@ -117,7 +112,7 @@ class _Edges:
 
 
 def useful_moves(positions: Sequence[Game]) -> int:
-    """The number of moves up to the last that turned a card or put one up."""
+    """The number of moves up to the last one that turned a card or put a card up."""
     useful = 0
     for i in range(1, len(positions)):
         before, after = positions[i - 1], positions[i]
@@ -130,8 +125,8 @@ def verdicts_after_moves(position: Game, in_all: float = 6.0) -> dict[str, str]:
     """The solver's verdict after each move, without moves that only rename spaces.
 
     Args:
-        position: the one in which the moves are to be played.
-        in_all: seconds for all answers, at most.
+        position: the position before the moves.
+        in_all: time limit for all answers, in seconds.
     """
     moves = position.legal_moves(distinct=True)
     answers = {}

@@ -1,7 +1,6 @@
 """Work on deals in blocks: each block is a task with its own result file.
 
-Shared by `four-seasons compare`, `census` and others. An interrupted or extended run
-works only on the blocks that are not done.
+An interrupted or extended run works only on the blocks that are not done.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """Deals of one rule set, in rising order, worked on and stored together."""
+    """A range of deals of one rule set, which one task works on and stores."""
 
     out: Path
     """Folder of the run."""
@@ -31,12 +30,12 @@ class Block:
 
     @property
     def folder(self) -> str:
-        """Folder of its result file within that of the rule set; "" for none."""
+        """Subfolder of its result file; "" for none."""
         return ""
 
     @property
     def part(self) -> Path:
-        """Its result file."""
+        """Path of its result file."""
         folder = self.out / "parts" / file_name(self.rules) / self.folder
         return folder / f"{self.deals[0]}-{self.deals[-1]}.csv"
 
@@ -53,7 +52,7 @@ class Block:
             return None
 
     def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
-        """The deals to work on: all, unless each stands once in the stored rows."""
+        """The deals to work on: all, unless the stored rows have each once, in order."""
         done = stored is not None and stored["deal"].tolist() == list(self.deals)
         return () if done else self.deals
 
@@ -68,7 +67,7 @@ B = TypeVar("B", bound=Block)
 
 
 def rule_set_names(names: Iterable[str]) -> list[str]:
-    """The full names of rule sets; ["all"] stands for every one.
+    """The full names of rule sets; ["all"] means all of them.
 
     Raises:
         ValueError: for an unknown rule set, with the nearest one.
@@ -78,7 +77,7 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
 
 
 def split_deals(deals: str, size: int) -> list[range]:
-    """Split a range of deals such as "0-9999" in blocks; the last may be shorter.
+    """Split a range of deals such as "0-9999" into blocks; the last may be shorter.
 
     Raises:
         ValueError: for a text that is no range of deals.
@@ -95,14 +94,14 @@ def run_blocks(
     """Call a function on each block that is not done, under a progress bar.
 
     Args:
-        function: writes the block's results (`Block.write`); of a module, for workers to import.
+        function: writes the results of a block (`Block.write`). Workers import it by name.
         blocks: all blocks of the run; the bar counts those that are done already.
-        label: of the bar.
-        workers: where they run.
+        label: label of the bar.
+        workers: workers that call the function.
 
     Raises:
         ValueError: see `Workers.check`.
-        RuntimeError: if a block failed, once all others are done; its note has the first traceback.
+        RuntimeError: if a block failed, after all others; its note has the first traceback.
     """
     from rich.progress import Progress
 
@@ -134,8 +133,8 @@ def collect_blocks(blocks: Sequence[Block], path: Path) -> pd.DataFrame:
     """Write the results of all blocks into one table, and return them.
 
     Args:
-        blocks: give the order of the rows.
-        path: of the table.
+        blocks: all blocks, in the order of the rows.
+        path: file of the table.
     """
     import pandas as pd
 

@@ -1,7 +1,7 @@
 """`run_tasks`: one function on many tasks, on this machine or a cluster.
 
-A task that fails does not stop the others. Only a task's result file shows whether it is done, so a
-restart skips it on any backend.
+A task that fails does not stop the others. The result file of a task shows that it is done, so a
+restart skips the task on any backend.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ class Failure:
 
     name: str
     reason: str
-    """In one line."""
+    """The error in one line."""
     details: str
-    """The traceback; "" if the reason says all."""
+    """The traceback; "" if the reason is enough."""
 
 
 def run_tasks(
     function: Callable[[T], Any], tasks: Sequence[T], names: Sequence[str], workers: Workers
 ) -> Iterator[Failure | None]:
-    """Run a function on each task, several at once.
+    """Call a function with each task, several at once.
 
     Args:
-        function: of a module, so that workers can import it; its return value is dropped.
-        tasks: its arguments.
-        names: of the tasks, for failures.
-        workers: where they run.
+        function: called with a task. Workers import it by name; its return value is ignored.
+        tasks: arguments of the calls.
+        names: names of the tasks, for failures.
+        workers: workers that call the function.
 
     Yields:
-        None for each task that is done, a Failure for each that is not, as they end (with Ray: all
-        at the end).
+        None for each finished task, a Failure for each failed one, in the order in which they end
+        (with Ray: all at the end).
 
     Raises:
         ValueError: see `Workers.check`.
@@ -50,7 +50,7 @@ def run_tasks(
     from joblib import Parallel, delayed
 
     with workers.started():
-        kind = "generator_unordered" if workers.reports_each_task else "list"
+        kind = "list" if workers.backend == "ray" else "generator_unordered"
         calls = zip(tasks, names, strict=True)
         yield from Parallel(return_as=kind)(
             delayed(_attempt)(function, task, name) for task, name in calls
@@ -58,18 +58,14 @@ def run_tasks(
 
 
 def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
-    """Run a task, and return its error in a form that a worker can send."""
+    """Run a task, and return its error as data that a worker can send."""
     try:
         function(task)
     except Exception as error:
         reason = f"{type(error).__name__}: {one_line(error)}"
-        return Failure(name, reason, _details(error))
+        details = own_traceback(error.__cause__) or own_traceback(error)
+        # An error in this package is a fault, which needs the whole traceback.
+        if not (details or error.__cause__ or isinstance(error, AnswerError)):
+            details = "".join(traceback.format_exception(error)).rstrip()
+        return Failure(name, reason, details)
     return None
-
-
-def _details(error: Exception) -> str:
-    """See `Failure.details`: of the user's own code, or else of the error as a whole."""
-    own = own_traceback(error.__cause__) or own_traceback(error)
-    if own or isinstance(error, AnswerError) or error.__cause__:
-        return own
-    return "".join(traceback.format_exception(error)).rstrip()

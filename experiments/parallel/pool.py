@@ -1,7 +1,7 @@
 """`Pool`: workers that live as long as a run and get many small tasks.
 
-A worker loads and compiles only once. For tasks that run once, each with its own
-result file, use `four_seasons_env.experiments.parallel.jobs`.
+A worker loads and compiles only once. For tasks with result files of their own, use
+`four_seasons_env.experiments.parallel.jobs`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from four_seasons_env.experiments.parallel.workers import Workers
 T = TypeVar("T")
 
 _SHARED_FROM = "16K"
-"""Arrays of this many bytes or more are shared between the workers of a machine, not sent to
-each."""
+"""Arrays of at least this many bytes are shared between the workers of a machine."""
 
 
 class Pool:
     """Long-lived workers, made by `started_pool`.
 
     Args:
-        parallel: joblib's, started.
-        size: how many tasks run at once; a single one runs in this process.
-        backend: its name.
+        parallel: a started `joblib.Parallel`.
+        size: number of tasks that run at once; with 1, tasks run in this process.
+        backend: name of the backend.
 
     Attributes:
-        core_seconds: processor time that tasks have taken in other processes.
+        core_seconds: processor time of tasks in other processes.
     """
 
     def __init__(self, parallel: Parallel, size: int, backend: str) -> None:
@@ -44,7 +43,7 @@ class Pool:
         self._parallel, self._backend = parallel, backend
 
     def __str__(self) -> str:
-        """Where tasks run."""
+        """Where tasks run, for people."""
         return "in this process" if self.size == 1 else f"by {self.size} workers ({self._backend})"
 
     def map(
@@ -53,8 +52,8 @@ class Pool:
         """Call ``function(task, *shared)`` for each task, several at once.
 
         Args:
-            function: of a module, so that workers can import it.
-            tasks: start in this order, so the longest should stand first.
+            function: the function. Workers import it by name.
+            tasks: arguments; they start in this order, so the longest should come first.
             shared: arrays that all tasks read, sent once per call (with Ray: once per task).
 
         Returns:
@@ -63,7 +62,7 @@ class Pool:
         Raises:
             RuntimeError: if a worker has died.
         """
-        # joblib recognises an array that it has sent by its identity: copies carry present values.
+        # joblib sends an array once and recognises it by identity. A copy has the present values.
         now = [each.copy() for each in shared]
         results = []
         calls = (delayed(_timed)(function, task, *now) for task in tasks)
@@ -74,7 +73,7 @@ class Pool:
                     self.core_seconds += seconds
         except BrokenExecutor:
             raise RuntimeError(
-                "a worker was killed, perhaps for lack of memory: resume, with fewer (--n-jobs)"
+                "a worker was killed, perhaps for lack of memory: resume with fewer (--n-jobs)"
             ) from None
         return results
 
@@ -83,12 +82,12 @@ class Pool:
     ) -> list[T]:
         """Call ``function((about, part), *shared)`` for parts of the deals.
 
-        Each part is half of a worker's share of the remaining deals: workers end together. A
-        single worker plays all deals at once.
+        Each part is half of a worker's share of the remaining deals, so workers end at about the
+        same time. A single worker plays all deals at once.
 
         Args:
             function: see `map`.
-            about: what else a task needs to know.
+            about: other data that each task needs.
             deals: a range or an array.
             shared: see `map`.
 

@@ -1,4 +1,4 @@
-"""`Workers`: where a command's tasks run and how many at once; the same flags for every command."""
+"""`Workers`: where tasks run and how many at once, as flags that commands share."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class Workers:
     """Where tasks run, and how many at once."""
 
     backend: Literal["loky", "dask", "ray"] = "loky"
-    """What runs tasks in parallel: loky (processes on this machine), dask or ray."""
+    """Backend of parallel tasks: loky (processes on this machine), dask or ray."""
     n_jobs: int = -1
-    """How many tasks run at once; -1: one per core, or all that the cluster has."""
+    """Number of tasks at once; -1: one per core, or all cores of the cluster."""
     cluster: str | None = None
-    """Address of a running Dask scheduler or Ray head; without one, dask and ray start workers on
-    this machine."""
+    """Address of a running Dask scheduler or Ray head.
+    Without this flag, dask and ray start workers on this machine."""
 
     def check(self) -> None:
-        """Reject a cluster without a backend for it, no jobs at all, or a missing backend.
+        """Reject flags that contradict each other, and a backend that is not installed.
 
         Raises:
-            ValueError: saying which.
+            ValueError: for a number of jobs below 1, or a cluster with loky.
             ModuleNotFoundError: if the backend is not installed.
         """
         if self.n_jobs < 1 and self.n_jobs != -1:
@@ -38,14 +38,9 @@ class Workers:
             raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
         importlib.import_module(_MODULES[self.backend])
 
-    @property
-    def reports_each_task(self) -> bool:
-        """Whether the backend reports each task when it ends; Ray reports all at the end."""
-        return self.backend != "ray"
-
     @contextmanager
     def started(self) -> Iterator[None]:
-        """Let joblib's `Parallel` use these workers within a block.
+        """Let `joblib.Parallel` use these workers within a block.
 
         Raises:
             ValueError: see `check`.
@@ -60,8 +55,7 @@ class Workers:
 def _loky(workers: Workers) -> Iterator[None]:
     from joblib import parallel_config
 
-    # Ctrl-C reaches every process of the terminal. The workers leave it to the command, which ends
-    # them.
+    # Ctrl-C reaches every process of the terminal. Workers ignore it; the command ends them.
     ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
     with parallel_config(backend="loky", n_jobs=workers.n_jobs, **ignore):
         yield

@@ -1,4 +1,4 @@
-"""One game of an agent as a small animation: a picture a move, in a GIF."""
+"""One game of an agent as an animation: a GIF with a picture per move."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from four_seasons_env.rendering.picture import paint
 from four_seasons_env.rules import get_rules
 
 _FRAME, _LAST = 140, 3000
-"""Milliseconds that a picture stands, and the last."""
+"""Milliseconds of a picture, and of the last picture."""
 _COLOURS = 24
 
 
 def play_out(agent: str, rules: str, deal: int) -> list[Game]:
-    """The positions of an agent's game of a deal, first to last, played as in a comparison."""
+    """The positions of an agent's game, first to last, played as in a comparison."""
     (player,) = find_players([agent], rules, ["deterministic"])
     record: Record = play_games(player, get_rules(rules), [deal])["game"].item()
     return record.positions()
 
 
 def save_animation(positions: list[Game], path: Path, **how: Any) -> None:
-    """Write a game as a GIF: a picture a move, a run of moves that put cards up in one.
+    """Write a game as a GIF: a picture per move, one for several cards put up in a row.
 
     Args:
-        positions: of the game, first to last.
-        path: of the GIF.
+        positions: positions of the game, first to last.
+        path: file of the GIF.
         **how: arguments of `four_seasons_env.rendering.draw_svg`.
     """
     shown = [
@@ -45,19 +45,3 @@ def save_animation(positions: list[Game], path: Path, **how: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     times = [_FRAME] * (len(frames) - 1) + [_LAST]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0)
-
-
-def save_game(agent: str, rules: str, deal: int, path: Path) -> Path:
-    """Play a deal and write its animation.
-
-    Args:
-        agent: its name, which may have the path to its weights.
-        rules: name of the rule set.
-        deal: the deal's number.
-        path: of the GIF.
-
-    Raises:
-        ImportError: where pictures cannot be drawn (extra `render`).
-    """
-    save_animation(play_out(agent, rules, deal), path)
-    return path

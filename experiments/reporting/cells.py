@@ -21,11 +21,11 @@ BRIEF = (
     *("rules", "agent", "method", "play", "seeds", "won % [95%]"),
     *(f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns that `four-seasons compare` prints; table.md has all."""
+"""Columns that `four-seasons compare` prints; table.md has more."""
 
 
 def as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary as cells of text."""
+    """The summary of a comparison as cells of text."""
     several, lucky = summary["seeds"].max() > 1, "adjusted" in summary
     cells = {
         "rules": summary["rules"] if summary["rules"].nunique() > 1 else None,
@@ -63,8 +63,9 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The rows with luck as cells of text: the plain and the luck-adjusted win rate, and the test
-    for peeking. Empty where luck was not measured.
+    """Plain and luck-adjusted win rates and the test for peeking, as cells of text.
+
+    Empty if luck was not measured.
     """
     if "adjusted" not in summary:
         return pd.DataFrame()
@@ -73,12 +74,12 @@ def luck_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def deals_as_text(results: pd.DataFrame) -> str:
-    """Which deals were played."""
+    """The range of the played deals."""
     return f"deals {results['deal'].min():,}-{results['deal'].max():,}"
 
 
 def win_rates(summary: pd.DataFrame) -> list[str]:
-    """Win rates in percent with their intervals, as text; for the ceiling its bounds."""
+    """Win rates in percent with their intervals, as text; bounds for the ceiling."""
     texts = _interval_text(summary, "win_rate", "win", "{:.2f}", 100)
     ends = zip(summary["agent"], summary["win_low"], summary["win_high"], strict=True)
     return [
@@ -88,19 +89,19 @@ def win_rates(summary: pd.DataFrame) -> list[str]:
 
 
 def bounds_as_text(low: float, high: float) -> str:
-    """Bounds of a share in percent; one number if they are equal."""
+    """Bounds of a share in percent, or one number if they are equal."""
     return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
 
 
 def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:
-    """A column of numbers as text; a dash where there is none."""
+    """A column of numbers as text; a dash for a missing number."""
     return summary[column].map(lambda value: "-" if pd.isna(value) else form.format(factor * value))
 
 
 def _interval_text(
     summary: pd.DataFrame, value: str, ends: str, form: str, factor: float = 1.0
 ) -> list[str]:
-    """A column of values with their intervals, as text; a dash where there is none."""
+    """A column of values with their intervals, as text; a dash for a missing value."""
     texts = []
     for _, row in summary.iterrows():
         numbers = [row.get(name, np.nan) for name in (value, f"{ends}_low", f"{ends}_high")]
@@ -112,14 +113,14 @@ def _interval_text(
 
 
 def _peeking_as_text(row: pd.Series) -> str:
-    """The test for peeking; a dash where it was not made."""
+    """The result of the test for peeking; a dash without luck."""
     if pd.isna(row["luck_z"]):
         return "-"
     return f"{row['luck_z']:+.2f} ({luck_p_as_text(row['luck_p'])})"
 
 
 def luck_p_as_text(value: float) -> str:
-    """The p-value of the test for peeking, which may be very small."""
+    """The p-value of the test for peeking; very small ones in scientific notation."""
     if pd.isna(value):
         return "-"
     return f"{value:.0e}" if value < 0.0001 else f"{value:.4f}"
@@ -132,7 +133,7 @@ def _p_value(value: float) -> str:
 
 
 def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary as cells of text."""
+    """The summary of a census as cells of text."""
 
     def whole(column: str) -> pd.Series:
         return summary[column].map(lambda value: "-" if pd.isna(value) else f"{value:.0f}")
@@ -159,7 +160,7 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
 def decided_within(
     results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10, 100)
 ) -> pd.DataFrame:
-    """How many deals are decided in so many seconds each, as cells of text."""
+    """The number of deals decided within a time limit each, as cells of text."""
     decided = results[results["status"] != "unknown"]
     rows = []
     for limit in limits:

@@ -90,9 +90,9 @@ def make_page(
     """The page as HTML and as Markdown.
 
     Args:
-        comparisons: their folders.
-        trainings: likewise.
-        census: results of `four-seasons census`, for the ceiling, if there are any.
+        comparisons: folders of comparisons.
+        trainings: folders of trainings.
+        census: results of `four-seasons census`, for the ceiling, or None.
     """
     with tempfile.TemporaryDirectory() as work:
         page = Page("Four Seasons: how well is it played?", Path(work))
@@ -134,20 +134,20 @@ class Page:
         self._markdown.append("".join(f"    {line}\n" for line in lines))
 
     def table(self, cells: pd.DataFrame, shown: Sequence[str] = ()) -> None:
-        """A table of text; the HTML has the columns ``shown``, by default all."""
+        """A table of text; the HTML page has the columns ``shown``, by default all."""
         columns = [name for name in cells if name in (shown or cells)]
         as_html = cells[columns].to_html(index=False, border=0)
         self._html.append(f'<div class="wide">{as_html}</div>')
         self._markdown.append(as_markdown(cells))
 
     def picture(self, description: str) -> Path:
-        """The path to draw the next picture to; the Markdown has no pictures."""
+        """The path for the next picture; the Markdown page has no pictures."""
         path = self._work / f"{len(self._html)}.png"
         self._html.append(f"\0{path}\0{description}")
         return path
 
     def as_html(self) -> str:
-        """The page, with its pictures inside."""
+        """The page as HTML, with its pictures inside."""
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -158,12 +158,12 @@ class Page:
         )
 
     def as_markdown(self) -> str:
-        """The page without pictures."""
+        """The page as Markdown, without pictures."""
         return "\n".join(self._markdown)
 
 
 def _drawn(part: str) -> str:
-    """A part of the page, with the picture read from its file."""
+    """A part of the page; a picture is read from its file."""
     if not part.startswith("\0"):
         return part
     _, path, description = part.split("\0")
@@ -172,7 +172,7 @@ def _drawn(part: str) -> str:
 
 
 def _opening(page: Page, comparisons: Sequence[Path], trainings: Sequence[Path]) -> None:
-    """What was trained, for how long, on which deals, and how well it plays."""
+    """Summary of the trainings, and win rates of the comparisons."""
     for folder in trainings:
         if not (folder / DONE).is_file():
             continue
@@ -223,7 +223,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
 
 
 def _over_seeds(page: Page, played: pd.DataFrame) -> None:
-    """A row for each training seed, if an agent has several."""
+    """A table with a row for each training seed, if an agent has several."""
     if played.groupby(["agent", "play"])["train_seed"].nunique().max() < 2:
         return
     page.heading("Training seeds", 3)
@@ -234,18 +234,17 @@ def _over_seeds(page: Page, played: pd.DataFrame) -> None:
 
 
 def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
-    """Win rates to draw in learning curves: those of the baseline."""
+    """Win rates of the baseline, as lines in the plots of learning."""
     found: dict[str, float] = {}
     for folder in comparisons:
-        results = read_results(folder)
-        summary = summarise_folder(folder, results[results["rules"] == rules], None)
-        shown = summary["agent"] == BASELINE
-        found |= dict(zip(summary["agent"][shown], summary["win_rate"][shown], strict=True))
+        own = read_results(folder).query("rules == @rules and agent == @BASELINE")
+        if len(own):
+            found[BASELINE] = own["won"].mean()
     return found
 
 
 def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
-    """Learning curves of each rule set, a colour for each algorithm."""
+    """Learning curves of each rule set, with a colour for each algorithm."""
     abouts = {folder: read_run(folder) for folder in folders}
     for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
         runs: dict[str, list[pd.DataFrame]] = {}

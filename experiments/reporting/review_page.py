@@ -17,7 +17,7 @@ from four_seasons_env.rendering.svg import draw_parts
 _TEMPLATE = Path(__file__).with_name("review_page.html")
 _CHART = (640, 220)
 _LEFT, _TOP, _BOTTOM = 54, 14, 50
-"""Margins of the chart, in its units."""
+"""Margins of the chart, in its own units."""
 _TOLD = {WON: "can be won", LOST: "lost", "unknown": "unknown"}
 
 
@@ -29,16 +29,16 @@ class Reviewed:
     positions: list[Game]
     """First to last."""
     moves: list[Move]
-    """Between them."""
+    """The moves between the positions."""
     idle: int
-    """Number of moves after the last position, which turned no card and put none up."""
+    """Number of moves after the last position; they turned no card and put none up."""
     chances: list[float | None]
-    """The chance of winning at each position as the planner judges it; empty if it cannot."""
+    """Chance of winning at each position by the planner; empty without weights for the rules."""
     verdicts: Verdicts
     alternatives: dict[str, str]
-    """At the losing move: the solver's verdict after each move."""
+    """The solver's verdict after each legal move in the position of the losing move."""
     others: dict[str, str]
-    """At the losing move: the move of other agents, by their names."""
+    """Moves of other agents in the position of the losing move, by their names."""
 
 
 def review_page(game: Reviewed) -> str:
@@ -177,7 +177,7 @@ def _chart(game: Reviewed) -> str:
 
 
 def _row(game: Reviewed, i: int, words: str) -> str:
-    """One move in the list, with chance and verdict after it."""
+    """A row of the list of moves: the move, and chance and verdict after it."""
     chance = game.chances[i + 1] if game.chances else None
     fatal = ' class="fatal"' if i == game.verdicts.losing_move else ""
     return (
@@ -188,7 +188,7 @@ def _row(game: Reviewed, i: int, words: str) -> str:
 
 
 def _moment(game: Reviewed, words: list[str]) -> str:
-    """The moment the game was lost, the moves that would not have lost it, and others' moves."""
+    """The losing move, the moves that keep the deal winnable, and the moves of other agents."""
     at = game.verdicts.losing_move
     if at is None:
         return ""
@@ -204,7 +204,7 @@ def _moment(game: Reviewed, words: list[str]) -> str:
         listed = "".join(f"<li>{escape(each)}</li>" for each in alive)
         played += f"<p>The true deal could still be won after</p><ul>{listed}</ul>"
     else:
-        played += "<p>The solver knows no move that would not have lost it.</p>"
+        played += "<p>The solver found no move that keeps the deal winnable.</p>"
     others = "".join(
         f"<li>{escape(name)}: {escape(named[text])} "
         f"({_verdict(game.alternatives.get(text, 'unknown'))})</li>"

@@ -11,7 +11,7 @@ from rich.table import Table
 
 
 def print_table(cells: pd.DataFrame, title: str) -> None:
-    """Print a table of text; on a narrow terminal, names are wrapped, but not numbers."""
+    """Print a table of text; on a narrow terminal, names wrap and numbers do not."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
@@ -37,7 +37,7 @@ def as_markdown(cells: pd.DataFrame) -> str:
 
 
 _SPECIAL = re.compile(r"[\\|$*]|\b_\B|\B_\b|<(?=[A-Za-z/!?])")
-"""Characters that would end a cell, or start a formula, emphasis or HTML."""
+"""Characters that end a cell, or start a formula, emphasis or HTML."""
 
 
 def _escaped(cell: str) -> str:

@@ -1,7 +1,7 @@
 """The ceiling: the share of played deals that a player who sees every card could win.
 
 `four-seasons census` solves deals one by one. Open deals count as lost in the lower bound, and as
-won in the upper one.
+won in the upper bound.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ CENSUS = DATA / "census"
 """The stored census of the test deals, a file per rule set."""
 
 CEILING = "ceiling"
-"""In the column of the agent: the row of the ceiling."""
+"""Name of the ceiling in the column of agents."""
 
 
 def read_census(path: Path | None) -> pd.DataFrame | None:
-    """Read results of `four-seasons census`: of its folder, or of all CSV files of a folder.
+    """Read a census: results.csv in the folder, or else all its CSV files.
+
+    Args:
+        path: the folder; by default `CENSUS`.
 
     Returns:
-        A row per deal; None if no folder is given and the stored census, `CENSUS`, is missing.
+        A row per deal; None by default if `CENSUS` is missing.
 
     Raises:
-        FileNotFoundError: if another folder holds none.
-        ValueError: if the files are no census, are cut short, or have a deal twice.
+        FileNotFoundError: if the folder holds no census.
+        ValueError: if a file is no census or is cut short, or a deal occurs twice.
     """
     folder = path or CENSUS
     results = folder / "results.csv"
@@ -64,15 +67,14 @@ def with_ceiling(
 ) -> pd.DataFrame:
     """Add the ceiling to a summary, for each rule set whose deals are all in the census.
 
-    A row `ceiling` follows the agents: win_rate is the share of deals known to be winnable, win_low
-    and win_high bound the share of winnable deals among the deals played. Each agent's row gets
-    of_winnable: the share of the deals known to be winnable that it has won, the mean over its
-    training seeds.
+    A row `ceiling` follows the agents. Its win_rate is the share of played deals that are known to
+    be winnable; win_low and win_high bound the share of winnable deals. Each agent's row gets
+    of_winnable, its win rate on the deals known to be winnable (mean over training seeds).
 
     Args:
         summary: a row for each agent and way of playing under each rule set.
-        results: what the summary sums up.
-        census: results of `four-seasons census`, if there are any.
+        results: the results behind the summary, a row per game.
+        census: results of `four-seasons census`, or None.
     """
     if census is None:
         return summary

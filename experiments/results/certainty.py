@@ -11,26 +11,18 @@ from scipy import stats
 from four_seasons_env.experiments.results.summary import LEVEL, labels
 
 _TARGETS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
-"""Differences in points that a table may not resolve yet."""
-
-
-def shares_won(results: pd.DataFrame) -> pd.DataFrame:
-    """The results of one rule set: a row per deal, a column per agent and way to play.
-
-    Each cell is the share of the agent's training seeds that won. Deals that not all have played
-    are left out; the order of the deals is that of their numbers.
-    """
-    won = results.assign(who=labels(results), won=results["won"].astype(float))
-    return won.groupby(["deal", "who"], sort=False)["won"].mean().unstack().dropna().sort_index()
+"""Differences in points, for which the necessary number of deals is estimated."""
 
 
 def what_is_certain(results: pd.DataFrame) -> str:
-    """Say which differences the deals of one rule set resolve, and how many deals others need.
+    """A sentence on the differences that the deals of one rule set resolve, and the deals needed.
 
-    The widest 95% interval counts, of the paired differences between two agents; of a single agent,
-    that of its win rate.
+    The widest 95% interval counts: of the paired differences between two agents, or of the win rate
+    of a single agent.
     """
-    won = shares_won(results)
+    # A row per deal that all have played, a column per agent: the share of its seeds that won.
+    rows = results.assign(who=labels(results), won=results["won"].astype(float))
+    won = rows.groupby(["deal", "who"], sort=False)["won"].mean().unstack().dropna().sort_index()
     pairs = [won[first] - won[second] for first, second in combinations(won, 2)]
     spread = max((np.std(each, ddof=1) for each in pairs or [won[name] for name in won]), default=0)
     deals = len(won)

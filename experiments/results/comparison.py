@@ -1,7 +1,7 @@
 """The folder of a comparison: its manifest (`compare.json`), its rows and its summary.
 
-`results.csv` has one row per game. The manifest says who played which deals. A comparison may grow
-by agents, rule sets and deals, but never mixes two agents, seeds or versions.
+`results.csv` has one row per game; the manifest lists the players and deals. A comparison may grow
+by agents, rule sets and deals. Its seed, its version and the weights of its agents stay the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MANIFEST, RESULTS = "compare.json", "results.csv"
-"""Files of a comparison's folder: who plays what, and a row per game."""
+"""Files of a comparison: its players and deals, and a row per game."""
 
 COLUMNS = (
     *("agent", "play", "rules", "train_seed", "deal"),
@@ -33,42 +33,42 @@ COLUMNS = (
 """Columns of `results.csv`; `seconds` is the agent's own time for a game."""
 
 PUBLIC = "all that is public"
-"""What a player sees that does not say."""
+"""Observation of a player that does not name its observation."""
 
 
 @dataclass(frozen=True)
 class Player:
-    """One policy, in one way of playing it."""
+    """One policy and one way of playing it."""
 
     agent: str
-    """Its label in tables; the same for all training seeds of an algorithm."""
+    """Label in tables; the same for all training seeds of an algorithm."""
     name: str
-    """Name that `make_agent` knows, with the path to one policy's weights."""
+    """Name for `make_agent`, with the path to the weights of one policy."""
     play: str
-    """One of `PLAYS`."""
+    """`deterministic` or `stochastic`."""
     train_seed: int | None
     kind: str
-    """The method that it plays by; see `four_seasons_env.agents.registry.Entry`."""
+    """Method of play; see `four_seasons_env.agents.registry.Entry`."""
     weights: tuple[str, ...] = ()
-    """SHA-256, in hex, of its weights, and of those of agents that its options name."""
+    """SHA-256, in hex, of its weights and of the weights of agents in its options."""
     observation: str = PUBLIC
-    """The observation of the agent."""
+    """Description of what the agent observes."""
 
     @property
     def key(self) -> tuple[str, str, int | None]:
-        """Its unique key in the table of one rule set."""
+        """Unique key in the table of one rule set."""
         return self.agent, self.play, self.train_seed
 
     @property
     def method(self) -> tuple[str, str]:
-        """The agent and its options, without the path to its weights."""
+        """Agent and options, without the path to the weights."""
         name, _, options = self.name.partition("@")
         registered = name.partition(":")[0]
         return registered if registered in AGENTS else name, options
 
     @property
     def folder(self) -> str:
-        """A name for the folder of its results: unique on any file system."""
+        """Name of the folder of its results, unique on any file system."""
         text = "-".join(str(each) for each in self.key if each is not None)
         mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
         return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
@@ -76,14 +76,14 @@ class Player:
 
 @dataclass
 class Manifest:
-    """Who plays which deals: the schema of `compare.json`."""
+    """The players and deals of a comparison: the schema of `compare.json`."""
 
     players: dict[str, list[Player]]
     """The players of each rule set."""
     deals: str
     """A range of deals."""
     seed: int = 0
-    """Seed of the agents' chance and of the stock's reshuffles."""
+    """Seed of the agents' random numbers and of the reshuffled stock."""
     recorded: bool = False
     """Whether the moves of all games are stored."""
     luck: dict[str, str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Manifest:
 
     @property
     def games(self) -> int:
-        """How many games there are when all have been played."""
+        """Number of games of the whole comparison."""
         return len(self.numbers) * sum(map(len, self.players.values()))
 
 
@@ -119,16 +119,16 @@ def open_comparison(
     """Write the manifest of a comparison, new or grown, and return it.
 
     Args:
-        out: its folder.
-        players: of each rule set.
+        out: folder of the comparison.
+        players: players of each rule set.
         deals: a range of deals.
-        seed: of the agents' chance and of the reshuffles.
-        record: store the moves of all games; a folder that does so keeps doing so.
-        luck: what the luck of all games is measured by, for each rule set.
+        seed: seed of the agents' random numbers and of the reshuffled stock.
+        record: store the moves of all games; stays true for a folder once it is.
+        luck: meter of luck for each rule set.
 
     Raises:
-        ValueError: naming the first difference, if the folder holds a comparison that this one
-            would not only add to; or if its manifest is damaged.
+        ValueError: if the folder holds a comparison that this one contradicts, naming the first
+            difference, or a damaged manifest.
     """
     found = read_manifest(out) if (out / MANIFEST).is_file() else None
     manifest = Manifest(players, deals, seed=seed, luck=luck or {})
@@ -144,7 +144,7 @@ def open_comparison(
 
 
 def _difference(found: Manifest, now: Manifest) -> str | None:
-    """How a folder's comparison contradicts this one; None if this one only adds to it."""
+    """How the stored comparison contradicts this one; None if this one only adds to it."""
     if found.version != now.version:
         return f"of version {found.version}, not {now.version}"
     if found.seed != now.seed:
@@ -159,24 +159,24 @@ def _difference(found: Manifest, now: Manifest) -> str | None:
         for player in before:
             same = players.get(player.key)
             if same is None:
-                return f"of {_told(player, rules)}, which this one leaves out"
+                return f"of {_described(player, rules)}, which this one leaves out"
             if same.method != player.method:
-                return f"of {_told(player, rules)} as {player.name}, not as {same.name}"
+                return f"of {_described(player, rules)} as {player.name}, not as {same.name}"
             if same.weights != player.weights:
-                return f"of {_told(player, rules)} with other weights of {same.name}"
+                return f"of {_described(player, rules)} with other weights of {same.name}"
     return None
 
 
-def _told(player: Player, rules: str) -> str:
+def _described(player: Player, rules: str) -> str:
     seed = "" if player.train_seed is None else f", training seed {player.train_seed}"
     return f"{player.agent!r} ({rules}, {player.play}{seed})"
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Who plays in a comparison, from its folder.
+    """The manifest of a comparison.
 
     Raises:
-        FileNotFoundError: if the folder is no comparison.
+        FileNotFoundError: if the folder holds no comparison.
         ValueError: if its manifest is damaged.
     """
     check_holds(folder, "comparison")
@@ -206,9 +206,9 @@ def summarise_folder(
     """A row for each agent and way of playing under each rule set.
 
     Args:
-        folder: of the comparison.
-        results: of the comparison, or of one rule set of it.
-        census: results of `four-seasons census`, for the ceiling, if there are any.
+        folder: folder of the comparison.
+        results: its results, or those of one rule set.
+        census: results of `four-seasons census`, for the ceiling, or None.
     """
     from four_seasons_env.experiments.results.ceiling import with_ceiling
     from four_seasons_env.experiments.results.summary import summarise

@@ -1,9 +1,8 @@
 """Statistics of luck: win rates without most of the luck, and the test for peeking.
 
-`four_seasons_env.agents.luck` explains what luck is. Its mean is zero for every fair player, so a
-game's result may be corrected by any multiple of it. The multiple that leaves the least variance
-(a control variate) is fitted on other deals than those which it corrects, so the corrected result
-keeps the mean of the plain one.
+`four_seasons_env.agents.luck` defines luck. Its mean is zero for every fair player, so any multiple
+of it may be subtracted from a result. The multiple that leaves the least variance (a control
+variate) is fitted on other deals than it corrects, so the corrected result keeps its mean.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from numpy.typing import NDArray
 from scipy import stats
 
 FOLDS = 10
-"""Parts of the deals: each is corrected with the multiple that fits the others."""
+"""Parts of the deals; each is corrected with the multiple that fits the others."""
 _FEWEST = 50
-"""Games from which a multiple is fitted; with fewer, luck is subtracted as it is."""
+"""Fewest games to fit a multiple; with fewer, the multiple is 1."""
 _NO_VARIANCE = 1e-12
-"""Of rounding: of a W that does not depend on the cards."""
+"""Variances below this are rounding errors of a W that does not depend on the cards."""
 
 _PLAYER = ["rules", "agent", "play", "train_seed"]
 
 
 def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `adjusted`, the luck-adjusted result of each game, where luck was measured.
+    """Add the column `adjusted`, the luck-adjusted result of each game, if luck was measured.
 
     Args:
-        results: a row per game; without a column `luck` they are returned as they are.
+        results: a row per game; returned unchanged without a column `luck`.
     """
     if "luck" not in results:
         return results
@@ -66,16 +65,16 @@ def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def peeking(played: pd.DataFrame) -> tuple[float, float]:
-    """The test for peeking: whether a player had more luck than chance gives.
+    """The test for peeking: whether a player had more luck than chance explains.
 
     Args:
         played: the games of one player; columns luck, luck_variance and train_seed.
 
     Returns:
-        z, the sum of the luck over its standard deviation, and p, the chance that a fair player has
-        as much. Of several training seeds the most extreme, and p is multiplied by their number
-        (Bonferroni), because they play the same deals. NaN where luck is missing or has no
-        variance.
+        z, the sum of the luck over its standard deviation, and p, the probability that a fair
+        player has at least as much. With several training seeds, the most extreme seed counts and p
+        is multiplied by their number (Bonferroni), because they play the same deals. NaN if luck is
+        missing or has no variance.
     """
     runs = played.groupby("train_seed", dropna=False)[["luck", "luck_variance"]].sum(min_count=1)
     variances = runs["luck_variance"]
@@ -86,12 +85,12 @@ def peeking(played: pd.DataFrame) -> tuple[float, float]:
 
 
 def equivalent_deals(won: NDArray[np.float64], adjusted: NDArray[np.float64], deals: int) -> float:
-    """How many deals the plain result would need for the certainty of the adjusted one.
+    """The number of deals that give the plain result the certainty of the adjusted one.
 
     Args:
         won: (games,) results.
         adjusted: (games,) luck-adjusted results.
-        deals: that were played.
+        deals: number of played deals.
     """
     left = float(adjusted.var())
     return deals * float(won.var()) / left if left > 0 else np.nan
@@ -101,7 +100,7 @@ def luck_columns(played: pd.DataFrame) -> dict[str, Any]:
     """Columns of a summary: adjusted, equivalent_deals, luck_z, luck_p.
 
     Args:
-        played: the games of one agent, after `with_adjusted`, all with their luck.
+        played: the games of one agent from `with_adjusted`, all with luck.
     """
     z, p = peeking(played)
     won, adjusted = played["won"].to_numpy(np.float64), played["adjusted"].to_numpy()

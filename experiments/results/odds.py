@@ -1,4 +1,4 @@
-"""Statistics of a census: how many deals can be won, and how many are undecided."""
+"""Statistics of a census: winnable, lost and undecided deals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ def summarise_census(results: pd.DataFrame, by: str = "rules") -> pd.DataFrame:
     """A row for each value of a column (rules, base), in order of appearance.
 
     Columns: that column, deals, won, lost, unknown; low and high, the bounds of the share of
-    winnable deals among these; all_low and all_high, bounds for all deals there are: the lower end
-    of the 95% Wilson interval of the share won, and the upper end of that of the share not lost;
-    moves_median, moves_99 and moves_most of the solutions found; seconds (mean).
+    winnable deals in the census; all_low and all_high, bounds for all possible deals (lower end of
+    the 95% Wilson interval of the share won, upper end of that of the share not lost);
+    moves_median, moves_99 and moves_most of the solutions; seconds (mean).
     """
     rows = []
     for value, solved in results.groupby(by, sort=False, observed=True):

@@ -1,6 +1,6 @@
 """Folders of results: a command writes into a new or empty folder, or one of its own kind.
 
-Problems with a folder are reported before anything is played or learned.
+Commands report a wrong folder before they play or learn.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ MARKS = {
     "census": "census.json",
     "measurement of speed": "bench.csv",
 }
-"""What commands write, and the file that marks a folder as one of the kind."""
+"""Kinds of results, and the file that marks a folder of each kind."""
 
 
 def check_out(out: Path, kind: str) -> None:
     """Reject a folder that holds something else, or that cannot be written to.
 
     Args:
-        out: the folder; hidden files in it do not count.
-        kind: what is to be written there, of `MARKS`.
+        out: the folder; hidden files in it are ignored.
+        kind: kind of the new results, a key of `MARKS`.
 
     Raises:
         FileExistsError: if the folder holds something else.
@@ -42,8 +42,8 @@ def check_holds(folder: Path, kind: str) -> None:
     """Reject a folder that does not hold the expected results.
 
     Args:
-        folder: to be read.
-        kind: what is expected there, of `MARKS`.
+        folder: the folder.
+        kind: kind of the expected results, a key of `MARKS`.
 
     Raises:
         FileNotFoundError: naming the file that is missing.
@@ -56,7 +56,7 @@ def check_writable(folder: Path) -> None:
     """Reject a folder that cannot be made or written to.
 
     Raises:
-        OSError: naming the folder, or the one above it that is the obstacle.
+        OSError: naming the folder, or the parent that prevents it.
     """
     there = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
     if not there.is_dir():

@@ -1,4 +1,4 @@
-"""The origin of results, written as JSON with them."""
+"""The origin of results, and JSON files next to them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _PACKAGES = (
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Write a dictionary as JSON; see `write_atomically`."""
+    """Write a dictionary as JSON, atomically."""
     write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
 
 
 def provenance() -> dict[str, Any]:
-    """Command, versions, machine and git state: the origin of a result."""
+    """The origin of a result: command, versions, machine and git state."""
     versions = {}
     for name in _PACKAGES:
         try:
@@ -50,7 +50,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _git(*arguments: str) -> str | None:
-    """Output of git in this clone; None outside of a clone."""
+    """Output of git in this clone; None outside a clone."""
     if not IN_CLONE:  # a repository around an installed wheel is another project's
         return None
     try:

@@ -1,10 +1,10 @@
 """Statistics of per-deal results: win rates with intervals, differences on the same deals.
 
-Claims about an algorithm, not only about one run, need several training seeds. Agarwal
-et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021): the
-interquartile mean over runs, with a bootstrap interval over runs. Means over runs *and* deals get
-the bootstrap of Owen, "The pigeonhole bootstrap" (2007), which resamples both: all seeds play the
-same deals, so the games are not independent.
+Claims about an algorithm need several training seeds. The interquartile mean over runs, with a
+bootstrap interval over runs, follows Agarwal et al., "Deep Reinforcement Learning at the Edge of
+the Statistical Precipice" (2021). Means over runs *and* deals get the bootstrap of Owen, "The
+pigeonhole bootstrap" (2007), which resamples both: all seeds play the same deals, so the games are
+not independent.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ BASELINE = "heuristic"
 
 
 def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
-    """A row for each agent and way of playing under each rule set, in their order in the table.
+    """A row for each agent and way of playing under each rule set, in order of appearance.
 
     Columns: agent, play, rules, seeds (training runs), deals, win_rate with its 95% interval
     (win_low, win_high), iqm with iqm_low, iqm_high (interquartile mean of the win rate over
     seeds), cards_up with cards_low, cards_high, moves, ms_per_move, ms_per_game; and, against the
     baseline on the same deals, win_difference and cards_difference with their intervals (_low,
-    _high), and p_value (exact McNemar test; of several seeds the largest). Those are missing for
-    the baseline itself and where it has not played all of the deals.
+    _high), and p_value (exact McNemar test; the largest of several seeds). The latter are missing
+    for the baseline, and for agents if the baseline has not played all of their deals.
 
-    Where luck was measured, also adjusted, the luck-adjusted win rate, with adjusted_low,
-    adjusted_high and adjusted_difference, and equivalent_deals, luck_z and luck_p
+    If luck was measured: adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
+    adjusted_difference, and equivalent_deals, luck_z and luck_p
     (`four_seasons_env.experiments.results.luck`).
 
-    Intervals: Wilson's for the win rate of one policy; for several training seeds that of the
-    crossed bootstrap (`crossed_interval`), as for cards up and the differences.
+    The interval of a win rate is Wilson's for one policy, and from the crossed bootstrap
+    (`crossed_interval`) for several training seeds. Cards up and differences always use the latter.
 
     Raises:
         ValueError: if the seeds of an agent have not played the same deals.
@@ -108,7 +108,7 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
 
 
 def labels(table: pd.DataFrame) -> list[str]:
-    """A label for each row: the agent, with its way to play where the table has both."""
+    """A label for each row: the agent, and its way to play if the table has both."""
     both = table.groupby("agent")["play"].nunique() > 1
     return [
         f"{agent}, {play}" if both[agent] else str(agent)
@@ -199,5 +199,5 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def ranked(summary: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one rule set, by win rate, highest first."""
+    """The rows of one rule set, the highest win rate first."""
     return summary.sort_values("win_rate", ascending=False, kind="stable")

@@ -10,19 +10,19 @@ import pandas as pd
 from four_seasons_env.files import write_atomically
 
 DATA = Path(__file__).parents[1] / "data"
-"""Tables that commands show; the package contains them."""
+"""Folder of the tables that commands show."""
 
 TEXTS = (
     *("agent", "play", "rules", "kind", "base", "status"),
     *("observation", "which", "digest"),
 )
-"""Columns of text, even where it looks like a number: an agent may be called `007` or `nan`."""
+"""Columns of text. An agent may be called `007` or `nan`."""
 _NEVER_MISSING = ("agent", "rules", "base")
-"""Of those, columns in which an empty cell is an empty text."""
+"""Columns of text in which an empty cell is an empty text, not a missing value."""
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table that `write_csv` has written: names stay text, empty numbers are missing.
+    """Read a table from `write_csv`: names stay text, empty numbers are missing values.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -33,19 +33,15 @@ def read_table(path: Path) -> pd.DataFrame:
         if file.read() != b"\n":
             raise ValueError(f"{path} is cut short")
     try:
-        return _read_csv(path)
+        columns = pd.read_csv(path, nrows=0).columns
+        return pd.read_csv(
+            path,
+            dtype={name: str for name in columns if name in TEXTS},
+            keep_default_na=False,
+            na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
+        )
     except ValueError as error:
         raise ValueError(f"{path} is no table: {error}") from None
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    columns = pd.read_csv(path, nrows=0).columns
-    return pd.read_csv(
-        path,
-        dtype={name: str for name in columns if name in TEXTS},
-        keep_default_na=False,
-        na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
-    )
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:

@@ -1,11 +1,11 @@
-"""The folder of a training run: its files, and what is read from them.
+"""The folder of a training run: its files, and how to read them.
 
 run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
 progress.csv    the learning curve; events.* is the same for TensorBoard
 best/, last/    policies: the best on validation deals, and the latest
-checkpoints/    the last checkpoint, from which `--resume` continues: taken between two updates, it
-                holds everything that learning depends on
-done.json       the outcome, written when the run is finished
+checkpoints/    the last checkpoint, for `--resume`: written between two updates, it holds all that
+                learning depends on
+done.json       the outcome, written at the end of the run
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
 BEST, LAST, CHECKPOINTS = "best", "last", "checkpoints"
 STEPS = "time/total_timesteps"
-"""Column of the learning curve: moves, decisions or games learned from."""
+"""Column of the learning curve: moves, decisions or games so far."""
 
 
 @dataclass
@@ -55,15 +55,15 @@ class Done:
     core_seconds: Amount
     games: Count
     best: Validation
-    """Of the policy in `best/`."""
+    """Validation of the policy in `best/`."""
 
 
 def read_run(out: Path) -> dict[str, Any]:
-    """The `run.json` of a run: the fields of `RunFile`, and the rest.
+    """The `run.json` of a run: the fields of `RunFile` and more.
 
     Raises:
-        FileNotFoundError: if there is none.
-        ValueError: if it is damaged.
+        FileNotFoundError: if the file is missing.
+        ValueError: if the file is damaged.
     """
     if not (out / RUN).is_file():
         raise FileNotFoundError(f"no run to resume at {out}: {RUN} is missing")
@@ -74,8 +74,8 @@ def read_done(out: Path) -> Done:
     """The `done.json` of a finished run.
 
     Raises:
-        FileNotFoundError: if there is none.
-        ValueError: if it is damaged.
+        FileNotFoundError: if the file is missing.
+        ValueError: if the file is damaged.
     """
     return read_json(out / DONE, Done)
 

@@ -34,15 +34,15 @@ from four_seasons_env.game import Game
 
 ENV = "FourSeasonsNextDeal-v0"
 BLOCK = 100
-"""Deals of a file."""
+"""Deals per file."""
 MOST_MOVES = 200
-"""Until a card is turned."""
+"""Most moves of an agent until a card is turned."""
 EPOCHS, BATCH, RATE = 3, 256, 3e-3
-"""Of cloning."""
+"""Epochs, decisions per batch, and learning rate of cloning."""
 
 
 def write_block(name: str, rules: str, deals: range, out: Path) -> None:
-    """Write the decisions of an agent in some deals, in their order."""
+    """Write the decisions of an agent in a range of deals."""
     agent, env = make_agent(name, rules), gym.make(ENV, rules=rules)
     rows = [row for deal in deals for row in play_deal(agent, env, deal)]
     path = out / f"{deals[0]}-{deals[-1]}.parquet"
@@ -50,7 +50,7 @@ def write_block(name: str, rules: str, deals: range, out: Path) -> None:
 
 
 def play_deal(agent: Agent, env: gym.Env[Any, Any], deal: int) -> list[dict[str, Any]]:
-    """A row for each decision of a game, which may be none."""
+    """A row for each decision of a game; a game may have none."""
     rows: list[dict[str, Any]] = []
     rng = np.random.default_rng(deal)
     seen, info = env.reset(options={"deal": deal})
@@ -73,7 +73,8 @@ def choice_of(
 ) -> tuple[int, bool]:
     """The action that leads where the agent goes, and whether the environment offers it.
 
-    If it does not, the action is the candidate that the agent values most, or else the first.
+    Otherwise the action is the candidate that the agent values most, or the first for agents
+    without values.
     """
     game, wanted = env.game, env.game
     for _ in range(MOST_MOVES):
@@ -93,12 +94,12 @@ def choice_of(
 
 
 def key_of(game: Game) -> int:
-    """The same for positions that differ in the order of their piles only."""
+    """A key that does not depend on the order of the piles."""
     return int(position_keys(game.record[0], compile_rules(game.rules)[0])[0])
 
 
 def clone(out: Path, rules: str) -> float:
-    """The share of validation deals that a network wins after it has learned a folder's actions."""
+    """The share of validation deals won by a network that has learned the actions in a folder."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     network = PositionNetwork([64, 32, 64, 32], ["score"])

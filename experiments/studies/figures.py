@@ -50,7 +50,7 @@ def plot_learning(curves: pd.DataFrame, references: dict[str, float], path: Path
     Args:
         curves: learning_curves.csv.
         references: test win rates of agents, drawn as dashed lines.
-        path: of the picture.
+        path: file of the picture.
     """
     figure, axes = new_axes(4.4)
     for i, (study, name) in enumerate(STUDIES.items()):
@@ -77,11 +77,11 @@ def plot_learning(curves: pd.DataFrame, references: dict[str, float], path: Path
 
 
 def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
-    """Validation deals won by value of each hyperparameter; last, by training seed.
+    """Draw validation deals won by value of each hyperparameter, and by training seed.
 
     Args:
         runs: sensitivity.csv.
-        path: of the picture.
+        path: file of the picture.
     """
     figure, panels = new_panels(7, len(HYPERPARAMETERS) + 1, columns=2)
     table, colour = by_value(runs), colours_of(["next_deal_ppo"])["next_deal_ppo"]
@@ -109,7 +109,7 @@ def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draw all plots."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS)
     out = parser.parse_args().out

@@ -23,8 +23,8 @@ def halve(policy: Path, out: Path) -> None:
     """Write a policy with its weights rounded to float16.
 
     Args:
-        policy: its folder.
-        out: folder of the new one, which may be the same.
+        policy: folder of the policy.
+        out: folder of the rounded policy, which may be the same.
 
     Raises:
         agents.policy_files.PolicyFileError: for a damaged policy.
@@ -37,7 +37,7 @@ def halve(policy: Path, out: Path) -> None:
 
 
 def main() -> None:
-    """Halve the policy of the command line."""
+    """Halve a policy."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("policy", type=Path, help="folder of a policy")
     parser.add_argument("--out", type=Path, required=True)

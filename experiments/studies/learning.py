@@ -2,9 +2,9 @@
 
     python experiments/studies/learning.py --out runs/learning
 
-Trains the grids next_deal.yaml and next_deal_long.yaml, about two core-hours and a half, compares
-the policies on test deals, and collects summary.csv and curves.csv, which docs/results/learning.csv
-and learning_curves.csv hold. Finished trainings are not repeated.
+Trains the grids next_deal.yaml and next_deal_long.yaml in about two and a half core-hours, compares
+the policies on test deals, and writes summary.csv and curves.csv, which are stored in docs/results
+as learning.csv and learning_curves.csv. Finished trainings are not repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ POLICIES = {
     "7-minutes": "next_deal/7-minutes-seed-*",
     "2-minutes": "next_deal/2-minutes-seed-*",
 }
-"""Rows of the table, and the runs of each. Each has a second row: without its value head."""
+"""Rows of the table, and the runs of each. A second row of each plays without the value head."""
 OTHER_POLICIES = {"2-minutes-policy-endings": "next_deal/2-minutes-policy-endings-seed-*"}
 DEALS = "0-999"
 
@@ -37,7 +37,7 @@ def four_seasons(*words: str) -> None:
 
 
 def curves(grid: Path) -> pd.DataFrame:
-    """The learning curves of a grid: a row a validation."""
+    """The learning curves of a grid: a row per validation."""
     rows = []
     for folder in sorted(path.parent for path in grid.glob(f"*/{DONE}")):
         about = read_run(folder)

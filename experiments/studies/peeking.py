@@ -2,9 +2,8 @@
 
     python experiments/studies/peeking.py --out runs/peeking
 
-Plays training deals as three players that see hidden cards and as a fair one, all with the
-planner's network, and tests each for peeking. Writes peeking.csv, a row for each player, which
-docs/results holds.
+Three players that see hidden cards and a fair one, all with the planner's network, play training
+deals and are tested for peeking. Writes peeking.csv, a row per player, for docs/results.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ RULE_SET = RULES["four-seasons"]
 HEARTS = 2
 PLANNER = "planner@positions=50,expansions=20,votes=0"
 _EXPANSIONS = 20
-"""Of the search for positions in which a seen card is turned."""
+"""Expansions of the search for positions in which a seen card is turned."""
 _MOST_MOVES = 200
 
 Seen = Callable[[int], bool]
-"""Whether a player sees that this card comes next."""
+"""Whether a player recognises this card before it is turned."""
 Player = Callable[[Game], list[int]]
 """Plays a game to its end, and returns the moves."""
 
@@ -54,16 +53,16 @@ def one_suit(card: int) -> bool:
 
 
 def all_cards(game: Game) -> list[int]:
-    """The moves of a player who sees all cards: those that the solver finds."""
+    """The moves of a player who sees all cards: the solution of the solver."""
     return [move.number for move in solve(game, max_positions=200_000).moves or ()]
 
 
 class Peeker:
-    """Plays as the planner, or for the best value after the next card where it sees that card.
+    """Plays like the planner, or for the best value after the next card if it sees that card.
 
     Args:
         rules: the rule set.
-        sees: which cards it sees before they are turned.
+        sees: the cards that it sees before they are turned.
     """
 
     def __init__(self, rules: Rules, sees: Seen) -> None:
@@ -82,7 +81,7 @@ class Peeker:
         return moves + [move.number for move in solution.moves or ()]
 
     def _peek(self, game: Game) -> list[int]:
-        """The moves that turn the true next card in the best position for it."""
+        """The moves to the best position for the true next card, and the move that turns it."""
         stops = game.stops(_EXPANSIONS)
         after = np.concatenate([stop.game.after(stop.turn).record for stop in stops])
         best = stops[int(self._meter.worth(after).argmax())]
@@ -118,7 +117,7 @@ def play_and_measure(player: Player, first: int, games: int) -> Iterator[dict[st
 def main() -> None:
     """Write peeking.csv."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--share", type=float, default=1.0, help="of the games, to try it")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the games, for a trial")
     parser.add_argument("--out", type=Path, required=True)
     run = parser.parse_args()
     run.out.mkdir(parents=True, exist_ok=True)

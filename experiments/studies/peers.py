@@ -1,10 +1,11 @@
-"""How fast are environments of other libraries? Random legal play, next to this package's.
+"""How fast are environments of other libraries, compared with this package?
 
     pip install open_spiel
     python experiments/studies/peers.py --out runs/peers.csv
     python docs/tables.py --add runs/peers.csv docs/results/peers.csv
 
-The ratios are of moves per CPU-second; the environments take turns in one process.
+The ratios compare moves per CPU-second of random legal play; the environments take turns in one
+process.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def blackjack() -> Player:
 
 
 def open_spiel_solitaire() -> Player:
-    """OpenSpiel's Klondike from Python, legal-move mask and observation read at each move."""
+    """OpenSpiel's Klondike from Python; mask and observation are read at each move."""
     import pyspiel
 
     game = pyspiel.load_game("solitaire")

@@ -2,9 +2,9 @@
 
     python experiments/studies/pictures.py
 
-A won game as an animation, two positions, the opening of each rule set, and the pages of
+An animation of a won game, two positions, the opening of each rule set, and the pages of
 `four-seasons play` and `four-seasons review`. The pages need Chromium and Playwright; `--no-pages`
-leaves them out.
+omits them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PORT = 8017
 
 
 def draw(out: Path) -> None:
-    """The animation, two positions and the openings."""
+    """Draw the animation, two positions and the openings."""
     positions = play_out("planner", "four-seasons", DEAL)
     save_animation(positions, out / "game.gif", width=280)
     middle = len(positions) // 2
@@ -44,7 +44,7 @@ def draw(out: Path) -> None:
 
 
 def photograph(out: Path, page_file: Path, address: str) -> None:
-    """The two pages."""
+    """Photograph the pages of review and play."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -67,7 +67,7 @@ def photograph(out: Path, page_file: Path, address: str) -> None:
 
 
 def main() -> None:
-    """Make all of them."""
+    """Make all pictures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--no-pages", action="store_true")

@@ -2,9 +2,9 @@
 
     python experiments/studies/recipes.py sb3 cleanrl
 
-Recipes are named by their pages. Their packages must be installed where this runs (`pip install -r
-docs/recipes/requirements/sb3.txt`); libraries need conflicting versions, so
-a virtual environment for each is best. A script prints a line of JSON for what it has trained.
+Recipes are named by their pages. Their packages must be installed (`pip install -r
+docs/recipes/requirements/sb3.txt`), best in a virtual environment per recipe, because libraries
+need conflicting versions. A script prints a line of JSON for each agent that it has trained.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from four_seasons_env.experiments.results.tables import read_table, write_csv
 RECIPES = ROOT / "docs" / "recipes"
 STORED = ROOT / "docs" / "results" / "libraries.csv"
 GLUE = re.compile(r"# glue.*?\n(.*?)# end of glue", re.DOTALL)
-"""What a script adds to make a library honour masks."""
+"""Code in a script that makes a library use masks."""
 MASKED_TRAINING = re.compile(r"""illegal(?:=|": )"raise\"""")
-"""What makes an illegal action in training an error."""
+"""Code by which an illegal action in training is an error."""
 
 
 def versions(name: str) -> str:
-    """The packages of a recipe, with the versions that are installed.
+    """The packages of a recipe, with their installed versions.
 
     Raises:
         PackageNotFoundError: if one is missing.
@@ -46,7 +46,7 @@ def versions(name: str) -> str:
 
 
 def run_recipe(name: str) -> list[dict[str, Any]]:
-    """Run the scripts that a page quotes; returns their rows.
+    """Run the scripts that a page quotes, and return their rows.
 
     Raises:
         CalledProcessError: if a script fails.
@@ -68,8 +68,8 @@ def run_recipe(name: str) -> list[dict[str, Any]]:
                 text=True,
                 check=True,
             )
-        told = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        rows += [row | json.loads(line) for line in told]
+        printed = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        rows += [row | json.loads(line) for line in printed]
     return rows
 
 

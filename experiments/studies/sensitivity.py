@@ -1,10 +1,10 @@
-"""What training seeds and hyperparameters change about next-deal PPO after two core-minutes.
+"""Effects of training seeds and hyperparameters on next-deal PPO after two core-minutes.
 
     python experiments/studies/sensitivity.py --out runs/sensitivity
 
-Trains the grids training_seeds.yaml and sensitivity.yaml, nearly four core-hours with their
-validations, and collects sensitivity.csv, a row per run, which docs/results holds. Finished
-trainings are not repeated.
+Trains the grids training_seeds.yaml and sensitivity.yaml in nearly four core-hours, validations
+included, and writes sensitivity.csv, a row per run, for docs/results. Finished trainings are not
+repeated.
 
 Source of the method: Patterson, Neumann, White and White, "Empirical Design in Reinforcement
 Learning", Journal of Machine Learning Research 25 (2024).
@@ -41,7 +41,7 @@ def read_runs(folder: Path) -> pd.DataFrame:
 
 
 def by_value(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean, worst and best win rate over the same training seeds, for each value tried.
+    """Mean, worst and best win rate over the same training seeds, for each value.
 
     Args:
         runs: sensitivity.csv.

@@ -1,4 +1,4 @@
-"""Compute how well small games can be played fairly, and the regret of agents there.
+"""Compute the optimum of small games, and the regret of agents in them.
 
     python experiments/studies/small_games.py
     python experiments/studies/small_games.py --games 100 \\
@@ -6,9 +6,10 @@
 
 The value of an opening is the exact chance of winning by the best play from public information
 (`four_seasons_env.solver.fair_value`); the optimum of a game is the mean over openings. Agents play
-test deals with valued openings. A decision costs the value of its position less its own value. The
-costs of a game add up to its regret, whose mean is how much less often the agent wins than the best
-player. Agents that learn are trained before, and named with a pattern for their weights.
+test deals with valued openings. A decision costs the value of the position minus the value of the
+chosen move. The costs of a game add up to its regret; the mean regret is the loss in win rate
+against the best player. Train learning agents first, and name them with a pattern for their
+weights.
 
 Writes four_seasons_env/data/small_games.json, and with agents docs/results/small-games.csv.
 """
@@ -53,14 +54,15 @@ MEMORY = 6 * 2**30
 def openings(rules: Rules, draws: int) -> dict[Opening, int]:
     """Openings in rising order, and the number of sets of cards that each stands for.
 
-    The bases of these games are alike (`wrap="linear"`): a game stays the same when all ranks are
-    shifted and its suits are exchanged. So an opening is the tableau alone, with ranks counted from
-    the base card and suits without names. All sets of cards are equally likely for a tableau.
+    All base ranks are equivalent in these games (`wrap="linear"`): a game stays the same when all
+    ranks are shifted and suits are exchanged. So an opening is the tableau alone, with ranks
+    counted from the base card and suits without names. All sets of cards are equally likely for a
+    tableau.
 
     Args:
         rules: the game.
-        draws: use this number of sets of cards, drawn at random and always the same; all sets if
-            there are not more different openings.
+        draws: number of sets of cards, drawn with a fixed seed; all sets are used if there are no
+            more different openings than this.
     """
     every = list(combinations(range(1, rules.cards), rules.piles))
     counts = Counter(map(named, every))
@@ -71,7 +73,7 @@ def openings(rules: Rules, draws: int) -> dict[Opening, int]:
 
 
 def named(cards: Iterable[int]) -> Opening:
-    """An opening with the first of all possible names of its suits."""
+    """The opening of a tableau: the smallest under all renamings of the suits."""
     cards = list(cards)
     names = [(0, *others) for others in permutations((1, 2, 3))]
     return min(tuple(sorted(card & ~3 | suits[card & 3] for card in cards)) for suits in names)

@@ -1,1 +1,1 @@
-"""The parts of a training run: its folder, clock, log, checkpoints and validations."""
+"""Parts of a training run: clock, log, checkpoints and validations."""

@@ -1,4 +1,4 @@
-"""`Clock`: how much of a training run is done."""
+"""`Clock`: the share of a training run that is done."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 @dataclass
 class Clock:
-    """The share of a run that is done, by steps or by time of learning: the larger of both."""
+    """The share of a run that is done: the largest share of its limits."""
 
     steps: int
-    """Limit of learning, in steps."""
+    """Most steps."""
     minutes: float | None = None
-    """Limit of learning, by the clock."""
+    """Most minutes of learning, by the clock."""
     core_minutes: float | None = None
-    """Limit of learning, in processor time of all threads and workers together."""
+    """Most minutes of processor time for learning, of all threads and workers together."""
     done_steps: int = 0
     seconds: float = 0.0
-    """Of learning so far, by the clock."""
+    """Seconds of learning so far, by the clock."""
     core_seconds: float = 0.0
-    """Of learning so far, of processor time."""
+    """Seconds of processor time for learning so far."""
 
     @property
     def done(self) -> float:

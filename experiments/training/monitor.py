@@ -1,6 +1,6 @@
 """`Monitor`: logs, validates and saves a run between two updates, and ends it.
 
-The monitor does not change what is learned: it uses no random state of the training, and its time
+The monitor does not affect learning: it does not use the random state of the training, and its time
 does not count.
 """
 
@@ -36,7 +36,7 @@ from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.files import write_atomically
 
 RECENT = 1000
-"""Games of the running win rate."""
+"""Number of games in the running win rate."""
 
 CHECKPOINT_SECONDS = 60.0
 """Seconds of learning between two checkpoints."""
@@ -51,37 +51,37 @@ class Progress:
     seconds: Amount = 0.0
     """Seconds of learning, by the clock."""
     core_seconds: Amount = 0.0
-    """Seconds of learning, of processor time."""
+    """Seconds of processor time for learning."""
     games: Count = 0
     """Training games that have ended."""
     won: list[bool] = field(default_factory=list)
     """Whether each of the last `RECENT` games was won."""
     cards_up: list[Count] = field(default_factory=list)
-    """Cards up at the end of these games; empty if the algorithm does not report them."""
+    """Cards up at the end of each of these games; empty if the algorithm does not report them."""
     best: Validation | None = None
     validations: Count = 0
-    """Validations so far."""
+    """Number of validations so far."""
     logged_steps: Count = 0
     """Steps at the last row of the log."""
 
 
 class Monitor:
-    """Follows a run.
+    """Logs, validates and saves a run.
 
     Args:
-        out: the run's folder.
-        learner: what learns.
-        pool: plays the validation deals.
-        training: the origin of the policies, for their cards: training seed and the like.
-        clock: the run's time.
-        bar: shows the progress.
+        out: folder of the run.
+        learner: the learner.
+        pool: workers that play the validation deals.
+        training: origin of the policies, such as the training seed, for their cards.
+        clock: clock of the run.
+        bar: progress bar.
         validations: number of validations, evenly over the run; the last is at its end.
-        validation_deals: how many of the 10,000 validation deals are played.
+        validation_deals: number of validation deals to play.
 
     Attributes:
-        board: the learning curve for TensorBoard; set by `start` and `restore`.
-        rows: the learning curve of progress.csv.
-        row: what is noted for its next row.
+        board: learning curve for TensorBoard; set by `start` and `restore`.
+        rows: learning curve of progress.csv.
+        row: values for its next row.
     """
 
     board: SummaryWriter
@@ -149,7 +149,7 @@ class Monitor:
         self.row |= {name: float(value) for name, value in update.records.items()}
 
     def _between_updates(self) -> bool:
-        """Log, validate and save what is due; returns whether the run ends here."""
+        """Log, validate and save when due, and return whether the run ends here."""
         self.clock.done_steps = self.learner.steps
         ends = self.clock.done >= 1.0
         if self.clock.done_steps - self.progress.logged_steps >= self.log_every:
@@ -164,7 +164,7 @@ class Monitor:
         return ends
 
     def finish(self) -> Done:
-        """Validate at the end of the run; returns its outcome."""
+        """Validate at the end of the run, and return its outcome."""
         self._validate()
         assert self.progress.best
         return Done(
@@ -176,7 +176,7 @@ class Monitor:
         )
 
     def _save(self) -> None:
-        """Write a checkpoint, which holds everything that `--resume` needs."""
+        """Write a checkpoint for `--resume`."""
         self.progress = replace(
             self.progress, seconds=self.clock.seconds, core_seconds=self.clock.core_seconds
         )
@@ -217,7 +217,7 @@ class Monitor:
         )
 
     def _validate(self) -> None:
-        """Play validation deals; save the policy, and also as the best if it is."""
+        """Play validation deals, and save the policy; also as the best if it is."""
         steps = self.learner.steps
         training = self.training | {
             "steps": steps,

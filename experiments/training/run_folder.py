@@ -16,7 +16,7 @@ def check_new_run(out: Path) -> None:
     """Reject a folder that a new run cannot use.
 
     Raises:
-        FileExistsError: if the folder is not empty; nothing is ever overwritten.
+        FileExistsError: if the folder is not empty.
         OSError: if it cannot be written to.
     """
     if (out / RUN).is_file():
@@ -30,12 +30,12 @@ def check_new_run(out: Path) -> None:
 
 @contextmanager
 def new_checkpoint(run: Path) -> Iterator[Path]:
-    """The folder to write the next checkpoint into.
+    """A folder for the next checkpoint.
 
     The previous checkpoint is deleted after the block, when the new one is complete.
 
     Args:
-        run: the run's folder.
+        run: folder of the run.
     """
     previous = _checkpoints(run)
     number = int(previous[-1].name) + 1 if previous else 1
@@ -52,5 +52,5 @@ def last_checkpoint(run: Path) -> Path | None:
 
 
 def _checkpoints(run: Path) -> list[Path]:
-    """The complete checkpoints of a run, oldest first; more than one only after a kill."""
+    """The complete checkpoints of a run, the oldest first; several only after a kill."""
     return sorted((run / CHECKPOINTS).glob("[0-9]*"))

@@ -1,4 +1,4 @@
-"""Games of a policy on validation deals. Workers import this file, which does without torch."""
+"""Games of a policy on validation deals. Workers import this file, so it does not import torch."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def validate(
     """Play deals with a policy; see `four_seasons_env.experiments.matches.play.play_deals`.
 
     Args:
-        pool: plays them.
-        rules: the rule set to play.
-        card: of the policy.
-        weights: likewise.
-        options: of its player.
-        deals: to play.
+        pool: workers that play.
+        rules: rule set to play.
+        card: card of the policy.
+        weights: weights of the policy.
+        options: options of the player.
+        deals: deals to play.
     """
     about = rules, card, tuple(weights), options
     return pd.concat(pool.over_deals(_play, about, deals, *weights.values()), ignore_index=True)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.demo import PLAYED, SHOWN, TRAINED, Demo, demo, expectations
-from four_seasons_env.experiments.reporting.animation import play_out, save_game
+from four_seasons_env.experiments.reporting.animation import play_out, save_animation
 from four_seasons_env.experiments.results.tables import DATA
 
 
@@ -54,6 +54,7 @@ def test_an_animation_shows_each_position_of_a_game(tmp_path: Path) -> None:
     assert positions[-1].is_over or positions[-1].moves_played == 500
     moves = [each.moves_played for each in positions]
     np.testing.assert_array_equal(moves, np.arange(len(positions)))
-    path = save_game("heuristic", "corners", TRAIN_FROM, tmp_path / "x" / "game.gif")
+    path = tmp_path / "x" / "game.gif"
+    save_animation(positions, path)
     with Image.open(path) as animation:
         assert 1 < animation.n_frames <= len(positions)

@@ -1,4 +1,4 @@
-"""Plots of results, as PNG files: one function a plot, from tables to a picture.
+"""Plots of results, as PNG files: one function per plot, from tables to a picture.
 
-They have the width of a phone's screen, so their text stays readable there.
+Plots are narrow, so that their text is readable on a phone.
 """

@@ -11,7 +11,7 @@ from four_seasons_env.experiments.reporting.plots.style import COLOURS, new_axes
 
 
 def plot_rates(table: pd.DataFrame, path: Path) -> None:
-    """Moves per second against the batch size, by observation and threads."""
+    """Draw moves per second against batch size, by observation and number of threads."""
     figure, axes = new_axes()
     ours = table[table["what"] == "vector environment"]
     for i, (observation, rates) in enumerate(ours.groupby("observation", sort=False)):

@@ -21,14 +21,14 @@ BOOK_ODDS = 0.1
 """The odds of winning Four Seasons by Morehead and Mott-Smith."""
 
 _LIGHT = 1.9
-"""Colours whose red, green and blue add up to more than this carry black text."""
+"""Brightness (red + green + blue) from which text on a colour is black."""
 
 
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Draw each agent's win rate with its 95% interval, the best first, and the textbook's odds.
+    """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
-    The ceiling, if the summary has it, is drawn in grey above them, with its bounds. Numbers are
-    written inside long bars and to the right of short ones.
+    The ceiling, if the summary has it, is a grey bar at the top with its bounds. Numbers are inside
+    long bars and to the right of short ones.
     """
     who = labels(summary)
     colours = colours_of(who)
@@ -77,8 +77,8 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the win rate of each agent against its time per move.
 
-    Variants of an agent have its colour. Each agent is named once, at its strongest variant, and
-    the strongest variants of any speed are joined by a line. The other variants are not named.
+    Variants of an agent have its colour; only the strongest is named. A line joins the strongest
+    variants at each speed.
     """
     figure, axes = new_axes(4.2)
     rows = summary.dropna(subset=["ms_per_move"])

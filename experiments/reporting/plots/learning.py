@@ -17,7 +17,7 @@ from four_seasons_env.experiments.reporting.plots.style import (
 )
 
 WIN_RATE = "validation/win_rate"
-"""The column of `progress.csv` that is drawn."""
+"""Column of `progress.csv` for the curves."""
 
 
 def plot_learning(
@@ -31,10 +31,10 @@ def plot_learning(
     A line is the mean over training seeds, in a band from the worst to the best seed.
 
     Args:
-        runs: the logs of each algorithm's runs
-            (`four_seasons_env.experiments.training.run_folder.read_log`).
-        title: of the plot.
-        path: of the picture.
+        runs: logs of runs (`four_seasons_env.experiments.results.training_run.read_log`), by
+            algorithm.
+        title: title of the plot.
+        path: file of the picture.
         references: win rates of other agents, drawn as dashed lines.
     """
     figure, axes = new_axes()

@@ -11,7 +11,7 @@ from four_seasons_env.experiments.reporting.plots.style import COLOURS, new_pane
 
 
 def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
-    """How long it took to decide deals, and how long solutions are."""
+    """Draw the time to decide deals, and the lengths of solutions."""
     figure, (times, lengths) = new_panels(5.2, 2)
     decided = results[results["status"] != "unknown"]["seconds"].sort_values()
     if len(decided):

@@ -1,4 +1,4 @@
-"""The common style of all plots: size, colours, names, legends, percent."""
+"""Style of all plots: size, colours, names, percent."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ AGENT_COLOURS = {
     "next_deal_ppo": "#2ca02c",
     "planner": "#9467bd",
 }
-"""An agent has the same colour in every plot; variants of an agent have lighter shades of it."""
+"""Colours of agents in every plot; variants of an agent have lighter shades."""
 
 Colour = tuple[float, float, float]
 
 
 def new_panels(height: float, count: int, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure with a number of plots below each other, or in columns."""
+    """A figure with several plots below each other, or in columns."""
     figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
     panels = [figure.add_subplot(-(-count // columns), columns, i + 1) for i in range(count)]
     for axes in panels:
@@ -49,7 +49,7 @@ def new_axes(height: float = 3.4) -> tuple[Figure, Axes]:
 
 
 def colours_of(names: Sequence[str]) -> dict[str, Colour]:
-    """A colour for each name: that of `AGENT_COLOURS`, or the next free one for other agents.
+    """A colour for each name: from `AGENT_COLOURS`, or the next free one for other agents.
 
     Variants of an agent, such as ``planner@lookahead=1``, get lighter shades.
     """
@@ -81,7 +81,7 @@ def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
 
 
 def plain_text(text: str) -> str:
-    """The text with dollar signs escaped, which would start a formula in Matplotlib."""
+    """The text with escaped dollar signs; Matplotlib reads them as formulas."""
     return text.replace("$", r"\$")
 
 
