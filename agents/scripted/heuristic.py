@@ -75,7 +75,7 @@ FEATURES = {
     _DEAL,
 ) = range(len(FEATURES))
 _ONE = np.uint64(1)
-TUNED_WEIGHTS = Path(__file__).with_name("heuristic.json")
+_TUNED = Path(__file__).with_name("heuristic.json")
 
 
 @jit
@@ -246,9 +246,9 @@ def _play_out(games, rules, max_moves, words, mask, weights, buffers):
 
 
 @functools.cache
-def read_weights(path: Path = TUNED_WEIGHTS) -> NDArray[np.float64]:
+def read_weights() -> NDArray[np.float64]:
     """The tuned weights, float64 of shape (2, features): with the stock full, and empty."""
-    table = json.loads(path.read_text())["weights"]
+    table = json.loads(_TUNED.read_text())["weights"]
     return np.array([[table[name][end] for name in FEATURES] for end in (0, 1)])
 
 
@@ -257,14 +257,13 @@ class HeuristicAgent:
 
     Args:
         rules: the rule set to play.
-        weights: float64 of shape (2, features); None for the tuned ones.
     """
 
     mask = "distinct"
 
-    def __init__(self, rules: Rules, weights: NDArray[np.float64] | None = None) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rule = compile_rules(rules)
-        self._weights = read_weights() if weights is None else weights
+        self._weights = read_weights()
         self._buffers = new_buffers(rules)
         self._words, self._mask = new_masks(1, rules)
 
