@@ -32,7 +32,7 @@ Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 def one_of(choices: Iterable[str]) -> Meta:
-    """For a string that is one of these."""
+    """The constraint that a string is one of these."""
     choices = tuple(choices)
     pattern = f"^({'|'.join(map(re.escape, choices))})$"
     return Meta(pattern=pattern, extra={"choices": choices})
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def read_json(path: Path, schema: type[T]) -> T:
-    """Read a JSON file that holds what its schema names and nothing else.
+    """Read a JSON file that holds only what its schema names.
 
     Args:
         path: of the file.
@@ -62,7 +62,7 @@ def read_json(path: Path, schema: type[T]) -> T:
 
 
 def read_checked(path: Path, schema: type[Any]) -> dict[str, Any]:
-    """Read a JSON file that may hold more than its schema names; returns all that it holds.
+    """Read a JSON file that may hold more than its schema names; returns all of it.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -82,7 +82,7 @@ def _read(path: Path, schema: type[T]) -> tuple[Any, T]:
 
 
 def fitting(values: Any, schema: type[T], strict: bool = True) -> T:
-    """Values as a schema has them.
+    """Convert values to the type of a schema.
 
     Args:
         values: of JSON or YAML.

@@ -43,10 +43,10 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 
 class Network(NamedTuple):
-    """Weights."""
+    """The weights of a network."""
 
     tables: Tables  # int32, except for the pairs
-    unit: np.float32  # of their whole numbers
+    unit: np.float32  # value of 1 in the int32 tables
     hidden: Dense
     heads: Dense
 
@@ -83,7 +83,7 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
     }
     most = {"suits": SUIT_SLOTS, "piles": PILE_FEATURES, "game": GAME_SLOTS}  # rows in a sum
     largest = max(most[name] * float(np.abs(tables[name]).max()) for name in most)
-    # No sum reaches 2^31.
+    # The finest unit, a power of two, with which no sum reaches 2^31.
     shift = 30 - np.ceil(np.log2(max(largest, 1.0)))
     suits, piles, game = (
         np.rint(tables[name] * 2.0**shift).astype(np.int32).ravel() for name in most
@@ -106,7 +106,7 @@ def heads_of(weights: Weights, inputs: int, heads: Sequence[str]) -> Dense:
 
 
 def widths_of(layers: Sequence[int]) -> Widths:
-    """The widths that a policy's card or hyperparameters have as `layers`.
+    """The widths in the `layers` of a policy's card or of hyperparameters.
 
     Raises:
         PolicyFileError: if they are not four.

@@ -135,7 +135,7 @@ def reach_or_win(g, evaluator, search, limits):
 
 @jit
 def turn(search, chosen, rule, game):
-    """Play a decision in a GAME array of one, up to and with the move that turns a hidden card.
+    """Play a decision in a GAME array of one, through the move that turns a hidden card.
 
     Args:
         search: of `reach`.

@@ -67,6 +67,7 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
                 break
             turn(search, best, rule, game)
         won_games += won
+        # Backwards from the result: each target is the lambda-return of what followed.
         following = np.float32(won)
         for i in range(written - 1, first - 1, -1):
             value = targets[i]
@@ -85,7 +86,7 @@ class Played(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def _search(rules: Rules, size: int) -> Search:
-    """Kept by a worker from one call to the next."""
+    """Buffers of a search; a worker uses them again in its next call."""
     return new_search(rules, size)
 
 
@@ -96,8 +97,8 @@ def play_part(
     """Play deals; a game depends on its deal and the weights alone.
 
     Args:
-        task: the rule set; hyperparameters, of which the limits of searches and `td_lambda` apply
-            here; names of the weights; and the deals, int64 of shape (n,).
+        task: the rule set, the hyperparameters, the names of the weights, and the deals, int64 of
+            shape (n,). Only the limits of searches and `td_lambda` apply here.
         *weights: of the network.
     """
     (rules, settings, names), deals = task

@@ -23,7 +23,7 @@ class PlannerSettings:
     expansions: Positive
     """Positions that a search expands at most, while cards are hidden."""
     ending_positions: Positive
-    """The same once nothing is hidden."""
+    """Positions that a search for a win holds at most, once nothing is hidden."""
     ending_expansions: Positive
     td_lambda: Share
     """Weight of the later values in a target."""
@@ -34,8 +34,8 @@ class PlannerSettings:
     """Adam's learning rate at first; falls by equal factors to the final one over the run."""
     final_learning_rate: Rate
     averaging: Share
-    """The network that is kept is a mean over about this share of the games so far (Polyak and
-    Juditsky 1992)."""
+    """The saved network is a mean over about this share of the games so far (Polyak and Juditsky
+    1992)."""
 
     def rate(self, done: float) -> float:
         """The learning rate when this share of the run is done, 0 to 1."""

@@ -44,7 +44,7 @@ def determinize(g, rule, seed, world):
         return
     card = g.deck[g.dealt + world % left]
     reshuffle_unseen(g, rule, seed)
-    if world >= 0:
+    if world >= 0:  # exchange the card for the one that the shuffle put next
         for i in range(g.dealt, g.deck_size):
             if g.deck[i] == card:
                 g.deck[i] = g.deck[g.dealt]

@@ -74,9 +74,10 @@ class PimcAgent:
         return moves
 
     def _most_votes(self, games: NDArray[Any], mask: NDArray[np.int8], seed: np.uint64) -> int:
-        """The decision in a GAME array of one; its stock is sorted in place."""
+        """The move to play in a GAME array of one; its stock is sorted in place."""
         hide_unseen(games[0], self._rule)
         own = choose_move(games[0], self._rule, mask, self._weights, self._buffers)
+        # The heuristic's own move first, then by its gains: this order also breaks ties of votes.
         likes = np.where(mask, self._buffers.gains, -np.inf)
         likes[own] = np.inf
         count = min(self._moves, int(mask.sum()))

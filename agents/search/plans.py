@@ -52,7 +52,7 @@ def _keys_along(games, rule, moves, keys):
 
 
 class Plans:
-    """A table of planned moves, by what the player sees of a position.
+    """A table of planned moves, by the public information of a position.
 
     Args:
         rules: the rule set that is played.
@@ -84,7 +84,7 @@ class Plans:
         decide: Callable[[NDArray[Any], np.random.Generator], None],
         most: int = 1024,
     ) -> NDArray[np.int64]:
-        """The next move of each game's plan; the heuristic's where that is none or not legal.
+        """The next move of each game's plan; the heuristic's where there is no legal one.
 
         Args:
             games: GAME (n,).

@@ -45,7 +45,7 @@ from four_seasons_env.rules import Rules
 BASES = ("heuristic", "greedy")
 _GREEDY = BASES.index("greedy")
 _LONGEST = 400
-"""Moves of a playout at most; only a player that repeats positions needs them all."""
+"""Most moves of a playout; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
 """Bonus of a result with all cards up, on top of a win (1): it distinguishes lost games."""
 
@@ -146,6 +146,7 @@ def _best_move(g, rule, mask, seed, settings, buffers):
     squares[:left] = 0
     for number in range(worlds):
         if number == (worlds + 1) // 2:
+            # Move the candidates that stay to the front; the heuristic's own is always first.
             staying = 1
             for i in range(1, left):
                 if sums[i] > 0:
