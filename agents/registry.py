@@ -111,18 +111,18 @@ AGENTS: dict[str, Entry] = {
         learner="four_seasons_env.agents.planner.learner:PlannerLearner",
     ),
     "next_deal_ppo": Entry(
-        "four_seasons_env.agents.learned.candidates.agent:NextDealAgent",
+        "four_seasons_env.agents.learned.next_deal_agent:NextDealAgent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
-        learner="four_seasons_env.agents.learned.next_deal_ppo:NextDealPpo",
+        learner="four_seasons_env.agents.learned.ppo:NextDealPpo",
     ),
     "maskable_ppo": Entry(
         "four_seasons_env.agents.learned.network_agent:NetworkAgent",
         "sb3-contrib's MaskablePPO",
         "learned",
         BOTH,
-        learner="four_seasons_env.agents.learned.maskable_ppo:MoveLevelPpo",
+        learner="four_seasons_env.agents.learned.ppo:MoveLevelPpo",
     ),
 }
 

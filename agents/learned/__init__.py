@@ -1,1 +1,1 @@
-"""Players that learn with Stable-Baselines3: algorithms, policies, files."""
+"""Agents that learn with Stable-Baselines3: two algorithms, a policy class, and the players."""

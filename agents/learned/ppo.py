@@ -1,11 +1,17 @@
-"""`Ppo`: sb3-contrib's MaskablePPO, unmodified, as a learner on one kind of environment.
+"""`maskable_ppo` and `next_deal_ppo`: sb3-contrib's MaskablePPO, unmodified, as two learners.
+
+The actions of the first are moves, and its networks are multilayer perceptrons. The actions of the
+second are positions (`four_seasons_env.next_deal`), and one network reads each position
+(`four_seasons_env.agents.learned.candidate_policy`). `Variant` names all that differs between them.
+Hyperparameters are in the YAML files of the same names.
 
 Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient Algorithms" (2020).
 """
 
 from __future__ import annotations
 
-import abc
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,9 +21,15 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
+from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
 from four_seasons_env.agents.learned.sb3_state import restore_model, save_model
-from four_seasons_env.agents.learned.settings import PpoSettings
+from four_seasons_env.agents.learned.settings import (
+    MaskablePpoSettings,
+    NextDealPpoSettings,
+    PpoSettings,
+)
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
 from four_seasons_env.agents.training.learner import Learner, Pool, Update
 from four_seasons_env.agents.training.weights import WeightAverage, arrays_of, save_state
@@ -31,6 +43,26 @@ _PPO_ARGUMENTS = (
 _AVERAGE = "average.pt"
 
 
+@dataclass(frozen=True)
+class Variant:
+    """What differs between the learners."""
+
+    env: type[FourSeasonsVecEnv]
+    env_arguments: tuple[str, ...]
+    """Hyperparameters that the environment takes under the same names."""
+    policy: Any
+    """A policy class of Stable-Baselines3, or a name that MaskablePPO knows."""
+    policy_arguments: Callable[[list[int]], dict[str, Any]]
+    """Returns the arguments of the policy class for the hyperparameter `layers`."""
+    device: str
+    """"auto" for a GPU if torch finds one, or "cpu"."""
+    played_weights: dict[str, str]
+    """Prefixes of the names of the weights that a player needs, and what replaces them."""
+    card_fields: Callable[[Any], dict[str, Any]]
+    """Returns the fields of a policy's card that describe what the network reads and decides, for
+    the hyperparameters."""
+
+
 class Ppo(Learner):
     """A model of Stable-Baselines3, and the mean of its weights."""
 
@@ -38,27 +70,24 @@ class Ppo(Learner):
     log_steps = 32_768
     smallest = {"games": 2, "n_steps": 64, "batch_size": 64}
 
-    policy_class: ClassVar[Any]
-    """Of Stable-Baselines3: a class, or a name that MaskablePPO knows."""
-    device: ClassVar[str]
-    """"auto" for a GPU if torch finds one, or "cpu"."""
-    played_weights: ClassVar[dict[str, str]]
-    """Prefixes of the names of the weights that a player needs, and what replaces them."""
+    variant: ClassVar[Variant]
 
     def __init__(
         self, rules: Rules, settings: PpoSettings, seed: int, pool: Pool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
-        env = self.make_games(threads=torch.get_num_threads())
+        variant = self.variant
+        arguments = {name: getattr(settings, name) for name in variant.env_arguments}
+        env = variant.env(settings.games, rules=rules, **arguments)
         self._done = 0.0
         self.model: Any = MaskablePPO(
-            self.policy_class,
+            variant.policy,
             env,
             # Stable-Baselines3's own schedule follows the steps, this one also a limit of time.
             learning_rate=lambda _: settings.rate(self._done),
             **{name: getattr(settings, name) for name in _PPO_ARGUMENTS},
-            policy_kwargs=self.policy_arguments(),
-            device=self.device,
+            policy_kwargs=variant.policy_arguments(settings.layers),
+            device=variant.device,
             seed=seed,
         )
         self.model.set_logger(Logger(None, []))
@@ -99,24 +128,15 @@ class Ppo(Learner):
 
     def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
         """Card and weights of the mean of the model's weights."""
-        card = self.card_of(self.rules, self.settings, training)
-        return card, self.weights_of(self.average.of(self.model.policy))
-
-    @classmethod
-    def card_of(cls, rules: Rules, settings: Any, training: dict[str, Any]) -> PolicyCard:
-        """The card of a policy that was learned with these settings."""
-        return PolicyCard(
-            agent=cls.name,
-            rules=rules_fields(rules),
-            layers=settings.layers,
+        card = PolicyCard(
+            agent=self.name,
+            rules=rules_fields(self.rules),
+            layers=self.settings.layers,
             training=training,
-            **cls.network_fields(settings),
+            **self.variant.card_fields(self.settings),
         )
-
-    @classmethod
-    def weights_of(cls, weights: dict[str, torch.Tensor]) -> dict[str, NDArray[np.float32]]:
-        """Copies of the weights that a player needs, from those of a policy."""
-        return arrays_of(weights, cls.played_weights)
+        weights = self.average.of(self.model.policy)
+        return card, arrays_of(weights, self.variant.played_weights)
 
     def save(self, folder: Path) -> None:
         """See `Learner.save`."""
@@ -128,15 +148,66 @@ class Ppo(Learner):
         restore_model(folder, self.model)
         self.average.restore(torch.load(folder / _AVERAGE, weights_only=True))
 
-    @abc.abstractmethod
-    def make_games(self, seed: int | None = None, threads: int = 1) -> FourSeasonsVecEnv:
-        """The games to learn from."""
 
-    @abc.abstractmethod
-    def policy_arguments(self) -> dict[str, Any]:
-        """Arguments of the policy class."""
+class MoveLevelPpo(Ppo):
+    """MaskablePPO whose actions are moves."""
 
-    @classmethod
-    @abc.abstractmethod
-    def network_fields(cls, settings: Any) -> dict[str, Any]:
-        """What else a policy's card says of its network."""
+    name = "maskable_ppo"
+    schema = MaskablePpoSettings
+    settings_file = Path(__file__).with_name("maskable_ppo.yaml")
+    unit = "moves"
+    variant = Variant(
+        env=FourSeasonsVecEnv,
+        env_arguments=("observation", "mask", "reward", "max_moves"),
+        policy="MlpPolicy",
+        policy_arguments=lambda layers: {
+            "net_arch": {"pi": layers, "vf": layers},
+            "activation_fn": torch.nn.ReLU,
+        },
+        device="auto",
+        played_weights={HIDDEN: HIDDEN, LAST: LAST},
+        card_fields=lambda settings: {
+            "observation": settings.observation,
+            "mask": settings.mask,
+        },
+    )
+
+
+class NextDealPpo(Ppo):
+    """MaskablePPO whose actions are positions.
+
+    It trains in one thread: with its small batches two are no faster, and take nearly twice the
+    processor time. Use more cores for more seeds.
+    """
+
+    name = "next_deal_ppo"
+    schema = NextDealPpoSettings
+    settings_file = Path(__file__).with_name("next_deal_ppo.yaml")
+    unit = "decisions"
+    threads = 1
+    variant = Variant(
+        env=FourSeasonsNextDealVecEnv,
+        env_arguments=(
+            *("candidates", "expansions", "order", "endings", "ending_expansions"),
+            *("reward", "max_moves"),
+        ),
+        policy=CandidatePolicy,
+        policy_arguments=lambda layers: {
+            "features_extractor_class": TableEncoder,
+            "features_extractor_kwargs": {"widths": layers},
+        },
+        device="cpu",
+        played_weights={"features_extractor.network.": "", "mlp_extractor.": ""},
+        card_fields=lambda settings: {
+            "observation": "features",
+            "mask": "distinct",
+            "decisions": {
+                "candidates": settings.play_candidates,
+                "expansions": settings.play_expansions,
+                "order": settings.order,
+                "endings": settings.endings,
+                "ending_expansions": settings.play_ending_expansions,
+                "value_weight": settings.value_weight,
+            },
+        },
+    )

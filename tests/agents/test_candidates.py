@@ -7,9 +7,8 @@ from sb3_contrib import MaskablePPO
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
-from four_seasons_env.agents.learned.candidates.agent import NextDealAgent
-from four_seasons_env.agents.learned.candidates.encoders import TableEncoder
-from four_seasons_env.agents.learned.candidates.policy import CandidatePolicy
+from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
+from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.network.module import SumRows
 from four_seasons_env.agents.training.learner import get_learner
 from four_seasons_env.positions.features import (

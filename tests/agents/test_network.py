@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
-from four_seasons_env.agents.learned.candidates.network import CandidateNetwork
-from four_seasons_env.agents.network.dense import (
-    dense_layer,
+from four_seasons_env.agents.network.dense import dense_layer
+from four_seasons_env.agents.network.evaluation import (
+    evaluate,
+    evaluate_all,
+    network_of,
+    new_evaluation,
 )
-from four_seasons_env.agents.network.evaluation import evaluate, new_evaluation
 from four_seasons_env.agents.planner.search import new_evaluator, reach
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
@@ -77,14 +79,17 @@ def plain_dense(x: np.ndarray, weights: dict[str, np.ndarray], name: str) -> np.
 def test_tables_and_heads_are_those_of_numpy(rules):
     rows, chosen = observed(rules, "features")
     weights = candidate_weights()
-    network = CandidateNetwork(weights, [8, 4, 8, 8], rows.shape[1])
-    outputs = network.evaluate(rows, chosen)
+    network = network_of(weights, [8, 4, 8, 8], HEADS)
+    evaluation = new_evaluation(network, RULES[rules].piles)
+    outputs, again = np.zeros((2, len(chosen), len(HEADS)), np.float32)
+    evaluate_all(rows, chosen, network, evaluation, outputs)
     hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "dense")
     expected = np.hstack([plain_dense(np.maximum(hidden, 0), weights, name) for name in HEADS])
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
     # A position has the same outputs, to the last bit, after any other position.
     order = np.random.default_rng(0).permutation(len(chosen))
-    np.testing.assert_array_equal(network.evaluate(rows, chosen[order]), outputs[order])
+    evaluate_all(rows, chosen[order], network, evaluation, again)
+    np.testing.assert_array_equal(again, outputs[order])
 
 
 def test_layers_of_another_shape_are_refused():

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.learned.candidates.network import HEADS
+from four_seasons_env.agents.learned.next_deal_agent import HEADS
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE, load_policy, save_policy
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights

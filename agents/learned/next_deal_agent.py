@@ -7,14 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.learned.candidates.network import CandidateNetwork
-from four_seasons_env.agents.network.evaluation import Weights
+from four_seasons_env.agents.network.evaluation import (
+    Weights,
+    evaluate_all,
+    network_of,
+    new_evaluation,
+)
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.settings import NextDealVectorSettings
 from four_seasons_env.rules import Rules
+
+HEADS = ("score", "value")
+"""Outputs of the network for each candidate."""
 
 _AT_A_TIME = 128
 """Games decided in one call of the network."""
@@ -91,8 +98,8 @@ class NextDealAgent:
         settings = NextDealVectorSettings(_AT_A_TIME, rules, **decisions)
         self._batch = NextDealBatch(settings)
         self._searches = decisions["endings"] == "search"
-        slots = self._batch.observations.shape[2]
-        self._network = CandidateNetwork(weights, card.layers, slots)
+        self._network = network_of(weights, card.layers, HEADS)
+        self._evaluation = new_evaluation(self._network, rules.piles)
         self._rule = compile_rules(rules)[0]
         self._plans = Plans(rules, 1_000_000 if self._solves else 0)
 
@@ -112,7 +119,9 @@ class NextDealAgent:
         observations, masks = batch.observations[:n], batch.masks[:n]
         decisions, places = masks.nonzero()
         rows = observations.reshape(-1, observations.shape[2])
-        outputs = self._network.evaluate(rows, decisions * masks.shape[1] + places)
+        chosen = decisions * masks.shape[1] + places
+        outputs = np.empty((len(chosen), len(HEADS)), np.float32)
+        evaluate_all(rows, chosen, self._network, self._evaluation, outputs)
         scores, values = np.full((2, *masks.shape), -np.inf, np.float32)
         scores[decisions, places], values[decisions, places] = outputs.T
         return scores, values

@@ -1,0 +1,137 @@
+"""A policy for Stable-Baselines3 that scores candidates one by one.
+
+In the next-deal environment an action is a position. One network encodes each candidate
+(`TableEncoder`), and two linear heads turn the encoding into a score and a value
+(`CandidateHeads`). The scores are the policy's log-odds. The value of the decision is the mean of
+the candidates' values, weighted by the policy. What the network learns about a position does not
+depend on the index of the candidate.
+
+>>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+from four_seasons_env.agents.network.module import PositionNetwork
+
+
+class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
+    """See the module. The arguments are those of Stable-Baselines3's policies."""
+
+    def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
+        """The encoded candidates. Unlike in SB3, integers stay integers and nothing is scaled."""
+        return (features_extractor or self.features_extractor)(obs)
+
+    def evaluate_actions(
+        self, obs: Any, actions: torch.Tensor, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Value of each chosen candidate, log-probability of the choice, and entropy.
+
+        The value that is fitted is that of the chosen candidate, not of the decision, so that each
+        return trains the network on one position. The value of the decision, from which advantages
+        are computed, is the mean over candidates.
+        """
+        encoded = self.extract_features(obs)
+        heads = self.mlp_extractor
+        assert isinstance(heads, CandidateHeads)
+        distribution = self._get_action_dist_from_latent(heads.forward_actor(encoded))
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        values = heads.value(encoded[..., :-1]).squeeze(-1)
+        values = values.gather(1, actions.long().reshape(-1, 1))
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def _build_mlp_extractor(self) -> None:
+        space = self.action_space
+        assert isinstance(space, spaces.Discrete)
+        encoder = self.features_extractor
+        assert isinstance(encoder, TableEncoder)
+        self.mlp_extractor = CandidateHeads(int(space.n), encoder.width)  # type: ignore[assignment]
+
+    def _build(self, lr_schedule: Any) -> None:
+        ortho, self.ortho_init = self.ortho_init, False
+        super()._build(lr_schedule)
+        self.ortho_init = ortho
+        # The heads return log-odds and values: no layer follows them.
+        self.action_net = self.value_net = nn.Identity()  # type: ignore[assignment]
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]
+            **self.optimizer_kwargs,
+        )
+
+
+class TableEncoder(BaseFeaturesExtractor):
+    """Encodes candidates by sums of table rows, followed by a dense layer
+    (`four_seasons_env.agents.network`).
+
+    Its output, of shape (n, K, width + 1), is the encoding of each candidate followed by a 1, and
+    zeros in unused places.
+
+    Args:
+        observation_space: of a next-deal environment with the observation `features`.
+        widths: of the rows of suits, piles and game, and of the dense layer.
+    """
+
+    def __init__(
+        self, observation_space: spaces.Dict, widths: Sequence[int] = (64, 32, 64, 32)
+    ) -> None:
+        (candidates,) = observation_space["action_mask"].shape or ()
+        super().__init__(observation_space, candidates * (widths[-1] + 1))
+        self.width = widths[-1]
+        self.network = PositionNetwork(widths)
+
+    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        """See the class."""
+        is_candidate = observations["action_mask"] != 0
+        decisions, places = is_candidate.nonzero(as_tuple=True)
+        positions = observations["observation"]
+        if positions.is_floating_point():  # Stable-Baselines3 converts some of them
+            positions = positions.to(torch.int16)
+        rows = decisions * positions.shape[1] + places
+        encoded = self.network.encode(positions.flatten(0, 1), decisions, rows)
+        out = encoded.new_zeros(*is_candidate.shape, self.width + 1)
+        out[decisions, places] = nn.functional.pad(encoded, (0, 1), value=1.0)
+        return out
+
+
+class CandidateHeads(nn.Module):
+    """Log-odds and value of a decision from its encoded candidates; replaces SB3's MLP."""
+
+    def __init__(self, candidates: int, width: int) -> None:
+        super().__init__()
+        self.latent_dim_pi, self.latent_dim_vf = candidates, 1
+        self.score, self.value = nn.Linear(width, 1), nn.Linear(width, 1)
+        for head in (self.score, self.value):
+            nn.init.zeros_(head.weight)
+            nn.init.zeros_(head.bias)
+
+    def forward(self, encoded: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-odds of shape (n, K) and values of shape (n, 1)."""
+        scores = self.score(encoded[..., :-1]).squeeze(-1)
+        return scores, self._mean_value(encoded, scores)
+
+    def forward_actor(self, encoded: torch.Tensor) -> torch.Tensor:
+        """Log-odds of shape (n, K)."""
+        scores: torch.Tensor = self.score(encoded[..., :-1]).squeeze(-1)
+        return scores
+
+    def forward_critic(self, encoded: torch.Tensor) -> torch.Tensor:
+        """Values of shape (n, 1)."""
+        return self._mean_value(encoded, self.forward_actor(encoded))
+
+    def _mean_value(self, encoded: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """The candidates' values, weighted by the probability that each is chosen; shape (n, 1)."""
+        is_candidate = encoded[..., -1] != 0
+        values = self.value(encoded[..., :-1]).squeeze(-1)
+        weights = scores.detach().masked_fill(~is_candidate, -1e9).softmax(dim=-1)
+        mean: torch.Tensor = (weights * values).sum(dim=-1, keepdim=True)
+        return mean

@@ -1,1 +1,0 @@
-"""Policies and players for the next-deal environment, whose actions are candidate positions."""
