@@ -53,7 +53,7 @@ def test_tables_and_readme_are_short() -> None:
     wide = re.compile(r"^\|(?: *-+ *\|){8,}$", re.MULTILINE)
     pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
     assert not [page for page in pages if wide.search(page.read_text())]
-    assert len((ROOT / "README.md").read_text().splitlines()) < 120
+    assert len((ROOT / "README.md").read_text().split()) < 900
 
 
 def test_page_on_spaces_agrees_with_code() -> None:
