@@ -59,7 +59,7 @@ class Entry:
     about: str
     """One line for tables and help."""
     kind: str
-    """What it plays by: "chance", "rule of thumb", "search", "learned", or several."""
+    """Its method: "chance", "rule of thumb", "search", "learned", or several."""
     plays: tuple[str, ...] = ("deterministic",)
     """How it can play: "deterministic", "stochastic", or both."""
     learner: str = ""
@@ -134,11 +134,11 @@ class Name:
     registered: str
     """Name in `AGENTS`, or of an agent of another package."""
     path: Path | None
-    """Of its weights."""
+    """Path of its weights."""
     options: dict[str, str]
-    """As written; `make_agent` converts them."""
+    """Its options as text; `make_agent` converts them."""
     entry: Entry
-    """What it is."""
+    """Its row of the registry, or the one made for another package."""
 
 
 def split_name(name: str) -> Name:

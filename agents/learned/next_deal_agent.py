@@ -42,8 +42,8 @@ class NextDealAgent:
         card: describes the network.
         weights: its tensors by name.
         deterministic: choose the position with the highest score (True or None), or sample one.
-        candidates: positions to choose among at most. None: as in the policy's card; likewise for
-            the following options.
+        candidates: positions to choose among at most. None for this or a following option: as in
+            the policy's card.
         expansions: positions that the search expands at most.
         ending_expansions: the same for the search for a win once nothing is hidden.
         endings: "search" as in the environment, "policy", or "solver": `four_seasons_env.solver`.
@@ -128,7 +128,7 @@ class NextDealAgent:
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""
-        if self._solves:  # before the environment searches these endings in vain
+        if self._solves:  # the environment would search these endings for nothing
             known = np.array([nothing_hidden(game, self._rule) for game in games], np.bool_)
             for game in games[known]:
                 self._plans.finish(game)

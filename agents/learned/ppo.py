@@ -45,7 +45,7 @@ _AVERAGE = "average.pt"
 
 @dataclass(frozen=True)
 class Variant:
-    """What differs between the learners."""
+    """All that differs between the learners."""
 
     env: type[FourSeasonsVecEnv]
     env_arguments: tuple[str, ...]

@@ -29,7 +29,7 @@ class PpoSettings:
     n_epochs: Positive
     batch_size: Annotated[int, Meta(ge=2)]
     learning_rate: Amount
-    """At the start; falls linearly to a twentieth, which it reaches before the end of the run."""
+    """Rate at the start. It falls linearly to a twentieth, before the end of the run."""
     gamma: Share
     gae_lambda: Share
     clip_range: Amount
