@@ -98,9 +98,8 @@ def _column(g, rule, place, is_waste, f):
             f[_NEXT_BURIED] += above
         host = g.below[card]
         if host != NO_CARD:
-            early = wanted - _wanted_in(
-                g, rule, host
-            )  # levels by which the card below goes up first
+            # Levels by which the card below goes up first.
+            early = wanted - _wanted_in(g, rule, host)
             if is_waste:
                 f[_WASTE_BLOCKED] += early >= 0
             else:

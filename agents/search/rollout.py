@@ -55,7 +55,6 @@ class _Settings(NamedTuple):
 
     candidates: int
     worlds: int
-    standard_errors: float
     base: int  # in `BASES`
     expansions: int
     weights: NDArray[np.float64]  # (2, features) of the heuristic
@@ -129,8 +128,8 @@ def _candidates(g, rule, mask, settings, buffers):
 def _best_move(g, rule, mask, seed, settings, buffers):
     """The move that does best in playouts from a position after `hide_unseen`.
 
-    The heuristic's own move stays unless another one beats it by `standard_errors` of their
-    difference. After half of the worlds, candidates that do no better than it are dropped.
+    The heuristic's own move stays unless another one beats it by more than the standard error of
+    their difference. After half of the worlds, candidates that do no better than it are dropped.
 
     Args:
         mask: a byte a move, not 0 where it may be played.
@@ -170,7 +169,7 @@ def _best_move(g, rule, mask, seed, settings, buffers):
     for i in range(1, left):
         mean = sums[i] / worlds
         error = np.sqrt(max(squares[i] / worlds - mean * mean, 0.0) / worlds)
-        if mean > settings.standard_errors * error and sums[i] > sums[best]:
+        if mean > error and sums[i] > sums[best]:
             best = i
     return moves[best]
 
@@ -190,7 +189,6 @@ class RolloutAgent:
         rules: the rule set to play.
         worlds: imagined for each decision; each candidate is played out in all of them.
         moves: moves to try at most: the heuristic's own and those that it likes best.
-        standard_errors: by which another move must be better than the heuristic's own.
         base: who plays the games out: "heuristic", or "greedy", which is weaker and much faster.
         expansions: positions that the search for a win expands at most once nothing is hidden in a
             playout; the solver then also plays the end of the game itself. With 0 neither happens:
@@ -207,7 +205,6 @@ class RolloutAgent:
         rules: Rules,
         worlds: int = 16,
         moves: int = 3,
-        standard_errors: float = 1.0,
         base: Literal["heuristic", "greedy"] = "heuristic",
         expansions: int = 0,
     ) -> None:
@@ -221,7 +218,6 @@ class RolloutAgent:
         self._settings = _Settings(
             moves,
             worlds,
-            float(standard_errors),
             BASES.index(base),
             expansions,
             read_weights(),

@@ -28,7 +28,7 @@ def test_names_are_split():
         ("rollout@worlds=2,worlds=3", "option 'worlds' is given twice"),
         ("planner@positions=abc", "positions of agent 'planner' must be a whole number, 0 or more"),
         ("rollout@worlds=2.5", r"a whole number, 0 or more, not '2\.5' \(default 16\)"),
-        ("rollout@standard_errors=nan", "a number, 0 or more, not 'nan'"),
+        ("next_deal_ppo@value_weight=nan", "a number, 0 or more, not 'nan'"),
         ("finisher@base=finisher", "is a finisher itself: take another, such as 'heuristic'"),
         ("rollout@worlds=0", "worlds must be at least 1"),
         ("rollout@base=gredy", "did you mean 'greedy'"),
@@ -50,7 +50,7 @@ def test_options_as_arguments():
         make_agent("rollout", worlds=2.5)
     with pytest.raises(ValueError, match="no option 'world': did you mean 'worlds'"):
         make_agent("rollout", world=2)
-    make_agent("rollout", worlds=np.int64(2), standard_errors=1)
+    make_agent("rollout", worlds=np.int64(2))
 
 
 def make(rules, depth, width: int | None = 4, share: float = 0.5, on: bool = False, to: str = ""):
@@ -63,6 +63,7 @@ def test_annotations_convert_text():
     assert convert_options("mine", make, text, text=True) == expected
     assert convert_options("mine", make, expected, text=False) == expected
     assert convert_options("mine", make, {"width": "null"}, text=True) == {"width": None}
+    assert convert_options("mine", make, {"share": 1}, text=False) == {"share": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,6 @@ class SlowRollout:
     rules: Rules
     worlds: int
     candidates: int
-    standard_errors: float
     base: str
     expansions: int = 0
 
@@ -78,7 +77,7 @@ class SlowRollout:
             gain = np.array(self.gain(results, moves[0], move))
             error = gain.std() / np.sqrt(self.worlds)
             ahead = gain.sum() > sum(self.gain(results, moves[0], best))
-            if gain.mean() > self.standard_errors * error and ahead:
+            if gain.mean() > error and ahead:
                 best = move
         return best
 
@@ -119,9 +118,9 @@ def midgame(rules: Rules, count: int) -> list[Game]:
 @pytest.mark.parametrize(
     "options",
     [
-        (3, 3, 0.0, "greedy"),
-        (2, 4, 0.5, "heuristic"),
-        pytest.param((2, 3, 0.0, "greedy", 3), marks=pytest.mark.slow),
+        (6, 3, "greedy"),
+        (2, 4, "heuristic"),
+        pytest.param((2, 3, "greedy", 3), marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -137,7 +136,7 @@ def test_a_rollout_decides_as_described(rules: Rules, options: Any) -> None:
         hide_unseen(record, compile_rules(rules)[0])
         assert move == model.decide(record, mask, int(seed))
         changed += move != liked(record, mask, rules)[0]
-    assert changed or options != (3, 3, 0.0, "greedy")
+    assert changed or options != (6, 3, "greedy")
 
 
 @pytest.mark.parametrize("expansions", [0, pytest.param(7, marks=pytest.mark.slow)])
