@@ -3,10 +3,12 @@
 - `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says.
 - `protocol`: what all searches have in common.
 - `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
-- `sat`: proofs of loss, in the easier game of `relaxation`.
+- `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
 - `reasons`: `why_lost`, the few moments that decide a loss.
 - `shorten`: a pass that makes solutions shorter.
-- `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards.
+- `analysis`: what searches read off one position. It imports none of the others.
+- `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards. It imports
+  `analysis` only.
 
 docs/explanation/solver.md explains why the answers are proofs. The environments do not import the
 solver, so only its users wait for its compilation (half a minute, once).

@@ -25,10 +25,10 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.engine.priority import pop, push
-from four_seasons_env.solver.features import WEIGHTS, score_position
-from four_seasons_env.solver.lines import LINE, moves_to_last, note_move
+from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
+from four_seasons_env.solver.analysis.safe_moves import MOST_SAFE
+from four_seasons_env.solver.lines import LINE, moves_to_last, note_move, play_safe_and_note
 from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, WON, Root
-from four_seasons_env.solver.safe_moves import MOST_SAFE, play_safe_and_note
 
 STATE = np.dtype(
     [

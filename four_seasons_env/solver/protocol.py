@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.frame import make_frame
+from four_seasons_env.solver.analysis.frame import make_frame
 
 SEARCHING, WON, LOST, UNDECIDED = range(4)
 """The status of a search: `LOST` is a proof, `UNDECIDED` an end without an answer."""

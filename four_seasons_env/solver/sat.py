@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import WASTE, Move
-from four_seasons_env.solver.frame import cards_at
+from four_seasons_env.solver.analysis.frame import cards_at
 from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, Root
 
 Literals = NDArray[np.int32]

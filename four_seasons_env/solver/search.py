@@ -18,8 +18,8 @@ from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import WASTE, Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
+from four_seasons_env.solver.analysis.frame import cards_at
 from four_seasons_env.solver.beam import Beam, expand
-from four_seasons_env.solver.frame import cards_at
 from four_seasons_env.solver.protocol import (
     ANY_NUMBER,
     LOST,

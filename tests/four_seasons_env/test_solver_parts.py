@@ -17,15 +17,19 @@ from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.solver import beam
+from four_seasons_env.solver.analysis.features import (
+    FEATURES,
+    WEIGHTS,
+    WIDE_WEIGHTS,
+    score_position,
+)
+from four_seasons_env.solver.analysis.frame import cards_at, make_frame
+from four_seasons_env.solver.analysis.relaxation import Deck, cards_up, next_cards
 from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.fair.arrays import VALUES_FULL, VISITS_FULL, new_arrays
 from four_seasons_env.solver.fair.expectimax import NO_TURN, value_of
 from four_seasons_env.solver.fair.open_cards import ORDERS
-from four_seasons_env.solver.features import FEATURES, WEIGHTS, WIDE_WEIGHTS, score_position
-from four_seasons_env.solver.frame import cards_at, make_frame
-from four_seasons_env.solver.protocol import LOST, SEARCHING, UNDECIDED, WON, Root
-from four_seasons_env.solver.relaxation import Deck, cards_up, next_cards
-from four_seasons_env.solver.relaxed_search import (
+from four_seasons_env.solver.fair.relaxed_search import (
     ALIVE,
     DEAD,
     UNKNOWN,
@@ -33,6 +37,7 @@ from four_seasons_env.solver.relaxed_search import (
     new_search_arrays,
     search_relaxed,
 )
+from four_seasons_env.solver.protocol import LOST, SEARCHING, UNDECIDED, WON, Root
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
 

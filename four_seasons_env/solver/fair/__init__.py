@@ -5,6 +5,7 @@
 - `information`: the decisions before the next hidden card is turned.
 - `open_cards`: the end of the search, with at most one card hidden, and the upper bound.
 - `keys`: a hash of what a player knows, the same under other names of piles and suits.
+- `relaxed_search`: a search that proves losses of open cards, in the relaxed game.
 - `arrays`: the arrays that they read and write.
 """
 

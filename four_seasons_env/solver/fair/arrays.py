@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.hash_table import Met, move_keys, new_met
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.features import WEIGHTS
-from four_seasons_env.solver.frame import make_frame
-from four_seasons_env.solver.relaxed_search import SearchArrays, new_search_arrays
+from four_seasons_env.solver.analysis.features import WEIGHTS
+from four_seasons_env.solver.analysis.frame import make_frame
+from four_seasons_env.solver.fair.relaxed_search import SearchArrays, new_search_arrays
 
 STATE = np.dtype(
     [

@@ -16,12 +16,12 @@ from four_seasons_env.engine.deals import mix
 from four_seasons_env.engine.hash_table import find
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.priority import pop, push
+from four_seasons_env.solver.analysis.features import score_position
+from four_seasons_env.solver.analysis.safe_moves import play_safe
 from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL
 from four_seasons_env.solver.fair.information import DEAL, meet_decisions
 from four_seasons_env.solver.fair.keys import shared_key
 from four_seasons_env.solver.fair.open_cards import ORDERS, can_win, winnable_orders
-from four_seasons_env.solver.features import score_position
-from four_seasons_env.solver.safe_moves import play_safe
 
 _ZERO = np.uint64(0)
 

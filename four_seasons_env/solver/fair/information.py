@@ -20,9 +20,9 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.engine.priority import pop, push
+from four_seasons_env.solver.analysis.features import score_position
+from four_seasons_env.solver.analysis.safe_moves import safe_move
 from four_seasons_env.solver.fair.arrays import OUT_OF_POSITIONS, ROWS_FULL, SEARCHING
-from four_seasons_env.solver.features import score_position
-from four_seasons_env.solver.safe_moves import safe_move
 
 DEAL = 0
 """The number of the move."""

@@ -22,7 +22,7 @@ from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import NO_PILE
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.relaxation import SUIT, cards_up
+from four_seasons_env.solver.analysis.relaxation import SUIT, cards_up
 
 _0, _1 = np.uint64(0), np.uint64(1)
 _NOTHING = 52  # in place of a card's place

@@ -16,6 +16,9 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import pop, push
+from four_seasons_env.solver.analysis.features import score_position
+from four_seasons_env.solver.analysis.relaxation import KEY_POSITIONS, Deck, cards_up
+from four_seasons_env.solver.analysis.safe_moves import play_safe
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     ROWS_FULL,
@@ -23,10 +26,7 @@ from four_seasons_env.solver.fair.arrays import (
     VISITS_FULL,
 )
 from four_seasons_env.solver.fair.keys import shared_key
-from four_seasons_env.solver.features import score_position
-from four_seasons_env.solver.relaxation import KEY_POSITIONS, Deck, cards_up
-from four_seasons_env.solver.relaxed_search import DEAD, search_relaxed
-from four_seasons_env.solver.safe_moves import play_safe
+from four_seasons_env.solver.fair.relaxed_search import DEAD, search_relaxed
 
 MOST_HIDDEN = 20
 """Cards: the orders of more do not fit into 64 bits."""

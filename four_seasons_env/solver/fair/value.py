@@ -16,6 +16,7 @@ from four_seasons_env.engine.kernel import compile_rules, play
 from four_seasons_env.engine.moves import Move, all_moves, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.solver.analysis.safe_moves import safe_move
 from four_seasons_env.solver.fair import expectimax
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
@@ -26,7 +27,6 @@ from four_seasons_env.solver.fair.arrays import (
 )
 from four_seasons_env.solver.fair.information import hidden_cards
 from four_seasons_env.solver.fair.open_cards import MOST_HIDDEN, ORDERS, can_win
-from four_seasons_env.solver.safe_moves import safe_move
 
 DEFAULT_SECONDS = 60.0
 _SLICE = 2**15  # positions made in one call, at least

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from four_seasons_env.engine.bits import highest, popcount
+from four_seasons_env.engine.bits import popcount
 from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.relaxation import (
+from four_seasons_env.solver.analysis.relaxation import (
     FOUR,
     ONE,
     SUIT,
@@ -202,27 +202,3 @@ def score_position(g, rule, frame, weights):
     score += weights[1] * piles + weights[4] * tops / rule.ranks + weights[11] * covered
     score += weights[15] * late + weights[16] * waits
     return score, frame.one_way and walk.worst > rule.piles
-
-
-@jit
-def score_node(waste, tableau, stock, up, dealt, deck, weights, frame):
-    """The score of a position without the arrangement of its tableau, and the feature `worst`.
-
-    Args:
-        waste: bit set of positions in the deck.
-        tableau: bit set of cards, as ``stock`` and ``up``.
-        dealt: cards dealt.
-        deck: cards in dealing order, as bit numbers.
-    """
-    ready = next_cards(up)
-    needed = piles_needed(tableau, tableau, frame)
-    walk = start_walk(tableau, stock, up, needed, frame)
-    while waste:
-        position = highest(waste)  # the top card was dealt last
-        waste ^= ONE << position
-        walk = pass_card(walk, deck[position], up, ready, np.int64(dealt), frame)
-    lowest = np.int64(52)
-    for suit in range(4):
-        lowest = min(lowest, np.int64(popcount(up & (SUIT << np.uint64(suit)))))
-    score = score_walk(walk, up, needed, lowest, weights) + weights[1] * needed
-    return score, walk.worst

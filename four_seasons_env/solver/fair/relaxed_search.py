@@ -12,14 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set
+from four_seasons_env.engine.bits import bit_set, highest, popcount
 from four_seasons_env.engine.hash_table import find
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.solver.features import score_node
-from four_seasons_env.solver.relaxation import (
+from four_seasons_env.solver.analysis.features import pass_card, score_walk, start_walk
+from four_seasons_env.solver.analysis.relaxation import (
     MOST_RELAXED_MOVES,
+    ONE,
     RELAXED,
+    SUIT,
     ZERO,
+    next_cards,
+    piles_needed,
     play_safe_cards,
     relaxed_key,
     relaxed_moves,
@@ -60,6 +64,30 @@ def new_search_arrays(nodes: int) -> SearchArrays:
 
 
 @jit
+def _score_node(waste, tableau, stock, up, dealt, deck, weights, frame):
+    """The score of a position without the arrangement of its tableau, and the feature `worst`.
+
+    Args:
+        waste: bit set of positions in the deck.
+        tableau: bit set of cards, as ``stock`` and ``up``.
+        dealt: cards dealt.
+        deck: cards in dealing order, as bit numbers.
+    """
+    ready = next_cards(up)
+    needed = piles_needed(tableau, tableau, frame)
+    walk = start_walk(tableau, stock, up, needed, frame)
+    while waste:
+        position = highest(waste)  # the top card was dealt last
+        waste ^= ONE << position
+        walk = pass_card(walk, deck[position], up, ready, np.int64(dealt), frame)
+    lowest = np.int64(52)
+    for suit in range(4):
+        lowest = min(lowest, np.int64(popcount(up & (SUIT << np.uint64(suit)))))
+    score = score_walk(walk, up, needed, lowest, weights) + weights[1] * needed
+    return score, walk.worst
+
+
+@jit
 def _enter(child, count, arrays, deck, weights, frame):
     """Note a node as a step unless it is known; returns its state and the count of steps."""
     waste, tableau, up, dealt = child
@@ -72,7 +100,7 @@ def _enter(child, count, arrays, deck, weights, frame):
     if arrays.seen[slot] == key:
         return UNKNOWN, count
     stock = bit_set(deck.cards, dealt, deck.size)
-    score, worst = score_node(waste, tableau, stock, up, dealt, deck.cards, weights, frame)
+    score, worst = _score_node(waste, tableau, stock, up, dealt, deck.cards, weights, frame)
     if worst > deck.piles:
         return DEAD, count
     # Only steps are entered, and they are limited: a full table would make `find` endless.

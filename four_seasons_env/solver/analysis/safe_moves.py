@@ -7,8 +7,7 @@ import numpy as np
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.solver.lines import note_move
-from four_seasons_env.solver.relaxation import ONE, cards_up, is_safe
+from four_seasons_env.solver.analysis.relaxation import ONE, cards_up, is_safe
 
 WASTE_UP = 1
 """The number of the move W>F; those of Ti>F follow."""
@@ -36,15 +35,3 @@ def play_safe(g, rule, frame):
         if move < 0:
             return
         kernel.play(g, rule, move)
-
-
-@jit
-def play_safe_and_note(g, rule, frame, state, lines, line):
-    """Play all safe moves, and note them after a line; returns the line that results."""
-    while frame.safe:
-        move = safe_move(g, rule, frame)
-        if move < 0:
-            break
-        kernel.play(g, rule, move)
-        line = note_move(state, lines, line, move)
-    return line
