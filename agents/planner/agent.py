@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.evaluation import Weights, evaluate_all, network_of
+from four_seasons_env.agents.network.evaluation import Weights, network_of
 from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     Lookahead,
@@ -107,21 +107,6 @@ class PlannerAgent:
     ) -> NDArray[np.int64]:
         """The next move of each game's plan; imagined worlds are drawn from rng."""
         return self._plans.act(games, masks, rng, self._decide)
-
-    def values(self, rows: NDArray[np.int16]) -> NDArray[np.float32]:
-        """The estimated chance of winning from positions about to deal.
-
-        Args:
-            rows: their features, of shape (n, slots); see `four_seasons_env.positions.features`.
-
-        Returns:
-            Probabilities, of shape (n,).
-        """
-        outputs = np.empty((len(rows), 1), np.float32)
-        network, evaluation = self._evaluator.network, self._evaluator.evaluation
-        evaluate_all(rows, np.arange(len(rows)), network, evaluation, outputs)
-        with np.errstate(over="ignore"):  # exp(-x) may be infinite; the chance is then 0
-            return (1 / (1 + np.exp(-outputs[:, 0]))).astype(np.float32)
 
     def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
         """Plan each game up to the next card, or to its end if nothing is hidden."""

@@ -19,7 +19,7 @@ def test_there_are_networks_for_some_rules():
         Judge(RULES["simplicity"])
 
 
-def test_the_chance_is_that_of_the_best_legal_move(judge):
+def test_chance_is_that_of_the_best_legal_move(judge):
     game = Game(deal=17)
     for _ in range(20):
         values = judge.values(game)
