@@ -1,4 +1,4 @@
-"""The mean of a training's weights, and the clock by which it ends."""
+"""The mean of weights during training, and the clock that ends it."""
 
 import time
 
@@ -14,7 +14,7 @@ def set_to(module: torch.nn.Linear, value: float) -> None:
     torch.nn.init.constant_(module.bias, -value)
 
 
-def test_the_mean_is_over_the_last_share_of_the_steps() -> None:
+def test_the_mean_covers_the_last_steps() -> None:
     module, average = torch.nn.Linear(1, 1), WeightAverage(0.5)
     assert torch.equal(average.of(module)["weight"], module.weight)
     for steps, value in ((100, 1.0), (200, 2.0), (300, 3.0), (400, 3.0)):
@@ -32,7 +32,7 @@ def test_the_mean_is_over_the_last_share_of_the_steps() -> None:
     assert (again.steps, again.of(module)) == (400, mean)
 
 
-def test_without_a_share_the_latest_weights_count() -> None:
+def test_without_a_share_the_latest_count() -> None:
     module, average = torch.nn.Linear(1, 1), WeightAverage(0.0)
     for steps, value in ((10, 1.0), (20, 2.0)):
         set_to(module, value)
@@ -40,7 +40,7 @@ def test_without_a_share_the_latest_weights_count() -> None:
         assert float(average.of(module)["weight"]) == value
 
 
-def test_the_clock_ends_by_whichever_limit_comes_first() -> None:
+def test_the_first_limit_ends_the_run() -> None:
     clock = Clock(steps=100, minutes=1 / 60, core_minutes=None)
     clock.done_steps = 50
     assert clock.done == 0.5

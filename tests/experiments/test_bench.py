@@ -1,4 +1,4 @@
-"""The benchmark: its table holds what was asked for."""
+"""The benchmark writes the rates that its flags name."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from four_seasons_env.experiments.bench import (
 )
 
 
-def test_a_short_benchmark_writes_table_and_plot(tmp_path: Path) -> None:
+def test_a_benchmark_writes_table_and_plot(tmp_path: Path) -> None:
     table = bench(Bench(games=[1, 32], threads=[1, 2], seconds=0.01, out=tmp_path))
     sizes = [(1, 1), (32, 1), (32, 2)]
     expected: list[tuple[object, ...]] = []

@@ -1,4 +1,4 @@
-"""Blocks of deals: which rule sets and deals, what is done already, and what failed."""
+"""Blocks of deals: rule sets, deals, finished and failed blocks."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def some(out: Path, count: int) -> list[Block]:
     return [Block(out, "four-seasons", range(i, i + 1)) for i in range(count)]
 
 
-def test_all_stands_for_every_rule_set_when_it_stands_alone() -> None:
+def test_all_means_every_rule_set() -> None:
     assert rule_set_names(["all"]) == list(RULES)
     assert rule_set_names(["Czarina".lower(), "corners"]) == ["czarina", "corners"]
     assert rule_set_names([]) == []
@@ -45,7 +45,7 @@ def test_all_stands_for_every_rule_set_when_it_stands_alone() -> None:
             rule_set_names(names)
 
 
-def test_a_part_is_named_by_its_first_and_last_deal(tmp_path: Path) -> None:
+def test_a_part_is_named_by_its_deals(tmp_path: Path) -> None:
     block = Block(tmp_path, "pysolfc/czarina", range(20, 25))
     assert block.part == tmp_path / "parts" / "pysolfc_czarina" / "20-24.csv"
 
@@ -54,18 +54,22 @@ def test_deals_are_split_in_order() -> None:
     assert split_deals("3-9", 3) == [range(3, 6), range(6, 9), range(9, 10)]
 
 
-def test_the_first_that_failed_is_named(tmp_path: Path) -> None:
+def test_the_first_failed_block_is_named(tmp_path: Path) -> None:
     work = some(tmp_path, 5)
-    told = r"^2 of 5 blocks failed, the first parts/.*/1-1\.csv; .*: .*odd.* \(2 times\)\n"
-    with pytest.raises(RuntimeError, match=told):
+    message = r"^2 of 5 blocks failed, the first parts/.*/1-1\.csv; .*: .*odd.* \(2 times\)\n"
+    with pytest.raises(RuntimeError, match=message):
         run_blocks(write_even, work, "working", ALONE)
     assert [block.stored() is not None for block in work] == [True, False, True, False, True]
 
 
-def test_of_many_reasons_the_three_most_frequent_are_told(tmp_path: Path) -> None:
+def test_the_three_most_frequent_reasons_are_shown(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError) as failed:
         run_blocks(write_none, some(tmp_path, 10), "working", ALONE)
-    told = str(failed.value)
-    assert "10 of 10 blocks failed" in told
-    assert [f"case {number}" in told for number in range(4)] == [False, True, True, True]
-    assert re.findall(r"case (\d)[^;]*\((\d) times\)", told) == [("3", "4"), ("2", "3"), ("1", "2")]
+    message = str(failed.value)
+    assert "10 of 10 blocks failed" in message
+    assert [f"case {number}" in message for number in range(4)] == [False, True, True, True]
+    assert re.findall(r"case (\d)[^;]*\((\d) times\)", message) == [
+        ("3", "4"),
+        ("2", "3"),
+        ("1", "2"),
+    ]

@@ -1,4 +1,4 @@
-"""The census, the ceiling that it gives a comparison, and the command that solves one deal."""
+"""The census, and the ceiling of a comparison."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from four_seasons_env.experiments.results.summary import summarise
 ALONE = Workers(n_jobs=1)
 
 
-def test_a_census_goes_on_and_retries_what_is_open(tmp_path: Path, capsys) -> None:
+def test_a_census_retries_open_deals(tmp_path: Path, capsys) -> None:
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 119}"
     run = Census(out=tmp_path, rules=["corners"], deals=deals, seconds=1e-6, workers=ALONE)
     first = take_census(run)
@@ -57,11 +57,11 @@ def solved(statuses: list[str] = STATUSES) -> pd.DataFrame:
     return pd.DataFrame({"rules": "r", "deal": range(len(statuses)), "status": statuses})
 
 
-def test_what_is_decided_in_so_many_seconds() -> None:
+def test_deals_decided_in_seconds() -> None:
     statuses = ["won", "lost", "won", "unknown", "won"]
     results = pd.DataFrame({"status": statuses, "seconds": [0.05, 1.0, 1.01, 0.01, 60.0]})
-    told = decided_within(results, (0.1, 1, 10, 60)).to_numpy().tolist()
-    assert told == [
+    decided = decided_within(results, (0.1, 1, 10, 60)).to_numpy().tolist()
+    assert decided == [
         ["0.1", "1", "0", "20.00"],
         ["1", "1", "1", "40.00"],
         ["10", "2", "1", "60.00"],
@@ -69,8 +69,8 @@ def test_what_is_decided_in_so_many_seconds() -> None:
     ]
 
 
-def test_the_ceiling_of_hand_made_results() -> None:
-    """Of ten deals six can be won, two are open; each of the latter was won by one of the seeds."""
+def test_the_ceiling_by_hand() -> None:
+    """Ten deals: six can be won, two are open. Each open deal was won by one of the seeds."""
     results = pd.concat(
         [
             played("heuristic", "deterministic", None, [1, 1, 1, 0, 0, 0, 0, 0, 1, 0]),
@@ -91,9 +91,9 @@ def test_the_ceiling_of_hand_made_results() -> None:
     cells = as_text(table)
     assert cells["of winnable %"].tolist() == ["50.00", "58.33", "8.33", "-"]
     assert cells["seeds"].tolist() == ["1", "2", "2", "-"]
-    told = cells.set_index("agent").loc["ceiling"]
-    assert told.pop("won % [95%]") == "60.00 to 80.00"
-    assert set(told) == {"-"}
+    ceiling = cells.set_index("agent").loc["ceiling"]
+    assert ceiling.pop("won % [95%]") == "60.00 to 80.00"
+    assert set(ceiling) == {"-"}
 
     known = with_ceiling(summary, results, solved(["won"] * 7 + ["lost"] * 3))
     assert as_text(known)["won % [95%]"].iloc[-1] == "70.00"

@@ -1,4 +1,4 @@
-"""How certain a comparison is: the line below its table."""
+"""The line below the table of a comparison: how certain it is."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ def games(**won: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_the_line_says_what_so_many_deals_can_tell_apart() -> None:
+def test_the_line_shows_resolved_differences() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.random((2, 200)) < 0.5
     line = what_is_certain(games(a=first, b=second))
@@ -27,7 +27,7 @@ def test_the_line_says_what_so_many_deals_can_tell_apart() -> None:
     )
 
 
-def test_the_line_of_one_agent_and_of_too_few_deals() -> None:
+def test_one_agent_or_few_deals() -> None:
     line = what_is_certain(games(a=np.arange(100) % 2 == 0))
     assert line.startswith("100 deals: the win rate is known to within 9.8 points; resolving 2")
     assert what_is_certain(games(a=np.ones(1, bool), b=np.ones(1, bool))).endswith(

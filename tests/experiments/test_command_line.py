@@ -1,4 +1,4 @@
-"""What all commands share: the listing, errors in one line, Ctrl-C, names from before."""
+"""Common behaviour of commands: the listing, errors in one line, Ctrl-C."""
 
 import dataclasses
 import os
@@ -24,7 +24,7 @@ WRONG = {
     "train": ["--agent", "maskable_pop"],
     "verify": ["nowhere"],
 }
-"""For each command, flags that cannot be."""
+"""Wrong flags of each command."""
 WITHOUT_OUT = ("solve", "verify")
 COMMANDS = [name for group in GROUPS.values() for name in group]
 
@@ -51,7 +51,7 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
 
 
 @pytest.mark.parametrize(
-    ("command", "flags", "told"),
+    ("command", "flags", "message"),
     [
         ("compare", ["--agents"], "at least one agent"),
         ("compare", ["--agents", "random", "--rules"], "one rule set"),
@@ -79,7 +79,7 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
     ],
 )
 def test_wrong_flags_write_nothing(
-    command: str, flags: list[str], told: str, tmp_path: Path, monkeypatch, capsys
+    command: str, flags: list[str], message: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
     out, broken = tmp_path / "x", tmp_path / "broken.yaml"
     broken.write_text(BROKEN)
@@ -88,12 +88,12 @@ def test_wrong_flags_write_nothing(
     assert call(monkeypatch, command, *flags) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
-    assert told in line
+    assert message in line
     assert not out.exists()
 
 
 BROKEN = "fixed: ["
-"""No sweep."""
+"""Text that is no YAML."""
 
 WRITES = {
     "census": (["--deals", "0-1"], "census"),
@@ -102,7 +102,7 @@ WRITES = {
     "bench": ([], "measurement of speed"),
     "train": ([], "training"),
 }
-"""Commands that write a folder of a kind."""
+"""Commands that write a folder, their flags, and the kind of the folder."""
 
 
 @pytest.mark.parametrize("command", WRITES)

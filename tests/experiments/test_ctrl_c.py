@@ -1,4 +1,4 @@
-"""Ctrl-C in the midst of work: one line that says what is saved, exit status 130, no traceback."""
+"""Ctrl-C at work: one line that names what is saved, exit status 130, no traceback."""
 
 import os
 import re
@@ -23,7 +23,7 @@ COMMANDS = {
     "compare": (["--agents", "heuristic", "rollout", "--n-jobs", "2"], "parts/*/*/*.csv"),
     "train": (["--agent", "planner", "--steps", "1G", "--n-jobs", "1", *SMALL], "progress.csv"),
 }
-"""Commands that run for minutes, and files that are there once their workers work."""
+"""Commands that run for minutes, and files that exist when their workers work."""
 
 
 def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:
@@ -49,8 +49,8 @@ def test_ctrl_c_is_one_line(command: str, tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.5)
     os.killpg(process.pid, signal.SIGINT)
-    told = process.communicate(timeout=120)[1]
-    assert process.returncode == 130, told
+    printed = process.communicate(timeout=120)[1]
+    assert process.returncode == 130, printed
     # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.
-    ours = re.sub(r".*resource_tracker.*\n  warnings.warn.*\n", "", told)
-    assert ours.startswith("stopped") and ours.count("\n") == 1, told
+    ours = re.sub(r".*resource_tracker.*\n  warnings.warn.*\n", "", printed)
+    assert ours.startswith("stopped") and ours.count("\n") == 1, printed

@@ -1,4 +1,4 @@
-"""The demo in small: it writes what it announces."""
+"""A short demo writes its files."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from four_seasons_env.experiments.results.tables import DATA
 
 
 @pytest.mark.slow
-def test_the_demo_writes_table_curve_report_and_a_game(tmp_path: Path, capsys) -> None:
+def test_the_demo_writes_its_files(tmp_path: Path, capsys) -> None:
     folder = demo(Demo(minutes=0.25, out=tmp_path, deals="0-199"))
     printed = capsys.readouterr().out
     assert folder.parent == tmp_path
@@ -39,7 +39,7 @@ def test_the_demo_writes_table_curve_report_and_a_game(tmp_path: Path, capsys) -
         assert animation.n_frames > 20
 
 
-def test_expectations_are_the_stored_results() -> None:
+def test_expectations_are_stored_results() -> None:
     text = expectations("four-seasons")
     stored = pd.read_csv(DATA / "four-seasons.csv").set_index("agent")
     for name in SHOWN:
@@ -48,7 +48,7 @@ def test_expectations_are_the_stored_results() -> None:
     assert expectations("czarina") == ""
 
 
-def test_an_animation_shows_each_position_of_a_game(tmp_path: Path) -> None:
+def test_an_animation_shows_each_position(tmp_path: Path) -> None:
     positions = play_out("heuristic", "corners", TRAIN_FROM)
     assert positions[0].moves_played == 0
     assert positions[-1].is_over or positions[-1].moves_played == 500

@@ -26,7 +26,7 @@ SMALL = {
 }
 
 
-def test_games_are_repeatable_and_given_up_in_time() -> None:
+def test_games_repeat_and_end() -> None:
     from four_seasons_env.agents import make_agent
 
     deals = range(TRAIN_FROM, TRAIN_FROM + 30)
@@ -40,7 +40,7 @@ def test_games_are_repeatable_and_given_up_in_time() -> None:
 
 
 @pytest.mark.slow
-def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
+def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
     """Two algorithms, two seeds: from training to the page."""
     import torch
 
@@ -65,10 +65,10 @@ def test_train_keeps_all_that_the_report_needs(tmp_path: Path) -> None:
     ):
         assert (run / name).stat().st_size > 0
     assert list(run.glob("events.*")), "TensorBoard"
-    told = json.loads((run / "run.json").read_text())
-    assert told["run"]["seed"] == 3
-    assert told["hyperparameters"]["layers"] == [8]
-    assert told["versions"]["torch"] == torch.__version__
+    about = json.loads((run / "run.json").read_text())
+    assert about["run"]["seed"] == 3
+    assert about["hyperparameters"]["layers"] == [8]
+    assert about["versions"]["torch"] == torch.__version__
     log = read_log(run)
     assert log["validation/win_rate"].count() == 3
     assert log[STEPS].is_monotonic_increasing
@@ -106,6 +106,6 @@ def test_steps_are_read(text: str, steps: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "many", "5T"])
-def test_steps_that_are_none(text: str) -> None:
+def test_wrong_steps(text: str) -> None:
     with pytest.raises(ValueError, match="steps must be a positive number"):
         parse_steps(text)

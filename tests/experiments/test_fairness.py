@@ -1,4 +1,4 @@
-"""An agent cannot peek: each way of learning the true order of the stock is tried."""
+"""An agent cannot peek: several ways to find the true order of the stock fail."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,13 +20,13 @@ Guess = Callable[[Any, int, np.random.Generator], list[int]]
 
 
 def by_the_deal(game: Any, place: int, rng: np.random.Generator) -> list[int]:
-    """Deal the number on the record anew."""
+    """Deal the number on the record again."""
     number = int(game["deal"])
     return stock_of(number) if number >= 0 else []
 
 
 def by_what_is_shown(game: Any, place: int, rng: np.random.Generator) -> list[int]:
-    """Believe the stock of the record."""
+    """Take the stock of the record as it is."""
     return game["deck"][game["dealt"] :].tolist()
 
 
@@ -38,7 +38,7 @@ def by_the_seed(game: Any, place: int, rng: np.random.Generator) -> list[int]:
 
 
 def by_undoing_the_shuffle(game: Any, place: int, rng: np.random.Generator) -> list[int]:
-    """Draw the reshuffle's seed again, find where each place went, and put the cards back."""
+    """Draw the seed of the reshuffle again, and undo the shuffle."""
     before = np.random.PCG64(0)
     before.state = rng.bit_generator.state
     before.advance(-len(DEALS))
@@ -61,7 +61,7 @@ def stock_of(deal: int) -> list[int]:
 
 
 class Peeper:
-    """Notes at each turn what it takes for the stocks, and plays the last legal move."""
+    """Stores its guess of the stocks at each turn, and plays the last legal move."""
 
     mask = "legal"
 
@@ -75,7 +75,7 @@ class Peeper:
 
 
 def places_right(stocks: list[list[int]]) -> float:
-    """The share of places, from the end, at which a guess has the true card; by chance some 2%."""
+    """The share of places, from the end, with the true card in a guess; about 2% by chance."""
     right = [
         guessed == true
         for deal, stock in zip(DEALS, stocks, strict=True)
@@ -85,7 +85,7 @@ def places_right(stocks: list[list[int]]) -> float:
 
 
 @pytest.mark.parametrize("guess", GUESSES)
-def test_no_way_of_peeking_tells_the_stock(guess: Guess) -> None:
+def test_peeking_does_not_reveal_the_stock(guess: Guess) -> None:
     peeper = Peeper(guess)
     play_deals(peeper, DEFAULT, DEALS, max_moves=3)
     assert [len(stocks) for stocks in peeper.turns] == [len(DEALS)] * 3
@@ -93,8 +93,8 @@ def test_no_way_of_peeking_tells_the_stock(guess: Guess) -> None:
 
 
 @pytest.mark.parametrize("guess", GUESSES)
-def test_each_way_works_where_nothing_is_hidden(guess: Guess) -> None:
-    """On records as they are, with random numbers that carry their seed."""
+def test_peeking_works_on_unprotected_games(guess: Guess) -> None:
+    """The guesses succeed on unchanged records and random numbers that reveal their seed."""
     games = np.zeros(len(DEALS), kernel.GAME)
     rules = kernel.compile_rules(DEFAULT)
     kernel.start_all(games, rules, np.array(DEALS, np.int64))
@@ -116,6 +116,6 @@ class Forger:
         return np.full(len(games), masks.shape[1] - 1)
 
 
-def test_a_mask_that_is_written_to_allows_nothing() -> None:
+def test_writing_into_a_mask_has_no_effect() -> None:
     with pytest.raises(RuntimeError, match="Forger played T4>T3, which is not legal there"):
         play_deals(Forger(), DEFAULT, DEALS, max_moves=3)

@@ -61,7 +61,7 @@ def played_results(count: int, seed: int = 0, share: float = 0.8) -> pd.DataFram
     )
 
 
-def test_adjusted_results_keep_the_mean_and_lose_variance():
+def test_adjusting_keeps_the_mean():
     means, adjusted = [], []
     for seed in range(200):
         results = with_adjusted(played_results(300, seed))
@@ -72,7 +72,7 @@ def test_adjusted_results_keep_the_mean_and_lose_variance():
     assert np.std(adjusted) < 0.9 * np.std(means)
 
 
-def test_the_multiple_is_fitted_on_other_deals():
+def test_the_multiple_fits_other_deals():
     results = played_results(100)
     won = results["won"].to_numpy(float)
     luck = results["luck"].to_numpy()
@@ -86,17 +86,17 @@ def test_the_multiple_is_fitted_on_other_deals():
     assert not {17, 27, 37} & set(changed)  # of the same fold
 
 
-def test_few_games_are_corrected_by_luck_as_it_is():
+def test_few_games_subtract_plain_luck():
     won, luck = np.array([1.0, 0.0]), np.array([0.4, -0.2])
     assert adjust(won, luck) == pytest.approx([0.6, 0.2])
 
 
-def test_a_player_who_always_wins_keeps_its_result():
+def test_always_winning_stays_unadjusted():
     results = played_results(80).assign(won=True)
     assert with_adjusted(results)["adjusted"].to_numpy() == pytest.approx(1)
 
 
-def test_the_summary_has_plain_and_adjusted_rates_and_the_test_for_peeking():
+def test_summary_has_adjusted_rates_and_peeking():
     results = pd.concat(
         [played_results(400), played_results(400, 1, share=0.4).assign(agent="heuristic")],
         ignore_index=True,
@@ -117,13 +117,13 @@ def test_the_summary_has_plain_and_adjusted_rates_and_the_test_for_peeking():
     assert len(cells) == 2
 
 
-def test_results_without_luck_have_no_such_columns():
+def test_results_without_luck_columns():
     summary = summarise(played_results(50).drop(columns=list(LUCK)))
     assert "adjusted" not in summary
     assert luck_as_text(summary).empty
 
 
-def test_missing_luck_of_one_game_leaves_the_player_out():
+def test_a_game_without_luck_omits_the_player():
     results = played_results(60)
     results.loc[3, list(LUCK)] = np.nan
     summary = summarise(results)
@@ -131,12 +131,12 @@ def test_missing_luck_of_one_game_leaves_the_player_out():
     assert summary["win_rate"].notna().all()
 
 
-def test_twice_the_certainty_is_worth_four_times_the_deals():
+def test_half_the_spread_is_worth_four_times_the_deals():
     won = np.array([0.0, 1.0] * 50)
     assert equivalent_deals(won, (won + 0.5) / 2, 100) == pytest.approx(400)
 
 
-def test_too_much_luck_is_unlikely_for_a_fair_player():
+def test_much_luck_has_a_small_p():
     played = played_results(500)
     z, p = peeking(played)
     assert z == pytest.approx(played["luck"].sum() / played["luck_variance"].sum() ** 0.5)
@@ -147,7 +147,7 @@ def test_too_much_luck_is_unlikely_for_a_fair_player():
     assert np.isnan(peeking(played.assign(luck=0.0, luck_variance=0.0))[1])
 
 
-def test_of_several_training_seeds_the_most_extreme_counts():
+def test_the_most_extreme_training_seed_counts():
     lucky = played_results(200).assign(train_seed=0)
     lucky["luck"] += 0.05
     both = pd.concat([lucky, played_results(200, 1).assign(train_seed=1)])
@@ -157,7 +157,7 @@ def test_of_several_training_seeds_the_most_extreme_counts():
 
 @pytest.mark.slow
 def test_p_values_of_fair_players_are_uniform():
-    """40 sets of 75 games of a fair player, by another W than the bundled one."""
+    """40 sets of 75 games of a fair player, measured with another W than the bundled one."""
     rules = small("four-seasons")
     agent = make_agent("heuristic", rules)
 
@@ -180,21 +180,21 @@ def test_p_values_of_fair_players_are_uniform():
 
 
 def exposed(player: Player, games: int) -> float:
-    """The p-value of the test after so many games."""
+    """The p-value of the test after a number of games."""
     return peeking(pd.DataFrame(play_and_measure(player, TRAIN_FROM, games)))[1]
 
 
-def test_who_sees_all_cards_is_exposed():
+def test_seeing_all_cards_is_exposed():
     assert exposed(all_cards, 30) < 1e-6
 
 
 @pytest.mark.slow
-def test_who_sees_the_next_card_is_exposed():
-    """Few games, for speed; experiments/studies/peeking.py has more, and more peekers."""
+def test_seeing_the_next_card_is_exposed():
+    """Few games, for speed; experiments/studies/peeking.py has more games and peekers."""
     assert exposed(Peeker(RULE_SET, any_card), 60) < 1e-3
 
 
-def test_the_study_exposes_each_peeker_and_no_fair_player():
+def test_only_peekers_are_exposed():
     found = read_table(ROOT / "docs" / "results" / "peeking.csv").groupby("sees").last()
     assert (found["games"] <= 2000).all()
     fair = found.loc["nothing", "luck_p"]
@@ -228,7 +228,7 @@ def test_compare_stores_the_luck_of_each_game(compared):
     assert "luck z (p)" in page.with_suffix(".md").read_text()
 
 
-def test_luck_may_be_asked_for_later_and_stays(compared, tmp_path):
+def test_luck_can_be_added_later(compared, tmp_path):
     run = replace(compared, out=tmp_path / "c", luck=False, record=False, agents=["greedy"])
     assert "luck" not in play_all(run)
     play_all(replace(run, luck=True))
@@ -237,7 +237,7 @@ def test_luck_may_be_asked_for_later_and_stays(compared, tmp_path):
     assert again[list(LUCK)].to_numpy() == pytest.approx(first[list(LUCK)].to_numpy())
 
 
-def test_a_folder_with_another_w_is_refused(compared, tmp_path, monkeypatch):
+def test_another_w_is_rejected(compared, tmp_path, monkeypatch):
     run = replace(compared, out=tmp_path / "c", agents=["random"], deals="0-0")
     monkeypatch.setattr(meter_for(RULES["four-seasons"]), "name", "another")
     play_all(run)
@@ -246,14 +246,14 @@ def test_a_folder_with_another_w_is_refused(compared, tmp_path, monkeypatch):
         play_all(run)
 
 
-def test_rules_without_a_planner_are_refused_before_anything_is_written(tmp_path):
+def test_rules_without_planner_write_nothing(tmp_path):
     run = Compare(tmp_path / "c", ["random"], ["simplicity"], "0-0", luck=True, workers=ALONE)
     with pytest.raises(FileNotFoundError, match="no planner"):
         play_all(run)
     assert not (tmp_path / "c" / "compare.json").exists()
 
 
-def test_verify_tests_for_peeking_and_compares_the_luck(compared, capsys):
+def test_verify_measures_luck(compared, capsys):
     assert verify(Verify(compared.out, luck=True, workers=ALONE))
     assert "luck z" in capsys.readouterr().out
     path = compared.out / "results.csv"
@@ -265,7 +265,7 @@ def test_verify_tests_for_peeking_and_compares_the_luck(compared, capsys):
     path.write_bytes(kept)
 
 
-def test_damaged_games_are_refused_with_luck_too(compared, tmp_path, capsys):
+def test_damaged_games_fail_with_luck(compared, tmp_path, capsys):
     out = shutil.copytree(compared.out, tmp_path / "c")
     for path in out.rglob("*.jsonl.gz"):
         path.write_bytes(path.read_bytes()[:-20])

@@ -1,4 +1,4 @@
-"""The planner as one more algorithm of `four-seasons train`: run folder, resume, sweep, report."""
+"""Training the planner with `four-seasons train`: run folder, resume, sweep, report."""
 
 import itertools
 import json
@@ -77,7 +77,7 @@ def test_run_folder(finished: Path) -> None:
 def test_interrupted_run_continues(
     seconds: float, finished: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    """From a checkpoint, or from its start if there is none yet."""
+    """A run continues from a checkpoint, or starts again without one."""
     update, calls = PlannerLearner.update, itertools.count()
 
     def interrupted(self: PlannerLearner, done: float) -> Update:
@@ -97,7 +97,7 @@ def test_interrupted_run_continues(
 
 
 class Dealt(Pool):
-    """A pool of three that works here, its last task first."""
+    """A pool of size three that works in this process, its last task first."""
 
     def __init__(self) -> None:
         self.size, self.core_seconds = 3, 0.0
@@ -107,7 +107,7 @@ class Dealt(Pool):
         return [function(task, *shared) for task in reversed(tasks)][::-1]
 
 
-def test_games_are_the_same_however_they_are_split() -> None:
+def test_split_deals_give_the_same_games() -> None:
     settings = PlannerLearner.read_settings(TINY)
     here, split = (PlannerLearner(DEFAULT, settings, 1, pool) for pool in (None, Dealt()))
     for done in (0.0, 0.5):
@@ -118,13 +118,13 @@ def test_games_are_the_same_however_they_are_split() -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 8)
     options = {"positions": 10, "expansions": 5, "votes": 0}
     agent = make_player(DEFAULT, card, weights, options)
-    told = ["deal", "won", "cards_up", "moves"]
+    columns = ["deal", "won", "cards_up", "moves"]
     played = validate(Dealt(), DEFAULT, card, weights, here.playing_options, deals)
-    pd.testing.assert_frame_equal(played[told], play_deals(agent, DEFAULT, deals)[told])
+    pd.testing.assert_frame_equal(played[columns], play_deals(agent, DEFAULT, deals)[columns])
 
 
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("dask", 2), ("ray", 2)])
-def test_the_same_is_learned_on_any_workers(
+def test_workers_do_not_change_learning(
     backend: str, n_jobs: int, finished: Path, tmp_path: Path
 ) -> None:
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
@@ -156,8 +156,8 @@ def test_the_report_takes_its_run(finished: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "corner-patience"])
-def test_a_warm_start_goes_on_from_a_planners_weights(tmp_path: Path, rules: str) -> None:
-    """Whatever the rules that they were trained on."""
+def test_a_warm_start_uses_planner_weights(tmp_path: Path, rules: str) -> None:
+    """Also weights of other rules."""
     first, second = tmp_path / "first", tmp_path / "second"
     train(run(first))
     frozen = ["learning_rate=1e-12", "final_learning_rate=1e-12"]
@@ -169,14 +169,14 @@ def test_a_warm_start_goes_on_from_a_planners_weights(tmp_path: Path, rules: str
     assert cards[1]["training"]["warm_start"] == teacher
 
 
-def test_a_warm_start_says_which_layers_its_weights_have(tmp_path: Path) -> None:
+def test_a_warm_start_needs_the_same_layers(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"other layers .*: add --set layers=\[128,64,64,32\]"):
         train(run(tmp_path / "x", rules="florentine", warm_start="planner"))
     assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize("teacher", ["heuristic", "planner@positions=5", "next_deal_ppo"])
-def test_it_starts_from_no_other_agent(tmp_path: Path, teacher: str) -> None:
+def test_warm_start_from_another_agent_fails(tmp_path: Path, teacher: str) -> None:
     with pytest.raises(ValueError, match="starts from a planner's weights"):
         train(run(tmp_path / "x", warm_start=teacher))
     assert not (tmp_path / "x").exists()

@@ -1,4 +1,4 @@
-"""Workers that stay: what they are sent, what they keep, and how they end."""
+"""Long-lived workers: shared arrays, kept state, and their end."""
 
 import os
 import signal
@@ -44,8 +44,8 @@ def test_a_single_worker_is_this_process() -> None:
 
 
 @pytest.mark.slow
-def test_workers_get_what_is_shared_as_it_is_and_stay(pool: Pool) -> None:
-    """An array is sent by its identity, so one that has changed since must be sent anew."""
+def test_workers_stay_and_get_present_values(pool: Pool) -> None:
+    """joblib recognises sent arrays by identity; a changed array must be sent again."""
     assert (pool.size, str(pool)) == (2, "by 2 workers (loky)")
     large, small = np.ones(100_000, np.float32), np.ones(2)
     seen = set()
@@ -62,7 +62,7 @@ def test_workers_get_what_is_shared_as_it_is_and_stay(pool: Pool) -> None:
 
 @pytest.mark.slow
 def test_workers_ignore_ctrl_c() -> None:
-    """Also those that join workers that are there: joblib keeps them between uses."""
+    """Also with workers that joblib has kept from an earlier use."""
     for n_jobs in (2, 4, 3):
         with started_pool(Workers(n_jobs=n_jobs)) as pool:
             handlers = pool.map(handler, range(2 * n_jobs))
@@ -70,7 +70,7 @@ def test_workers_ignore_ctrl_c() -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_is_an_error_in_one_line() -> None:
+def test_a_killed_worker_is_one_line() -> None:
     with (
         pytest.raises(RuntimeError, match=r"^a worker was killed, .* \(--n-jobs\)$"),
         started_pool(Workers(n_jobs=2)) as pool,

@@ -1,4 +1,4 @@
-"""What a comparison times: an agent's play, and not what its first game in a process compiles."""
+"""The times of a comparison do not include compiling in a first game."""
 
 import time
 
@@ -17,7 +17,7 @@ COMPILING = 0.5
 
 
 class Late:
-    """The heuristic, whose first move in a process takes long."""
+    """The heuristic with a slow first move per process."""
 
     mask = "distinct"
     compiled = False
@@ -37,7 +37,7 @@ class Late:
         return self.inner.act(games, masks, rng)
 
 
-def test_a_first_game_is_not_charged_for_what_is_compiled() -> None:
+def test_compiling_is_not_timed() -> None:
     (player,) = find_players([f"late={__name__}:Late"], "four-seasons")
     Late.made.clear()
     for _ in range(2):

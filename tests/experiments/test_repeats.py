@@ -1,4 +1,4 @@
-"""The guard against going round: what it forbids, and what it leaves alone."""
+"""The guard against repeated positions: forbidden and allowed moves."""
 
 import numpy as np
 import pytest
@@ -22,8 +22,8 @@ def masks_of(game: np.ndarray) -> np.ndarray:
     return masks
 
 
-def test_a_move_back_is_forbidden_until_a_card_is_dealt() -> None:
-    """A jack that goes on a queen, and could go back to the space that it left."""
+def test_no_move_back_until_a_card_is_dealt() -> None:
+    """A jack that moves to a queen, and could move back to its space."""
     rule = kernel.compile_rules(DEFAULT)
     game = Game(deck=deck_of("QC QH JS 2C 5D 9H")).record.copy()
     guard = RepeatGuard(1, rule, 10)
@@ -59,7 +59,7 @@ def deck_of(start: str) -> str:
 
 
 class Witness:
-    """Plays as `Lowest` does, and notes positions that it meets a second time."""
+    """Plays like `Lowest`, and stores positions that occur a second time."""
 
     mask = "distinct"
 
@@ -79,7 +79,7 @@ class Witness:
 
 
 def text_of(game: Game) -> str:
-    """A position, whatever the order of its piles."""
+    """A position without the order of its piles."""
     turned = int(game.record["redeals"][0])
     piles = sorted(map(str, game.tableau))
     return str((piles, game.foundations, game.waste, game.stock_size, turned))
@@ -104,7 +104,7 @@ def test_no_position_comes_twice(rules: str) -> None:
 
 
 class Lowest:
-    """Between piles first, then any other move, in the order of their numbers."""
+    """Plays moves between piles first, then others, in the order of their numbers."""
 
     mask = "distinct"
 
@@ -113,7 +113,7 @@ class Lowest:
         return order[masks[:, order].argmax(axis=1)]
 
 
-def test_the_guard_loses_the_heuristic_no_game() -> None:
+def test_the_guard_loses_no_game() -> None:
     deals = range(TRAIN_FROM, TRAIN_FROM + 300)
     free, kept = (
         play_deals(make_agent("heuristic"), DEFAULT, deals, forbid_repeats=each)

@@ -42,7 +42,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"agents": ["A=greedy", "random"]}, "of 'A' .* as heuristic, not as greedy"),
         ({"agents": ["A=heuristic"]}, "of 'random' .*, which this one leaves out"),
@@ -51,22 +51,24 @@ def files_of(folder: Path) -> dict[Path, bytes]:
         ({"deals": f"{TRAIN_FROM}-{TRAIN_FROM + 5}"}, f"on the deals {DEALS}, which "),
     ],
 )
-def test_another_comparison_is_rejected(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_another_comparison_is_rejected(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     run = comparison(tmp_path, "A=heuristic", "random")
     play_all(run)
     before = files_of(tmp_path)
-    with pytest.raises(ValueError, match=f"holds a comparison {told}.*choose a new folder"):
+    with pytest.raises(ValueError, match=f"holds a comparison {message}.*choose a new folder"):
         play_all(replace(run, **change))
     assert files_of(tmp_path) == before
 
 
-def test_results_of_another_version_are_rejected(tmp_path: Path) -> None:
+def test_another_version_is_rejected(tmp_path: Path) -> None:
     run = comparison(tmp_path, "heuristic")
     play_all(run)
     path = tmp_path / "compare.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "0.0.9"}))
-    told = f"of version 0.0.9, not {four_seasons_env.__version__}: choose a new folder"
-    with pytest.raises(ValueError, match=told):
+    message = f"of version 0.0.9, not {four_seasons_env.__version__}: choose a new folder"
+    with pytest.raises(ValueError, match=message):
         play_all(run)
 
 
@@ -146,8 +148,8 @@ LABELS = (
 )
 
 
-def test_any_label_comes_out_as_it_went_in(tmp_path: Path, capsys) -> None:
-    """Through parts, results, table, plots and report; and no two share a folder."""
+def test_labels_survive_everything(tmp_path: Path, capsys) -> None:
+    """Labels appear in parts, results, table, plots and report; and no two share a folder."""
     agents = [f"{label}=heuristic" for label in LABELS if label]
     run = comparison(tmp_path, "heuristic", *agents, deals=f"{TRAIN_FROM}-{TRAIN_FROM + 1}")
     compare(run)
@@ -168,7 +170,7 @@ def test_any_label_comes_out_as_it_went_in(tmp_path: Path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "told"),
+    ("label", "message"),
     [
         ("ceiling", "another row of the table"),
         ("a\nb", "printable"),
@@ -176,8 +178,8 @@ def test_any_label_comes_out_as_it_went_in(tmp_path: Path, capsys) -> None:
         ("a" * 61, "at most 60 characters"),
     ],
 )
-def test_wrong_labels(tmp_path: Path, label: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_wrong_labels(tmp_path: Path, label: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         compare(comparison(tmp_path / "x", f"{label}=heuristic"))
     assert not (tmp_path / "x").exists()
 
@@ -242,7 +244,7 @@ def test_wrong_census(tmp_path: Path) -> None:
 # --- play, stop, resume ---------------------------------------------------------------------------
 
 
-def test_a_comparison_resumes_where_it_stopped(tmp_path: Path) -> None:
+def test_a_comparison_resumes(tmp_path: Path) -> None:
     deals = f"{TRAIN_FROM}-{TRAIN_FROM + 1199}"
     run = Compare(out=tmp_path / "y", agents=["random", "heuristic"], deals=deals, workers=ALONE)
     compare(run)

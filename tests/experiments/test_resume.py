@@ -1,4 +1,4 @@
-"""A training that is interrupted continues; nothing is overwritten silently."""
+"""An interrupted training continues; nothing is overwritten."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ STEPS_OF_RUN = 3000
 
 
 def flags(agent: str, out: Path) -> list[str]:
-    """Of a short run on the smallest of games."""
+    """Flags of a short run on the smallest game."""
     return [
         *("--agent", agent, "--out", str(out), "--steps", str(STEPS_OF_RUN), "--seed", "3"),
         *("--validations", "2", "--validation-deals", "20", "--set", *SMALL[agent]),
@@ -69,7 +69,7 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
 
 
 def checkpoints_of(out: Path) -> int:
-    """How many checkpoints have been written."""
+    """The number of written checkpoints."""
     checkpoint = last_checkpoint(out)
     return int(checkpoint.name) if checkpoint else 0
 
@@ -90,7 +90,7 @@ def learned(out: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("agent", SMALL)
-def test_a_killed_run_continues_as_if_it_had_not_been_killed(agent: str, tmp_path: Path) -> None:
+def test_a_killed_run_learns_the_same(agent: str, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert start(*flags(agent, whole)).wait() == 0
     kill_later(start(*flags(agent, killed)), killed, 5)
@@ -116,7 +116,7 @@ def model_of(agent: str, games: int = 8) -> Any:
     return learner.model
 
 
-def test_damaged_checkpoints_are_refused_by_name(tmp_path: Path, monkeypatch) -> None:
+def test_damaged_checkpoints_are_named(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(monitor, "CHECKPOINT_SECONDS", 0.0)
     train(tiny(tmp_path, steps="256"))
     (tmp_path / DONE).unlink()
@@ -130,7 +130,7 @@ def test_damaged_checkpoints_are_refused_by_name(tmp_path: Path, monkeypatch) ->
         path.write_bytes(whole)
 
 
-def test_nothing_is_overwritten_silently(tmp_path: Path) -> None:
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
     out = tmp_path / "x"
     with pytest.raises(FileNotFoundError, match="no run to resume"):
         train(Train(out=out, resume=True))

@@ -30,7 +30,7 @@ SMALL = small("four-seasons", ranks=5, piles=1)
 
 
 def small_game(deal: int) -> list[Game]:
-    """The positions of a game of chance."""
+    """The positions of a random game."""
     positions, rng = [Game(SMALL, deal=deal)], random.Random(deal)
     while not positions[-1].is_over and len(positions) < 60:
         after = positions[-1].copy()
@@ -39,7 +39,7 @@ def small_game(deal: int) -> list[Game]:
     return positions
 
 
-def test_verdicts_are_those_of_the_solver_everywhere():
+def test_verdicts_are_those_of_the_solver():
     lost = 0
     for deal in range(12):
         positions = small_game(deal)
@@ -58,7 +58,7 @@ def test_verdicts_are_those_of_the_solver_everywhere():
 
 
 class Oracle:
-    """A solver that knows the first lost position, and leaves some open unless it may look far."""
+    """A solver that knows the first lost position, but leaves some open in a small search."""
 
     def __init__(self, positions: list[Game], lost: int, hard: range = range(0)) -> None:
         self.at = {id(each): i for i, each in enumerate(positions)}
@@ -76,7 +76,7 @@ class Oracle:
         return Solution(status, [], max_positions, 0.0)
 
 
-def test_few_answers_tell_of_all_positions(monkeypatch):
+def test_few_answers_decide_all_positions(monkeypatch):
     positions = [Game(deal=17) for _ in range(200)]
     for lost in (0, 1, 77, 199):
         oracle = Oracle(positions, lost)
@@ -85,7 +85,7 @@ def test_few_answers_tell_of_all_positions(monkeypatch):
         assert len(oracle.asked) <= 9
 
 
-def test_what_stays_open_is_asked_again_with_more_positions(monkeypatch):
+def test_open_positions_get_a_larger_search(monkeypatch):
     positions = [Game(deal=17) for _ in range(40)]
     for hard in (range(15, 25), range(0, 40), range(0, 21), range(19, 40)):
         oracle = Oracle(positions, 20, hard)
@@ -94,7 +94,7 @@ def test_what_stays_open_is_asked_again_with_more_positions(monkeypatch):
         assert len(oracle.asked) == len(set(oracle.asked)) <= 24
 
 
-def test_what_stands_between_open_positions_is_asked_last(monkeypatch):
+def test_between_open_positions_is_searched_last(monkeypatch):
     positions = [Game(deal=17) for _ in range(40)]
     oracle = Oracle(positions, 20, range(5, 35))
     monkeypatch.setattr(module, "solve", oracle)
@@ -110,14 +110,14 @@ def test_limits_hold(monkeypatch):
     assert none.losing_move is none.last_won is none.first_lost is None
 
 
-def test_where_the_place_is_open_no_move_is_blamed():
+def test_an_unclear_losing_move_is_not_named():
     verdicts = Verdicts([WON, WON, UNKNOWN, LOST])
     assert (verdicts.last_won, verdicts.first_lost, verdicts.losing_move) == (1, 3, None)
     assert Verdicts([WON, WON]).losing_move is None
     assert Verdicts([LOST, LOST]).losing_move is None
 
 
-def test_moves_that_lead_nowhere_are_left_out():
+def test_useless_last_moves_are_omitted():
     positions = Record(
         "four-seasons", ("deal", "T3>T0", "T4>T1", "T0>T3", "T3>T0"), deal=17
     ).positions()
@@ -129,7 +129,7 @@ def test_moves_that_lead_nowhere_are_left_out():
 
 
 def lost_game() -> Record:
-    """The heuristic's game of a deal that it throws away late."""
+    """A game that the heuristic loses late."""
     rules = RULES["four-seasons"]
     (player,) = find_players(["heuristic"], rules)
     return play_games(player, rules, [10_003])["game"].item()
@@ -146,7 +146,7 @@ def page_data(page: str) -> dict:
     return json.loads(found.group(1))
 
 
-def test_a_page_stands_alone_and_shows_every_position(reviewed):
+def test_a_page_shows_every_position(reviewed):
     page = review_page(reviewed)
     assert len(page.encode()) < 2_000_000
     assert not re.findall(r'(?:src|href)="', page)
@@ -160,7 +160,7 @@ def test_a_page_stands_alone_and_shows_every_position(reviewed):
     assert len(reviewed.chances) == len(reviewed.positions)
 
 
-def test_a_page_tells_the_moment_the_game_was_lost(reviewed):
+def test_a_page_shows_the_losing_move(reviewed):
     game = Reviewed(
         **vars(reviewed)
         | {
@@ -180,7 +180,7 @@ def test_a_page_tells_the_moment_the_game_was_lost(reviewed):
     )
 
 
-def test_names_cannot_break_out_of_the_page(reviewed):
+def test_names_are_escaped(reviewed):
     page = review_page(Reviewed(**vars(reviewed) | {"player": "<script>alert(1)</script>"}))
     assert "<script>alert" not in page
 
@@ -196,10 +196,10 @@ def test_a_recorded_game_is_reviewed(tmp_path, capsys):
     review_command([*flags, "--line", "2"])
     assert "Ada: simplicity, deal 17" in page.read_text()
     assert "no network that judges" in page.read_text()
-    for wrong, told in (
+    for wrong, message in (
         ([*flags, "--line", "3"], "has no game 3"),
         (["--agent", "plannr", "--out", str(page)], "did you mean 'planner'"),
     ):
         with pytest.raises(SystemExit):
             review_command(wrong)
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err

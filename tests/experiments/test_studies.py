@@ -1,4 +1,4 @@
-"""Each study runs from beginning to end, as small as it can be."""
+"""Each study runs from beginning to end, on little data."""
 
 import json
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(study: str, *flags: str) -> str:
-    """What a study prints."""
+    """The output of a study."""
     command = [sys.executable, f"experiments/studies/{study}.py", *flags]
     done = subprocess.run(
         command,
@@ -41,7 +41,7 @@ def test_ladder_compares_agents(tmp_path: Path) -> None:
     assert {"heuristic", "greedy"} <= set(summary["agent"])
 
 
-def test_a_halved_policy_has_rounded_weights_in_half_the_space(tmp_path: Path) -> None:
+def test_halved_weights_take_half_the_space(tmp_path: Path) -> None:
     rules = RULES["florentine"]
     weights = table_weights((8, 4, 8, 8), HEADS, 0)
     save_policy(tmp_path / "a", candidate_card(rules), weights)
@@ -85,7 +85,7 @@ def test_pictures_draws_the_openings(tmp_path: Path) -> None:
         assert (tmp_path / "rules" / path.name).read_text() == path.read_text()
 
 
-def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> None:
+def test_learning_collects_results(tmp_path: Path, monkeypatch) -> None:
     from four_seasons_env.experiments.studies import learning
 
     grid = tmp_path / "next_deal.yaml"
@@ -106,7 +106,7 @@ def test_learning_trains_compares_and_collects(tmp_path: Path, monkeypatch) -> N
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
 
 
-def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> None:
+def test_sensitivity_compares_values(tmp_path: Path, monkeypatch) -> None:
     from four_seasons_env.experiments.studies import sensitivity
 
     fixed = (
@@ -130,7 +130,7 @@ def test_sensitivity_trains_and_compares_values(tmp_path: Path, monkeypatch) -> 
 
 
 @pytest.mark.parametrize("page", ["index", "sb3", "cleanrl"])
-def test_a_recipe_trains_and_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
+def test_a_recipe_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
     module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch"}
     pytest.importorskip(module[page], reason="the recipe's library is not installed")
     out = tmp_path / "libraries.csv"

@@ -23,7 +23,7 @@ OTHER = ([1, 1, 0, 1, 1, 0], [52, 52, 22, 52, 52, 11])
 
 
 def played(agent: str, won: list[int], cards: list[int], seed: int | None = None) -> pd.DataFrame:
-    """Results of deals 0, 1 ...: the moves are 10, 11 ..., and the seconds a millisecond each."""
+    """Results of deals 0, 1 ... with 10, 11 ... moves and 1, 2 ... milliseconds."""
     count = len(won)
     return pd.DataFrame(
         {
@@ -45,7 +45,7 @@ def row_of(results: pd.DataFrame, agent: str) -> pd.Series:
 
 
 def interval_of_mean(values: list[float], seed: int = 0) -> tuple[float, float]:
-    """A plain bootstrap by hand: so many draws, the middle 95% of their means."""
+    """A plain bootstrap by hand: the middle 95% of the means of 2,000 draws."""
     rng = np.random.default_rng(seed)
     means = [
         np.mean(np.array(values)[rng.integers(0, len(values), len(values))]) for _ in range(2000)
@@ -84,7 +84,7 @@ def test_each_number_of_a_row() -> None:
     assert np.isnan(other.loc["greedy", "win_difference"])
 
 
-def test_baseline_needs_the_same_rules_and_deals() -> None:
+def test_baseline_needs_the_same_deals() -> None:
     base, other = played("heuristic", *BASE), played("greedy", *OTHER)
     elsewhere = pd.concat([base.assign(rules="corners"), other])
     assert "win_difference" not in row_of(elsewhere, "greedy")
@@ -93,7 +93,7 @@ def test_baseline_needs_the_same_rules_and_deals() -> None:
     assert row_of(more, "greedy")["win_difference"] == pytest.approx(2 / 6)
 
 
-def test_seeds_together_and_one_by_one() -> None:
+def test_seeds_together_and_alone() -> None:
     runs = [played("a", BASE[0], BASE[1], 3), played("a", OTHER[0], OTHER[1], 5)]
     results = pd.concat([*runs, played("heuristic", *BASE)])
     row = row_of(results, "a")
@@ -176,7 +176,7 @@ def test_each_cell_of_a_summary() -> None:
 
 
 def test_optional_cells() -> None:
-    told = as_text(
+    texts = as_text(
         made(
             rules=["czarina", "corners"],
             seeds=[1, 3],
@@ -187,12 +187,12 @@ def test_optional_cells() -> None:
             p_value=[0.0001, 0.5],
         )
     ).to_dict("list")
-    assert told["rules"] == ["czarina", "corners"]
-    assert told["method"] == ["rules", "-"]
-    assert told["seeds"] == ["1", "3"]
-    assert told["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]
-    assert told["of winnable %"] == ["90.00", "-"]
-    assert told["McNemar p"] == ["0.0001", "0.5000"]
+    assert texts["rules"] == ["czarina", "corners"]
+    assert texts["method"] == ["rules", "-"]
+    assert texts["seeds"] == ["1", "3"]
+    assert texts["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]
+    assert texts["of winnable %"] == ["90.00", "-"]
+    assert texts["McNemar p"] == ["0.0001", "0.5000"]
     assert as_text(made().drop(columns="p_value"))["McNemar p"].tolist() == ["-", "-"]
 
 
@@ -207,7 +207,7 @@ def test_bounds_and_ranks() -> None:
 
 
 def test_crossed_interval() -> None:
-    """By hand: 2,000 times seeds and deals anew, the middle 95% of the means."""
+    """A bootstrap of seeds and deals by hand: the middle 95% of 2,000 means."""
     table = np.random.default_rng(5).normal(size=(3, 7))
     deals, seeds = np.random.default_rng(0), np.random.default_rng(1)
     drawn = [deals.integers(0, 7, 7) for _ in range(2000)]

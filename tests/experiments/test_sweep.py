@@ -1,4 +1,4 @@
-"""Sweeps: what the YAML means, and the same files from every backend."""
+"""Sweeps: the jobs in a YAML file, and the same files from every backend."""
 
 import json
 import os
@@ -35,22 +35,22 @@ TINY = {
 PLANNER = {"agent": "planner"}
 
 
-def write(folder: Path, told: object) -> Path:
+def write(folder: Path, trainings: object) -> Path:
     path = folder / "jobs.yaml"
-    path.write_text(yaml.safe_dump(told))
+    path.write_text(yaml.safe_dump(trainings))
     return path
 
 
-def jobs_of(tmp_path: Path, told: object) -> list[module.Job]:
-    return read_jobs(Sweep(write(tmp_path, told), tmp_path / "s"))
+def jobs_of(tmp_path: Path, trainings: object) -> list[module.Job]:
+    return read_jobs(Sweep(write(tmp_path, trainings), tmp_path / "s"))
 
 
 def test_a_grid_is_every_combination(tmp_path: Path) -> None:
-    told = {
+    trainings = {
         "fixed": {"agent": "planner", "td_lambda": 0.9},
         "grid": {"rules": ["czarina", "corners"], "seed": [0, 1], "games": 8},
     }
-    jobs = {job.name: job for job in jobs_of(tmp_path, told)}
+    jobs = {job.name: job for job in jobs_of(tmp_path, trainings)}
     assert list(jobs) == [
         *("czarina-seed-0", "czarina-seed-1"),
         *("corners-seed-0", "corners-seed-1"),
@@ -61,25 +61,25 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     )
 
 
-def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
-    told: dict[str, dict[str, Any]] = {
+def test_variants_combine_with_the_grid(tmp_path: Path) -> None:
+    trainings: dict[str, dict[str, Any]] = {
         "fixed": {"agent": "planner", "core_minutes": 2},
         "variants": {"plain": {}, "long": {"core_minutes": 30, "games": 48}},
         "grid": {"seed": [0, 1]},
     }
-    jobs = {job.name: job for job in jobs_of(tmp_path, told)}
+    jobs = {job.name: job for job in jobs_of(tmp_path, trainings)}
     assert sorted(jobs) == ["long-seed-0", "long-seed-1", "plain-seed-0", "plain-seed-1"]
     assert jobs["long-seed-1"].command == (
         *("--agent", "planner", "--core-minutes", "30", "--seed", "1"),
         *("--set", "games=48"),
     )
-    told["variants"]["odd"] = ["games"]
+    trainings["variants"]["odd"] = ["games"]
     with pytest.raises(ValueError, match=r"Expected `object`, got `array` - at .*variants"):
-        jobs_of(tmp_path, told)
+        jobs_of(tmp_path, trainings)
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("trainings", "message"),
     [
         ({"gird": {}}, "did you mean 'grid'"),
         ({"fixed": PLANNER | {"sead": 1}}, "did you mean 'seed'"),
@@ -90,9 +90,9 @@ def test_each_variant_goes_with_all_of_the_grid(tmp_path: Path) -> None:
         ([], "must hold fixed, grid, variants"),
     ],
 )
-def test_wrong_sweeps(told: object, message: str, tmp_path: Path) -> None:
+def test_wrong_sweeps(trainings: object, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
-        sweep(Sweep(write(tmp_path, told), tmp_path / "s"))
+        sweep(Sweep(write(tmp_path, trainings), tmp_path / "s"))
     assert not (tmp_path / "s").exists()
     with pytest.raises(FileNotFoundError, match="no sweep at"):
         read_jobs(Sweep(tmp_path / "none.yaml", tmp_path / "s"))
@@ -115,7 +115,7 @@ def test_failed_task_is_named(tmp_path: Path) -> None:
 
 
 def in_this_process(job: module.Job) -> None:
-    """A job as `run_job` does it, without the seconds that a new process takes."""
+    """A job as in `run_job`, without the seconds of a new process."""
     if job.is_done:
         return
     if job.name.endswith("1") and not (job.out.parent / "fixed").exists():
@@ -139,12 +139,12 @@ def in_this_process(job: module.Job) -> None:
 @pytest.mark.slow
 def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(module, "run_job", in_this_process)
-    told = {
+    trainings = {
         "fixed": {"steps": "64", "validations": 1, "validation_deals": 4, "games": 4}
         | {"batch_size": 16, "layers": [8], "n_steps": 8},
         "grid": {"seed": [0, 1, 2]},
     }
-    run = Sweep(write(tmp_path, told), tmp_path / "s", ALONE)
+    run = Sweep(write(tmp_path, trainings), tmp_path / "s", ALONE)
     (failure,) = sweep(run)
     assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
     assert pd.read_csv(run.out / "jobs.csv")["job"].tolist() != []
@@ -154,14 +154,14 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     assert sweep(run) == []
     assert kept.stat().st_mtime_ns == before
     assert set(pd.read_csv(run.out / "jobs.csv")["job"]) == {"seed-0", "seed-1", "seed-2"}
-    told["fixed"]["steps"] = "128"
+    trainings["fixed"]["steps"] = "128"
     with pytest.raises(ValueError, match=r"seed-0 was started with .*64.*, not with .*128"):
-        sweep(Sweep(write(tmp_path, told), run.out))
+        sweep(Sweep(write(tmp_path, trainings), run.out))
 
 
 @pytest.mark.slow
 def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
-    """The same sweep on processes of this machine, on a local Dask cluster and on a local Ray."""
+    """The same sweep on processes of this machine, on local Dask and on local Ray."""
     jobs = write(tmp_path, TINY)
     found = {}
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")

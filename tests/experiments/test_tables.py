@@ -1,4 +1,4 @@
-"""Tables as they are printed, and the words for what was played."""
+"""Printed tables, and the texts in them."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ from four_seasons_env.experiments.reporting.tables import as_markdown, print_tab
 from four_seasons_env.experiments.results.ceiling import CEILING
 
 
-def test_names_stand_left_and_numbers_right(monkeypatch) -> None:
+def test_names_left_numbers_right(monkeypatch) -> None:
     printed: list[Table] = []
     monkeypatch.setattr(tables.Console, "print", lambda _, table: printed.append(table))
     print_table(pd.DataFrame([["a", "b", "1", "2"]], columns=["x", "agent", "won", "y"]), "title")
@@ -35,7 +35,7 @@ def test_only_the_ceiling_has_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("deals", "told"),
+    ("deals", "text"),
     [
         ([0, 1, 2], "deals 0-2"),
         ([7], "deals 7-7"),
@@ -43,5 +43,5 @@ def test_only_the_ceiling_has_bounds() -> None:
         ([TRAIN_FROM, TRAIN_FROM + 1], f"deals {TRAIN_FROM:,}-{TRAIN_FROM + 1:,}"),
     ],
 )
-def test_deals_in_words(deals: list[int], told: str) -> None:
-    assert deals_as_text(pd.DataFrame({"deal": deals})) == told
+def test_deals_in_words(deals: list[int], text: str) -> None:
+    assert deals_as_text(pd.DataFrame({"deal": deals})) == text

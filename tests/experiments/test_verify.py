@@ -1,4 +1,4 @@
-"""Results that someone else has sent: edited, damaged and missing games and rows are found."""
+"""Verified results: edited, damaged and missing games and rows are found."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 19}"
 
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A comparison as it is sent."""
+    """A comparison of a sender."""
     out = tmp_path_factory.mktemp("sent") / "c"
     play_all(Compare(out, ["heuristic", "greedy"], deals=DEALS, record=True, workers=ALONE))
     return out
@@ -31,7 +31,7 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(sent: Path, tmp_path: Path) -> Path:
-    """A copy of it to damage."""
+    """A copy of the comparison, to damage."""
     return Path(shutil.copytree(sent, tmp_path / "copy"))
 
 
@@ -61,7 +61,7 @@ def differences(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return printed
 
 
-def test_what_was_played_is_verified(sent: Path, capsys) -> None:
+def test_untouched_results_are_verified(sent: Path, capsys) -> None:
     assert verify(Verify(sent))
     assert "verified: 40 games replayed" in capsys.readouterr().out
 
@@ -98,13 +98,13 @@ def changed(**fields: object) -> Callable[[Path], None]:
 
 
 def moves_changed(change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
-    """Other moves in a game that was lost, its result as it was."""
+    """Other moves in a lost game with an unchanged result."""
 
     def harm(path: Path) -> None:
         lines = lines_of(path)
         at = next(i for i, line in enumerate(lines) if json.loads(line)["result"] == "lost")
-        told = json.loads(lines[at])
-        lines[at] = json.dumps(told | {"moves": change(told["moves"])})
+        record = json.loads(lines[at])
+        lines[at] = json.dumps(record | {"moves": change(record["moves"])})
         forge(path, lines)
 
     return harm
@@ -112,13 +112,13 @@ def moves_changed(change: Callable[[list[str]], list[str]]) -> Callable[[Path], 
 
 def broken_off(path: Path) -> None:
     lines = lines_of(path)
-    told = json.loads(lines[0])
-    lines[0] = json.dumps(told | {"moves": told["moves"][:10], "result": "open"})
+    record = json.loads(lines[0])
+    lines[0] = json.dumps(record | {"moves": record["moves"][:10], "result": "open"})
     forge(path, lines)
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "message"),
     [
         (cut, "is damaged after line"),
         (gone, "deals without a game: 20, the first is 4294967296"),
@@ -133,10 +133,10 @@ def broken_off(path: Path) -> None:
     ],
 )
 def test_edited_games_are_found(
-    folder: Path, capsys, harm: Callable[[Path], None], told: str
+    folder: Path, capsys, harm: Callable[[Path], None], message: str
 ) -> None:
     harm(games_in(folder))
-    assert told in " ".join(differences(folder, capsys).split())
+    assert message in " ".join(differences(folder, capsys).split())
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def with_value(column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFr
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (with_value("won", True), "results.csv says won True; the game says won False"),
         (with_value("cards_up", 52), "results.csv says cards_up 52; the game says"),
@@ -161,10 +161,10 @@ def with_value(column: str, value: object) -> Callable[[pd.DataFrame], pd.DataFr
     ],
 )
 def test_edited_rows_are_found(
-    folder: Path, capsys, change: Callable[[pd.DataFrame], pd.DataFrame], told: str
+    folder: Path, capsys, change: Callable[[pd.DataFrame], pd.DataFrame], message: str
 ) -> None:
     forge_results(folder, change)
-    assert told in " ".join(differences(folder, capsys).split())
+    assert message in " ".join(differences(folder, capsys).split())
 
 
 def test_exit_status(folder: Path, capsys) -> None:
@@ -181,7 +181,7 @@ def test_exit_status(folder: Path, capsys) -> None:
 
 
 @pytest.mark.slow
-def test_games_do_not_depend_on_how_many_play_at_once(tmp_path: Path, monkeypatch) -> None:
+def test_games_do_not_depend_on_workers(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("four_seasons_env.experiments.matches.task.BLOCK", 5)
     for n_jobs in (1, 2):
         run = Compare(tmp_path / str(n_jobs), ["heuristic", "random"], deals=DEALS, record=True)
@@ -203,7 +203,7 @@ def test_missing_games_are_played(sent: Path, folder: Path) -> None:
         assert verify(Verify(folder))
 
 
-def test_games_may_be_asked_for_later(tmp_path: Path, sent: Path) -> None:
+def test_games_can_be_recorded_later(tmp_path: Path, sent: Path) -> None:
     run = Compare(tmp_path, ["heuristic", "greedy"], deals=DEALS, workers=ALONE)
     play_all(run)
     assert not list(tmp_path.rglob("*.gz"))
