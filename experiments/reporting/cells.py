@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from four_seasons_env.experiments.results.ceiling import CEILING
+from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
 from four_seasons_env.experiments.results.summary import BASELINE
 
 ADJUSTED = "won % luck-adjusted [95%]"
@@ -86,11 +86,6 @@ def win_rates(summary: pd.DataFrame) -> list[str]:
         bounds_as_text(low, high) if agent == CEILING else text
         for text, (agent, low, high) in zip(texts, ends, strict=True)
     ]
-
-
-def bounds_as_text(low: float, high: float) -> str:
-    """Bounds of a share in percent, or one number if they are equal."""
-    return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"
 
 
 def _numbers(summary: pd.DataFrame, column: str, form: str, factor: float = 1.0) -> pd.Series:

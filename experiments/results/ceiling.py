@@ -91,3 +91,8 @@ def with_ceiling(
         ceiling = ceiling_row(str(rules), solved)
         parts.append(pd.concat([agents, pd.DataFrame([ceiling])], ignore_index=True))
     return pd.concat(parts, ignore_index=True)
+
+
+def bounds_as_text(low: float, high: float) -> str:
+    """Bounds of a share in percent, or one number if they are equal."""
+    return f"{100 * low:.2f} to {100 * high:.2f}" if high > low else f"{100 * low:.2f}"

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from four_seasons_env.experiments.reporting.cells import as_text, bounds_as_text
+from four_seasons_env.experiments.reporting.cells import as_text
+from four_seasons_env.experiments.results.ceiling import bounds_as_text
 from four_seasons_env.experiments.results.summary import (
     LEVEL,
     RESAMPLES,

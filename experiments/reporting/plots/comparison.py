@@ -7,14 +7,13 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from four_seasons_env.experiments.reporting.cells import bounds_as_text
 from four_seasons_env.experiments.reporting.plots.style import (
     colours_of,
     in_lines,
     in_percent,
     new_axes,
 )
-from four_seasons_env.experiments.results.ceiling import CEILING
+from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
 from four_seasons_env.experiments.results.summary import labels
 
 BOOK_ODDS = 0.1
