@@ -44,8 +44,8 @@ class Train:
     seed: int = 0
     """Training seed, for deals, network and exploration."""
     steps: str | None = None
-    """Steps, such as 500k or 20M: moves of maskable_ppo, decisions of next_deal_ppo, games of
-    the planner. Without this flag: 20M, or 300k games."""
+    """Most steps, such as 500k or 20M. Without this flag: 20M, or 300k games of the planner.
+    A step is a move (maskable_ppo), a decision (next_deal_ppo) or a game (planner)."""
     minutes: float | None = None
     """Most minutes of learning; validations do not count."""
     core_minutes: float | None = None
@@ -53,7 +53,7 @@ class Train:
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
-    """Weights that the planner starts from: planner (bundled) or planner:FOLDER."""
+    """Weights that the planner starts from, also of other rules: planner or planner:FOLDER."""
     validations: int = 10
     """Number of validations during the run; the best policy is saved."""
     validation_deals: int = 2000

@@ -53,7 +53,7 @@ class Verify:
     folder: tyro.conf.Positional[Path]
     """Folder of `four-seasons compare --record`."""
     luck: bool = False
-    """Test for peeking: print z and p of each player's luck. Takes 0.1 seconds per game."""
+    """Test for peeking: print z and p of each player's luck (about 0.1 seconds per game)."""
     workers: Workers = field(default_factory=Workers)
     """Workers that measure luck."""
 
