@@ -15,7 +15,6 @@ from typing import Any
 
 import griffe
 
-_RULE = re.compile(r"=+(?: +=+)+")
 _TABLE = re.compile(r"^( *)(=+(?: +=+)+)\n((?:.*\n)+?)\1\2\n((?:.*\n)+?)\1\2$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^(?: *>>> .*(?:\n|\Z)(?: +(?!>>>)\S.*(?:\n|\Z))?)+", re.MULTILINE)
 

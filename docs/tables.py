@@ -292,6 +292,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
      "agent | method | observation | deals | won % [95%] | luck-adjusted [95%], z (p) | ms/game",
      "{agent} | {kind} | {observation} | {which} | {won} | {luck} | {ms_per_game:.2f}"),
+    ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),
+     "decisions | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
      "library | tested | environment | lines of glue | masks in training | steps | cards up",
      "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "

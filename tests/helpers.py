@@ -1,5 +1,6 @@
 """Shared helpers: decks, rule sets, random play, and fleets of single environments."""
 
+import importlib.util
 import random
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import islice
@@ -24,6 +25,16 @@ RANKS = "A23456789TJQK"
 SUITS = "CSHD"
 Size = tuple[int, int]
 """Ranks and piles."""
+
+
+def load(path: Path) -> Any:
+    """The module of a file that is not in a package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
 
 # --- decks --------------------------------------------------------------------------------------
 

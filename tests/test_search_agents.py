@@ -1,6 +1,5 @@
 """The search agents of docs/tutorials/search.md are short, legal and reproducible."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import RULES
-from tests.helpers import ROOT
+from tests.helpers import ROOT, load
 
 FOLDER = ROOT / "docs" / "tutorials" / "search"
 AGENTS = {
@@ -21,12 +20,8 @@ AGENTS = {
 
 
 def make(file: str, rules: str) -> Any:
-    spec = importlib.util.spec_from_file_location(file, FOLDER / f"{file}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     name, options, _ = AGENTS[file]
-    return getattr(module, name)(RULES[rules], **options)
+    return getattr(load(FOLDER / f"{file}.py"), name)(RULES[rules], **options)
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "czarina-1898", "pysolfc/corners"])

@@ -17,9 +17,8 @@ GAMES, ROLLOUT, STEPS = 16, 1_024, 12_288
 
 def make(count, **kwargs):
     """Games whose observations are vectors."""
-    return VectorMaskInObservation(
-        gym.make_vec(ID, num_envs=count, **KWARGS, **kwargs), flatten=True
-    )
+    envs = gym.make_vec(ID, num_envs=count, **KWARGS, **kwargs)
+    return VectorMaskInObservation(envs, flatten=True)
 
 
 torch.manual_seed(0)

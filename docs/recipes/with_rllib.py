@@ -35,23 +35,13 @@ config = (
         )
     )
     .training(train_batch_size=2048, minibatch_size=512, num_epochs=4, lr=1e-3, gamma=1.0)
-    .evaluation(
-        evaluation_interval=4,
-        evaluation_duration=20,
-        evaluation_config=PPOConfig.overrides(explore=False),
-    )
     .debugging(seed=0)
 )
 algorithm = config.build_algo()
 for _ in range(4):
     results = algorithm.train()
-    print(
-        results["num_env_steps_sampled_lifetime"],
-        "decisions, return",
-        results["env_runners"]["episode_return_mean"],
-    )
-print("RLlib's own evaluation:", results["evaluation"]["env_runners"]["episode_return_mean"])
-
+    print(f"return {results['env_runners']['episode_return_mean']:.3f}")
+steps = results["num_env_steps_sampled_lifetime"]
 module = algorithm.get_module()
 
 
@@ -65,9 +55,5 @@ def policy(observations, masks):
 envs = VectorMaskInObservation(gym.make_vec(ID, num_envs=100, **KWARGS), **MASKS)
 result = evaluate(envs, policy)
 assert result.illegal == 0
-print(
-    json.dumps(
-        {"environment": ID, "steps": results["num_env_steps_sampled_lifetime"], **result._asdict()}
-    )
-)
+print(json.dumps({"environment": ID, "steps": steps, **result._asdict()}))
 algorithm.stop()
