@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = tomllib.loads((ROOT / "docs" / "prose.toml").read_text(encoding="utf-8"))
 PATTERNS = {
-    re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE): instead
+    re.compile(rf"(?<!\w)(?:{words})(?!\w)".replace(" ", r"\s{1,2}"), re.IGNORECASE): instead
     for words, instead in CONFIG["instead"].items()
 }
 SUFFIXES = {".py", ".md", ".html", ".js", ".yaml", ".toml", ""}
@@ -45,10 +45,10 @@ def prose(path: Path) -> str:
 def hits(path: Path) -> Iterator[str]:
     """Each discouraged wording of a file: its place, the words, and what to write instead."""
     text = prose(path)
-    for pattern, instead in PATTERNS.items():
-        for match in pattern.finditer(text.replace("\n", " ")):
+    for words, instead in PATTERNS.items():
+        for match in words.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
-            yield f"{path}:{line}: '{match[0]}': {instead}"
+            yield f"{path}:{line}: '{' '.join(match[0].split())}': {instead}"
 
 
 def main() -> None:

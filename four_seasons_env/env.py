@@ -185,7 +185,7 @@ class FourSeasonsEnv(GameEnv):
 
     ## Episode End
     Terminated when won, or lost: only moves that rename spaces are left. Truncated after
-    `max_moves` actions, because cards can be moved back and forth for ever between equal piles.
+    `max_moves` actions, because cards can be moved back and forth without end between equal piles.
 
     ## Information
     From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero before the game

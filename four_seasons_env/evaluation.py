@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Policy = Callable[[Any, NDArray[np.int8]], Any]
-"""From observations of n games, and masks of shape (n, A), to n actions."""
+"""A function of observations of n games and masks of shape (n, A) that returns n actions."""
 
 FIRST_DEAL = 10_000
 """The first of the validation deals."""

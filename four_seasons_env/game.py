@@ -18,7 +18,7 @@ from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
 MAX_MOVES = 500
-"""Most moves of a game by default: the longest of some 300 known solutions takes 320 moves."""
+"""Most moves of a game by default: the longest of about 300 known solutions takes 320 moves."""
 
 
 class IllegalMove(ValueError):
@@ -26,7 +26,7 @@ class IllegalMove(ValueError):
 
 
 class Outcome(NamedTuple):
-    """What may happen after a move."""
+    """A possible outcome of a move."""
 
     card: str | None
     """The unseen card that the move turns; None if it turns none."""
@@ -315,7 +315,7 @@ class Game:
         return game
 
     def outcomes(self, move: Move | str | int) -> list[Outcome]:
-        """What may happen after a move, for a player who sees only public information.
+        """The possible outcomes of a move, for a player who sees only public information.
 
         A move that turns an unseen card has an outcome for each card that it may be; any other
         move has one. No rule set has moves that turn two. The order of the cards left in an

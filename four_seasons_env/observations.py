@@ -105,7 +105,7 @@ def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
 
 
 SHOWN = np.dtype([("top", "u1", (13,)), ("level", "u1", (4,))], align=True)
-"""What the one-hot slots of a row show now, so that a step needs to write only what has changed."""
+"""Current values of the one-hot slots of a row, so that a step writes only changes."""
 
 
 @by_type

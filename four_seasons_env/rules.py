@@ -218,7 +218,7 @@ class _Table(dict[str, Rules]):
 
 
 _PYSOLFC = Rules(base_from="first", wrap="always", first_waste=1)
-"""What PySolFC's games share: the base card comes first, and one card starts the waste."""
+"""Fields shared by PySolFC's games: the base card comes first, and one card starts the waste."""
 
 _TABLE = (
     Rules(

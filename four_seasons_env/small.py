@@ -18,7 +18,7 @@ from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
 from four_seasons_env.rules import SMALL, Rules
 
 OPTIMA = Path(__file__).parent / "data" / "small_games.json"
-"""What `experiments/studies/small_games.py` has found."""
+"""The results of `experiments/studies/small_games.py`."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 AnyEnv = gym.Env[Any, Any]
 Accepted = Callable[[Any, Any, dict[str, Any]], bool]
-"""From the observations before and after a step, and its info: was the action accepted?"""
+"""Whether an action was accepted, from the observations before and after it, and the info."""
 
 
 def check_masked_env(

@@ -147,11 +147,12 @@ def test_site_has_working_links_and_own_files(
         assert not FROM_ELSEWHERE.findall(text), name
 
 
-def test_prose_check_ignores_code(tmp_path: Path) -> None:
+def test_prose_check_ignores_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prose, "PATTERNS", {re.compile(r"bad\s+(word|term)s?", re.I): "good"})
     page, module = tmp_path / "page.md", tmp_path / "module.py"
-    page.write_text("# Good\n\n`told`\n\n```\nthe game goes on\n```\n\nThe game\ngoes on.\n")
-    module.write_text('"""Play.\n\nIt tells `told`."""\ntold = 1  # none is brought\n')
+    page.write_text("# Good\n\n`bad word`\n\n```\nbad words\n```\n\nSome bad\nwords.\n")
+    module.write_text('"""Bad\nterms, `bad word`."""\nname = 1  # a bad word\n')
     found = [hit.removeprefix(str(tmp_path)).split(": ")[:2] for hit in prose.hits(page)]
-    assert found == [["/page.md:9", "'game goes on'"]]
+    assert found == [["/page.md:9", "'bad words'"]]
     found = [hit.removeprefix(str(tmp_path)).split(": ")[:2] for hit in prose.hits(module)]
-    assert found == [["/module.py:3", "'tells'"], ["/module.py:4", "'brought'"]]
+    assert found == [["/module.py:1", "'Bad terms'"], ["/module.py:3", "'bad word'"]]

@@ -50,7 +50,7 @@ print(client.get("/api/advisers?rules=four-seasons").json())
 
 
 def run(python: Path, *command: str, cwd: Path) -> str:
-    """What a command of an environment's Python prints; it has to succeed."""
+    """The output of a command of an environment's Python; the command must succeed."""
     done = subprocess.run(
         [str(python), *command], cwd=cwd, capture_output=True, text=True, check=False
     )
@@ -181,7 +181,7 @@ def test_a_missing_extra_is_named_in_one_line(installed: Path, tmp_path: Path) -
 
 
 def test_the_demo_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    """With this environment's packages: its Python has torch."""
+    """It uses the packages of this environment, because they include torch."""
     unpacked = tmp_path / "unpacked"
     zipfile.ZipFile(wheel).extractall(unpacked)
     empty = tmp_path / "empty"

@@ -1,4 +1,4 @@
-"""What a reset asks for: the deal, deck or position to play, the seeds, and the games to reset."""
+"""Options of a reset: the deal, deck or position to play, the seeds, and the games to reset."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class RunningGames(abc.ABC):
         if asked is None:
             self.deal_next(chosen)
             return
-        # Of these records only the deal or the deck counts, unless they are positions.
+        # Only the deal or the deck of a record counts, unless it is a position.
         self.games[chosen] = asked[chosen]
         is_position = asked["deck_size"] > 0
         stepping.lay_out_asked(self.games, self.rule, chosen & ~is_position)

@@ -78,9 +78,9 @@ class GameSettings:
         render_mode: `None`, `"ansi"` (`render` returns text) or `"rgb_array"` (a picture, which
             needs the extra `render`). `gym.make` also accepts `"human"`: Gymnasium then shows the
             pictures in a window.
-        max_moves: moves until an episode is truncated. The default leaves room: the longest of some
-            300 known solutions takes 320 moves, the average one 182. `spec.max_episode_steps` has
-            the same value; Gymnasium's own `max_episode_steps` can only shorten it.
+        max_moves: moves until an episode is truncated. The default leaves room: the longest of
+            about 300 known solutions takes 320 moves, the average one 182. `spec.max_episode_steps`
+            has the same value; Gymnasium's own `max_episode_steps` can only shorten it.
         reveal_deal: whether infos have `deal`.
         deals: numbers of deals to draw from for each episode, by the seed; None for all training
             deals. Repeat a number to draw it more often; `set_deals` replaces them between
@@ -155,8 +155,8 @@ class VectorSettings:
             `gymnasium.vector.AutoresetMode`.
         copy: return copies. With False, observations, rewards, masks and infos are views of buffers
             that the next step overwrites: somewhat faster, for callers that copy anyway.
-        num_threads: threads that share the games; the results do not depend on it. Faster from some
-            thousand games on. A forked process starts its own threads.
+        num_threads: threads that share the games; the results do not depend on it. Faster from
+            about a thousand games on. A forked process starts its own threads.
         max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
     """
 

@@ -29,7 +29,7 @@ EPISODE = np.dtype(
     ],
     align=True,
 )
-"""What the environments report of an episode, running or ended."""
+"""Results that the environments report, of running and ended episodes."""
 
 DERIVED = ("deal", "cards_up", "won", "over")
 """Fields that follow from an episode's position."""

@@ -155,8 +155,8 @@ def choose(count, search, chosen, most, on):
         How many rows were written.
     """
     found = 0
-    # A second pass takes any position but the root: with the root as its action a game would stand
-    # still for ever. If ``on`` is false, it only repeats the first.
+    # A second pass takes any position but the root: with the root as its action a game would not
+    # move on. If ``on`` is false, it only repeats the first.
     for on_the_way in (False, on):
         for row in range(1 if on_the_way else 0, count):
             if search.turns[row] == NOT_YET and not on_the_way:

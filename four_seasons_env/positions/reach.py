@@ -34,7 +34,7 @@ taken back, which is included; or to the end of the game. The last two are for g
 hidden."""
 
 NOT_YET = -1
-"""In `Search.turns`: a search does not stop at this position."""
+"""A value of `Search.turns`: the search does not stop at this position."""
 
 WON = np.float32(1e9)
 """The value of a position that is won."""

@@ -4,7 +4,7 @@
 - `picture`: the drawing as pixels, and as SVG and PNG files.
 - `text`: the text of `print(game)`.
 
-A drawing shows only what the player may see. Of the stock, that is its size and a card that lies
+A drawing shows only what the player may see. For the stock, this is its size and a card that lies
 face up.
 """
 

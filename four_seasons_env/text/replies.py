@@ -1,4 +1,4 @@
-"""What a reply asks for, and what is said to one that cannot be read."""
+"""The moves of a reply, and the messages for one that cannot be read."""
 
 from __future__ import annotations
 

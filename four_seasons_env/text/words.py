@@ -46,7 +46,7 @@ def _packing(rules: Rules) -> str:
 
 
 def _stock(rules: Rules) -> str:
-    """What the stock is for."""
+    """The use of the stock, in a sentence or two."""
     text = "`deal` turns the next card of the stock onto the waste."
     if not rules.redeals:
         return f"{text} The waste is never turned over."

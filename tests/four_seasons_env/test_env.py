@@ -257,7 +257,7 @@ def twins(**kwargs) -> tuple[FourSeasonsEnv, FourSeasonsEnv]:
 
 
 def assert_unharmed(env: FourSeasonsEnv, twin: FourSeasonsEnv) -> None:
-    """Whether both go on alike, through the end of the episode into the next deals."""
+    """Check that both continue in the same way, past the end of the episode."""
     assert env.game == twin.game
     assert same(env.action_masks(), twin.action_masks())
     assert env.np_random.bit_generator.state == twin.np_random.bit_generator.state
@@ -303,7 +303,7 @@ def test_no_step_before_reset_or_after_the_end():
 
 
 def test_game_over_at_the_opening():
-    """As in 1883 all sixteen cards go up while the cross is laid out."""
+    """All sixteen cards go up while the cross is laid out as in 1883."""
     rules = Rules(ranks=4, piles=1, base_from="first", opening="as_dealt")
     for illegal in ("stay", "raise"):
         env = FourSeasonsEnv(rules, illegal=illegal)

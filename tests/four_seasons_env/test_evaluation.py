@@ -13,7 +13,7 @@ GAMES = 12
 
 
 def hashed(observation: np.ndarray, mask: np.ndarray) -> int:
-    """A legal action that depends on nothing but what is seen."""
+    """A legal action that depends only on the observation."""
     legal = np.flatnonzero(mask)
     return int(legal[int(observation.astype(np.float64).sum() * 1000) % len(legal)])
 

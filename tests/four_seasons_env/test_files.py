@@ -1,4 +1,4 @@
-"""Files and folders are written whole: a failed write leaves what was there, and no litter."""
+"""Files and folders are written whole: a failed write leaves the old ones, and no others."""
 
 from pathlib import Path
 

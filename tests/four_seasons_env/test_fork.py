@@ -1,4 +1,4 @@
-"""A process forked from one whose environment plays in threads goes on by itself."""
+"""A process forked from one whose environment plays in threads can continue."""
 
 import os
 import subprocess

@@ -19,7 +19,7 @@ def keys_in(value: Any) -> set[str]:
 
 
 def infos_of(env: Any, steps: int) -> list[dict[str, Any]]:
-    """From a reset and random legal steps, over ends of episodes."""
+    """The infos of a reset and of random legal steps, past ends of episodes."""
     rng = np.random.default_rng(0)
     infos = [env.reset(seed=4)[1]]
     for _ in range(steps):

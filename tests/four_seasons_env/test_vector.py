@@ -112,7 +112,7 @@ def test_gym_make_vec(env_id):
 
 
 def play(env: FourSeasonsVectorEnv, steps: int, rng: np.random.Generator) -> list:
-    """What an environment answers to legal actions drawn at random."""
+    """The answers of an environment to random legal actions."""
     answers = []
     for _ in range(steps):
         masks = env.action_masks()
@@ -218,7 +218,7 @@ def twins(**kwargs) -> tuple[FourSeasonsVectorEnv, FourSeasonsVectorEnv]:
 
 
 def assert_unharmed(env: FourSeasonsVectorEnv, twin: FourSeasonsVectorEnv) -> None:
-    """Whether both go on alike, across ends of episodes and a reset."""
+    """Check that both continue in the same way, past ends of episodes and a reset."""
     assert (env.games == twin.games).all()
     assert env.np_random.bit_generator.state == twin.np_random.bit_generator.state
     for _ in range(2):

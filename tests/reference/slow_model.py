@@ -79,8 +79,8 @@ class SlowGame:
     def distinct_moves(self) -> set[str]:
         """The legal moves, if all spaces count as the same.
 
-        Moves to a space other than the lowest-numbered one are left out, and so is the move of a
-        pile's only card to a space.
+        It leaves out moves to a space other than the lowest-numbered one, and moves of a pile's
+        only card to a space.
         """
         spaces = [f"T{number}" for number, pile in enumerate(self.tableau) if not pile]
         if self.reserve in spaces:

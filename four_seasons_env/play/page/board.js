@@ -113,7 +113,7 @@ export class Board {
     if (move) this.play(move.move);
   }
 
-  /** Let go of what was chosen. */
+  /** Clear the choice. */
   release() {
     this.chosen = null;
     for (const each of this.home.querySelectorAll(".chosen, .target, .hinted")) {

@@ -94,7 +94,7 @@ function start(rules, deal) {
   return act(() => post(`sessions${suffix()}`, { rules, deal }));
 }
 
-/** Set up a game once more that the server no longer keeps. */
+/** Set up again a game that the server has forgotten. */
 async function again({ rules, deal, moves }) {
   try {
     show(await post(`sessions${suffix()}`, { rules, deal, moves }));
