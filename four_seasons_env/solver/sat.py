@@ -118,6 +118,7 @@ class Formula:
         self.before[i, j] = -stays[i, j]
         self.before[j, i] = stays[i, j]
         i, j, k = _rising_triples(count)
+        # A card leaves once, and after all cards that lie on it.
         clauses.add(-stays[i, k], stays[i, j])
         clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
 
@@ -126,6 +127,7 @@ class Formula:
         clauses, passing, up, before = self.clauses, self.passing, self.up, self.before
         any_way = [-self.waits] if in_parts else []
         clauses.add(*(free[4:, None] for free in any_way), -up[4:], up[:-4])
+        # Cards that are up stay up, and have left the waste.
         clauses.add(-before, -up[:, :, None], up[:, None, :])
         clauses.add(-up[passing], before)
         ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(len(passing))])
@@ -156,6 +158,7 @@ class Formula:
         """
         moved, events = self.passing, np.arange(len(self.passing))
         hosts, cards = lies.copy(), lies.copy()
+        # No card lies yet on the card that moves.
         hosts[moved, events] = -TRUE
         cards[moved, events] = joins
         size = 2 if frame["by_colour"] else 4
@@ -178,6 +181,7 @@ class Formula:
     def _counted(self, literals: Literals) -> Literals:
         """Of n literals along axis 2, in [k]: whether more than k hold."""
         size = literals.shape[2]
+        # Counts are exact, because `_excess` takes the hosts away from the cards.
         some = self.clauses.new(*literals.shape)
         for subset in range(1, 1 << size):
             members = [n for n in range(size) if subset >> n & 1]
@@ -204,6 +208,7 @@ class Formula:
         after = np.full_like(total, TRUE)
         after[1:most] = clauses.new(*total[1:most].shape)
         after[most] = self._overflow
+        # One direction is enough: exact sums satisfy it, and no sum can be counted too low.
         for n in range(most):
             clauses.add(-total[n], after[n])
             for k in range(len(excess)):

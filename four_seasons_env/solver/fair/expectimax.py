@@ -69,6 +69,7 @@ def _turn(row, number, into, hidden, arrays):
     g = positions[into]
     if arrays.turns[row] != NO_TURN:
         at, other = np.int64(g.dealt), np.int64(g.dealt) + number
+        # All orders of the hidden cards are equally likely, so a swap turns any of them.
         g.deck[at], g.deck[other] = g.deck[other], g.deck[at]
         kernel.play(g, rule, arrays.turns[row])
         arrays.state[0].positions += 1
@@ -158,6 +159,7 @@ def value_of(row, hidden, alpha, beta, arrays):
             break
         if low == high:
             continue
+        # Star1: at most `least`, the sum cannot exceed alpha; from `most` on, it reaches beta.
         least = alpha - (sum_high - high)
         most = beta - (sum_low - low)
         start = state.top = top + outcomes
