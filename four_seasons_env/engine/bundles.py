@@ -12,7 +12,7 @@ from typing import Any
 from numba import types
 from numba.experimental import structref
 
-from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.jit import TypedProxy, jit, typed
 
 
 @structref.register
@@ -20,18 +20,14 @@ class BundleType(types.StructRef):
     """Numba's type of a `Bundle`."""
 
 
-class Bundle(structref.StructRefProxy):
+class Bundle(TypedProxy):
     """Three NamedTuples for compiled functions: the fields ``buffers``, ``settings``, ``scratch``.
 
     It holds the arrays that it was made of, not copies. It cannot be pickled: a copy of its owner
     makes a bundle of its own arrays.
-
-    Numba reads a proxy's type at every call. Its own property for that is Python code in which an
-    exception of a signal handler is dropped: Ctrl-C would be lost one time in twenty. So the type
-    is an attribute here.
     """
 
-    __slots__ = ("_numba_type_",)
+    __slots__ = ()
 
 
 structref.define_proxy(  # type: ignore[no-untyped-call]
@@ -53,6 +49,5 @@ def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
         settings: values that do not change.
         scratch: arrays whose content is not needed after a call; () for none.
     """
-    bundle: Bundle = bundle_of(buffers, settings, scratch)
-    bundle._numba_type_ = super(Bundle, bundle)._numba_type_  # type: ignore[misc]
+    bundle: Bundle = typed(bundle_of(buffers, settings, scratch))
     return bundle

@@ -1,6 +1,9 @@
 """Compile functions with Numba, and cache the machine code on disk.
 
 Cached code is compiled again if its file has changed, or a file that it imports at the top level.
+
+This is the only file that touches private parts of Numba. Each place says which public way is
+missing, and which issue of Numba asks for it.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from typing import Any
 
 import numba
 from numba import types
+from numba.core.caching import FunctionCache
+from numba.experimental import structref
 from numba.extending import models, overload, register_model, typeof_impl
 
 from four_seasons_env.engine.sources import module_digest
@@ -24,23 +29,59 @@ if getattr(numba.config, "DISABLE_JIT", False):
 @functools.cache
 def _warn_uncached() -> None:
     warnings.warn(
-        "four_seasons_env cannot keep its compiled code, because no cache folder is writable: "
-        "every process compiles again. Set NUMBA_CACHE_DIR to a folder that is writable.",
+        "four_seasons_env cannot keep its compiled code, because no cache folder is writable or "
+        "the disk is full: every process compiles again. Set NUMBA_CACHE_DIR to a folder that is "
+        "writable.",
         RuntimeWarning,
         stacklevel=4,
     )
 
 
-def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
-    """Numba's index of the machine code on disk; empty if it names a class that has moved.
+class _Cache(FunctionCache):
+    """Numba's cache of one function, which can fail without failing the call.
 
-    Numba unpickles the types of arguments before it checks that the index is fresh. Without this,
-    a renamed NamedTuple would make the first call fail until someone deletes the cache.
+    Private parts of Numba, for want of public ones:
+
+    - `_source_stamp`: Numba compares the time of the function's own file only, so code of a
+      function that calls one in a changed file would be loaded (numba issue 1833, open).
+    - `_load_index`: no function says whether there is machine code on disk, which `announce` asks.
+
+    A file that is empty, cut short, or names a class that has moved raises whatever unpickling
+    raises (numba issue 10434, open). Then the function is compiled again.
     """
-    try:
-        return load()
-    except (ImportError, AttributeError):
-        return {}
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        file = self._cache_file
+        file._source_stamp = (file._source_stamp, module_digest(function.__module__))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for a signature; None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep machine code; warn, once in a process, if it cannot be kept."""
+        try:
+            if not self.is_readable():
+                self.flush()
+            super().save_overload(sig, data)
+        except OSError:
+            _warn_uncached()
+
+    def is_readable(self) -> bool:
+        """Whether the index of the machine code is whole; a missing one counts as whole."""
+        try:
+            self._cache_file._load_index()
+        except Exception:
+            return False
+        return True
+
+    def is_empty(self) -> bool:
+        """Whether there is no machine code for the present source."""
+        return not (self.is_readable() and self._cache_file._load_index())
 
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -51,14 +92,10 @@ def _cached(function: Callable[..., Any], **options: Any) -> Any:
     # By default, Numba passes `forceinline` on from a caller to what it calls.
     dispatcher = _njit(**_OPTIONS, forceinline=False, **options)(function)
     try:
-        dispatcher.enable_caching()
+        # `enable_caching` takes no other class of cache, and no issue asks for it.
+        dispatcher._cache = _Cache(function)
     except RuntimeError:  # Numba found no writable folder
         _warn_uncached()
-    cache_file = getattr(dispatcher._cache, "_cache_file", None)
-    if cache_file is not None:
-        digest = module_digest(function.__module__)
-        cache_file._source_stamp = (cache_file._source_stamp, digest)
-        cache_file._load_index = functools.partial(_load_index, cache_file._load_index)
     return dispatcher
 
 
@@ -150,6 +187,23 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+class TypedProxy(structref.StructRefProxy):
+    """A structref whose type is an attribute, for `typed`.
+
+    Numba reads `_numba_type_` of a proxy at every call. Its own property for that is Python code
+    in which an exception of a signal handler is dropped: Ctrl-C would be lost one time in twenty.
+    Numba has no public way to store the type, and no issue asks for one.
+    """
+
+    __slots__ = ("_numba_type_",)
+
+
+def typed(proxy: Any) -> Any:
+    """The same proxy, with its type stored."""
+    proxy._numba_type_ = super(TypedProxy, proxy)._numba_type_
+    return proxy
+
+
 @functools.cache
 def announce(function: Callable[..., Any]) -> None:
     """Say on stderr, once, that compilation is about to start, if a function is not in the cache.
@@ -157,9 +211,9 @@ def announce(function: Callable[..., Any]) -> None:
     Args:
         function: one made by `jit`, which stands for all that its caller is about to compile.
     """
-    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    cache = getattr(function, "_cache", None)
     has_code = getattr(function, "signatures", None)
-    if cache_file is not None and not has_code and not cache_file._load_index():
+    if isinstance(cache, _Cache) and not has_code and cache.is_empty():
         print(
             "four_seasons_env: compiling, once on this machine; this can take half a minute ...",
             file=sys.stderr,

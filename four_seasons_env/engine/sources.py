@@ -24,7 +24,8 @@ def module_digest(name: str) -> str:
     These are the module's own file, the files that it imports at the top level, those that they
     import, and so on. Only files of this package, and of the module's own outermost package or
     script folder, count; packages installed in that folder and imports inside functions do not. For
-    a module without a file, as in a notebook, it is `folder_digest` of this package.
+    a module without a file, as in a notebook, it is `folder_digest` of this package. Files in a zip
+    archive are left out: Numba's own stamp is that of the whole archive.
 
     Args:
         name: of a module that is imported, or is being imported.
@@ -48,7 +49,8 @@ def module_digest(name: str) -> str:
 def _belongs(path: Path, homes: Iterable[Path]) -> bool:
     """Whether a file is Python source in one of the folders, and of no package installed there."""
     below = [path.relative_to(home).parts for home in homes if path.is_relative_to(home)]
-    return path.suffix == ".py" and any("site-packages" not in parts for parts in below)
+    is_source = path.suffix == ".py" and path.is_file()
+    return is_source and any("site-packages" not in parts for parts in below)
 
 
 def _file(module: str) -> Path | None:

@@ -1,17 +1,20 @@
 """The cache of compiled code: where it is kept, when it is fresh, and who may write it at once."""
 
+import errno
 import importlib
 import os
 import shutil
 import subprocess
 import sys
 import types
+import zipfile
 from pathlib import Path
 
+import numba
 import pytest
 
 import four_seasons_env
-from four_seasons_env.engine import sources
+from four_seasons_env.engine import jit, sources
 
 PACKAGE = Path(four_seasons_env.__file__).parent
 SCRIPT = """
@@ -113,7 +116,7 @@ def test_a_change_in_any_engine_file_is_compiled_anew(copied, tmp_path):
     assert after != before
 
 
-MOVED = """
+SMALL = """
 from typing import NamedTuple
 from four_seasons_env.engine.jit import jit
 
@@ -130,24 +133,90 @@ def call():
 """
 
 
-def test_an_index_that_names_a_class_that_has_moved_counts_as_empty(tmp_path, monkeypatch):
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Import a module with one compiled function anew, and return it."""
     monkeypatch.syspath_prepend(tmp_path)
-    source = tmp_path / "names_a_class.py"
-    source.write_text(MOVED.format(name="Pair", times=1))
-    module = importlib.import_module("names_a_class")
-    assert module.call() == 21
-    index = module.total._cache._cache_file._load_index
-    assert index(), "the machine code was kept"
+    jit._warn_uncached.cache_clear()
 
-    source.write_text(MOVED.format(name="Couple", times=2))
-    monkeypatch.delitem(sys.modules, "names_a_class")
-    importlib.invalidate_caches()
-    module = importlib.import_module("names_a_class")
-    index = module.total._cache._cache_file._load_index
-    with pytest.raises(AttributeError, match="Pair"):
-        index.args[0]()  # Numba's own
-    assert index() == {}
-    assert module.call() == 42
+    def load(name="Pair", times=1):
+        (tmp_path / "small_module.py").write_text(SMALL.format(name=name, times=times))
+        sys.modules.pop("small_module", None)
+        importlib.invalidate_caches()
+        return importlib.import_module("small_module")
+
+    yield load
+    sys.modules.pop("small_module", None)
+
+
+def cached_files(folder: Path, suffix: str) -> list[Path]:
+    return sorted((folder / "__pycache__").glob(f"small_module.total*{suffix}"))
+
+
+def hits(module) -> int:
+    return sum(module.total.stats.cache_hits.values())
+
+
+def test_index_that_names_a_moved_class(small, tmp_path):
+    assert small(name="Pair").call() == 21
+    assert cached_files(tmp_path, ".nbc"), "the machine code was kept"
+    assert small(name="Couple", times=2).call() == 42
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "garbage": lambda data: b"\x80\x05" + bytes(100) + data[:50],
+    "other version": lambda data: data.replace(numba.__version__.encode(), b"0.0.00"),
+    "other class": lambda data: data.replace(b"small_module", b"large_module"),
+}
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_file_is_compiled_again(small, tmp_path, suffix, damage):
+    assert small().call() == 21
+    (file,) = cached_files(tmp_path, suffix)
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
+    assert small().call() == 21
+    again = small()
+    assert (again.call(), hits(again)) == (21, 1)
+
+
+def test_index_that_cannot_be_opened(small, tmp_path):
+    assert small().call() == 21
+    (file,) = cached_files(tmp_path, ".nbi")
+    file.unlink()
+    file.mkdir()
+    with pytest.warns(RuntimeWarning, match="cannot keep its compiled code") as warned:
+        assert small().call() == 21
+    assert len(warned) == 1
+
+
+def test_full_disk_warns_once(small, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.warns(RuntimeWarning, match="disk is full") as warned:
+        assert [small().call(), small(times=2).call()] == [21, 42]
+    assert len(warned) == 1
+
+
+def test_functions_of_a_zip_are_cached(tmp_path):
+    """In another process, because `zipimport` keeps the archive's list of files."""
+    with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
+        archive.writestr("small_module.py", SMALL.format(name="Pair", times=1))
+    script = "import small_module as m; print(m.call(), sum(m.total.stats.cache_hits.values()))"
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path / "some.zip"), str(PACKAGE.parent)]),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    said = [
+        subprocess.check_output([sys.executable, "-c", script], env=environment, text=True).split()
+        for _ in range(2)
+    ]
+    assert said == [["21", "0"], ["21", "1"]]
 
 
 def test_packages_installed_below_a_script_are_not_read(tmp_path, monkeypatch):

@@ -31,6 +31,7 @@ from four_seasons_env.solver.fair.open_cards import MOST_HIDDEN, ORDERS, can_win
 DEFAULT_SECONDS = 60.0
 _SLICE = 2**15  # positions made in one call, at least
 _SLICES = 4  # a later call makes this part of the positions made so far, if that is more
+_LISTING_SECONDS = 0.5  # to list the decisions, once the search has ended
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ class _Search:
         self._moves = all_moves(game.rules)
         self._arrays = known.arrays_for(game)
         self._max_positions, self._memory = max_positions, memory
-        self._deadline = time.perf_counter() + seconds
+        self._started = time.perf_counter()
+        self._deadline = self._started + seconds
 
     @property
     def arrays(self) -> FairArrays:
@@ -134,9 +136,7 @@ class _Search:
         """
         state = self._arrays.state[0]
         while True:
-            left = self._max_positions - self.positions
-            slice_ = min(left, max(_SLICE, self.positions // _SLICES))
-            state["top"], state["last"] = top, self.positions + slice_
+            state["top"], state["last"] = top, self.positions + self._next_slice()
             state["status"] = SEARCHING
             result = search(*arguments, self._arrays)
             if state["status"] == SEARCHING:
@@ -152,6 +152,14 @@ class _Search:
                 self._arrays = grow(self._arrays)
             if self.positions >= self._max_positions or time.perf_counter() >= self._deadline:
                 return result
+
+    def _next_slice(self) -> int:
+        """Positions of the next slice: more each time, but no more than there is time for."""
+        now = time.perf_counter()
+        pace = self.positions / (now - self._started)
+        in_time = int(pace * min(self._deadline - now, 1e9))  # the deadline may be infinity
+        longest = max(_SLICE, min(self.positions // _SLICES, in_time))
+        return min(longest, self._max_positions - self.positions)
 
     def open_game(self, record: Any) -> tuple[int, int, list[Decision]]:
         """The value where one card is hidden at most, and a way to win."""
@@ -175,9 +183,10 @@ class _Search:
         low, high = self.decision(record, expectimax.NO_TURN, cards)
         if high == 0:
             return low, high, []
-        # What the search has enumerated last is enumerated once more, whatever the budget: it took
-        # less than a slice. If the budget was used up, few decisions do.
-        self._max_positions, self._deadline = 2**62, math.inf
+        # What the search has enumerated last is enumerated once more, with a budget of its own: it
+        # took less than a slice. If the budget was used up, few decisions do.
+        self._max_positions = self.positions + max(_SLICE, self.positions // _SLICES)
+        self._deadline = max(self._deadline, time.perf_counter() + _LISTING_SECONDS)
         limit = expectimax.FIRST
         while True:
             found, is_all = self._run(1, expectimax.known_decisions, cards, limit)
@@ -260,9 +269,10 @@ def fair_value(
     Args:
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
-        max_positions: positions to look at, at most. None: no limit.
-        seconds: time to take, at most, by a half more; loading the compiled code does not
-            count. None: no limit, but 60 if `max_positions` is None too.
+        max_positions: positions to look at, at most; listing the decisions may add a quarter.
+            None: no limit.
+        seconds: time to take, at most, and up to a second more to list the decisions; loading the
+            compiled code does not count. None: no limit, but 60 if `max_positions` is None too.
         memory: bytes that the search may take, at most.
         known: results of earlier searches are used, and those of this one are added. The
             value stays the same; bounds, and the decisions that are looked at, may differ.
