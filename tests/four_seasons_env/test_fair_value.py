@@ -81,6 +81,13 @@ def test_small_budgets_give_bounds() -> None:
     assert strict > 10
 
 
+def test_seconds_are_a_limit() -> None:
+    game = Game(deal=TRAIN_FROM)
+    while game.stock_size > 12:
+        game.play("deal")
+    assert 1 < fair_value(game, seconds=1).seconds < 2
+
+
 def test_no_move_is_worth_more_than_the_position() -> None:
     rules = small("four-seasons", ranks=4, piles=2)
     for deal in range(TRAIN_FROM, TRAIN_FROM + 5):
