@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
 SIGNS = "♣♠♥♦"
-"""Of the suits, in their order."""
+"""Letters of the suits, in their order."""
 NO_CARD = 52  # one past the last code: "there is no card here"
 
 CARD_TEXTS = tuple(rank + suit for rank in RANKS for suit in SUITS)

@@ -25,7 +25,7 @@ VALIDATION = range(10_000, 20_000)
 TRAIN_FROM = 2**32
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
-"""What SplitMix64 adds to its state before each number."""
+"""Step of the state of SplitMix64, added before each number."""
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)

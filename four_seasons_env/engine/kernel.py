@@ -73,7 +73,7 @@ GAME = np.dtype(
 
 _MAX_MOVES = 224  # at least the 220 moves of twelve piles with every kind of move
 NO_PILE = -1
-"""In place of a pile's number."""
+"""Means "no pile"."""
 
 RULE = np.dtype(
     [
@@ -87,7 +87,7 @@ RULE = np.dtype(
         ("ranks", "i8"),
         ("cards", "i8"),
         ("piles", "i8"),
-        ("base_from", "i8"),  # index into BASE_FROM, likewise below
+        ("base_from", "i8"),  # index into BASE_FROM; the next ones into lists of that kind
         ("opening", "i8"),
         ("spaces", "i8"),
         ("redeals", "i8"),
@@ -640,7 +640,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
             targets = _takers(wanted_2, key) | (spaces_2 if card != NO_CARD else _ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, high)
-    # Every word of the row has been written now, so the caller need not clear it first.
+    # Every word of the row has been written now, so the caller does not clear it first.
     if at & 7:
         words[at >> 3] = word
     return useful != _ZERO

@@ -126,7 +126,7 @@ def first_fault(games, rules):
 
 @jit
 def _fault(g, rule):
-    """What is wrong with a record, and the card, the place or the index where; (0, 0) if nothing.
+    """The error in a record, and the card, the place or the index where; (0, 0) if nothing.
 
     What a check indexes by has been checked before it.
     """
@@ -144,7 +144,7 @@ def _fault(g, rule):
 
 @jit
 def _counter_fault(g, rule):
-    """Of the numbers that stand alone."""
+    """Check the numbers that stand alone."""
     if g.deal < -1:
         return _DEAL, 0
     if g.redeals > rule.redeals:
@@ -158,7 +158,7 @@ def _counter_fault(g, rule):
 
 @jit
 def _deck_fault(g, rule):
-    """Of the deck: distinct cards, then none."""
+    """Check the deck: distinct cards, then none."""
     met = _ZERO
     size = np.int64(g.deck_size)
     for i in range(size):
@@ -176,7 +176,7 @@ def _deck_fault(g, rule):
 
 @jit
 def _foundation_fault(g, rule):
-    """Of bases and levels."""
+    """Check bases and levels."""
     total = 0
     for suit in range(4):
         base = g.base[suit]
@@ -193,7 +193,7 @@ def _foundation_fault(g, rule):
 
 @jit
 def _card_fault(g, rule):
-    """Of where the cards are: each is in one place, and lies as the rules let it."""
+    """Check that each card is in one place and packed legally."""
     placed = _ZERO
     for suit in range(4):
         for level in range(g.level[suit]):
@@ -225,7 +225,7 @@ def _card_fault(g, rule):
 
 @jit
 def _chain_fault(g, rule, place, placed, lying):
-    """Of one pile, or the waste.
+    """Check one pile, or the waste.
 
     Args:
         placed: bit set of the cards on foundations and in the stock.
@@ -274,7 +274,7 @@ def _out_of_order(g, waste):
 
 @jit
 def _space_fault(g, rule):
-    """Of `auto_stock`, before a redeal: a space waits only for a stock that is out."""
+    """Check `auto_stock` before a redeal: there is a space only if the stock is out."""
     if stock_size(g) > 0 and not stock_is_known(g, rule):
         for pile in range(rule.piles):
             if g.top[pile] == NO_CARD:

@@ -1,10 +1,10 @@
 """Beam search in layers. A layer holds all positions with equally many cards in the stock.
 
 A layer starts with the best positions that earlier layers have dealt. It expands them, best first
-by `score_position`, up to a limit. A move that deals a card leads to a later layer. Of the
-positions with the same cards in the tableau, a beam keeps a limited number of arrangements. A beam
-that never left anything out is a complete search: if it has not won, the game is lost. A beam
-without a width leaves nothing out.
+by `score_position`, up to a limit. A move that deals a card leads to a later layer. A beam
+keeps a limited number of arrangements of the same cards in the tableau. A beam that never left
+anything out is a complete search: if it has not won, the game is lost. A beam without a width
+leaves nothing out.
 
 All work is cut into slices, also the copying of large arrays: between two of them `solve` looks at
 the clock, and Python at Ctrl-C.
@@ -63,7 +63,7 @@ def layer_of(g):
 
 
 class Problem(NamedTuple):
-    """What does not change during a search."""
+    """The constants of a search."""
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
@@ -89,7 +89,7 @@ class Positions(NamedTuple):
 
 
 class BeamArrays(NamedTuple):
-    """What a search writes; `STATE` says how much of it is in use."""
+    """The buffers of a search; `STATE` says how much of it is in use."""
 
     state: NDArray[np.void]  # STATE (1,)
     pool: Positions  # of this layer
@@ -167,7 +167,7 @@ def expand(problem, limits, arrays):
                 state.left_out = True
                 return
             line = note_move(state, lines, ends[here], move)
-            # Safe moves lose nothing, so the positions in between need not be searched.
+            # Safe moves lose nothing, so the positions in between are not searched.
             line = play_safe_and_note(g, rule, frame, state, lines, line)
             if kernel.is_won(g, rule):
                 state.status = WON

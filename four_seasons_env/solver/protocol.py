@@ -1,4 +1,4 @@
-"""What all searches have in common: where they start, how they run, and how they end."""
+"""The protocol of all searches: where they start, how they run, and how they end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from four_seasons_env.solver.analysis.frame import make_frame
 SEARCHING, WON, LOST, UNDECIDED = range(4)
 """The status of a search: `LOST` is a proof, `UNDECIDED` an end without an answer."""
 ANY_NUMBER = 2**62
-"""Of positions: no limit."""
+"""No limit of positions."""
 STATUS_NAMES = ("unknown", "won", "lost", "unknown")
 
 
@@ -23,7 +23,7 @@ class Search(Protocol):
         """Positions made by a move so far."""
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue for some hundredths of a second, and make at most so many positions.
+        """Continue for some hundredths of a second, and make at most `positions` positions.
 
         Returns:
             SEARCHING, WON, LOST or UNDECIDED. After any but the first the search is over.

@@ -135,7 +135,7 @@ class Formula:
         clauses.add(-self.direct[:, None], -before, up[passing])
 
     def _limit_tableau(self, frame: Any) -> None:
-        """At every event the tableau fits into the piles."""
+        """Clauses: at every event the tableau fits into the piles."""
         left = np.full(self.up.shape, TRUE, np.int32)  # [card, event]
         left[self.passing] = self.before
         lies = self._both(left, -self.up)
@@ -150,7 +150,7 @@ class Formula:
         return both
 
     def _fits(self, lies: Literals, joins: Literals, frame: Any) -> None:
-        """At every event, the cards in the tableau make no more packed runs than there are piles.
+        """Clauses: at every event, the tableau has at most one packed run per pile.
 
         Args:
             lies: [card, event]: it lies in the tableau.
@@ -179,7 +179,7 @@ class Formula:
                 total = self._sum(total, excess)
 
     def _counted(self, literals: Literals) -> Literals:
-        """Of n literals along axis 2, in [k]: whether more than k hold."""
+        """Literals for counts: [k] says whether more than k of n literals along axis 2 hold."""
         size = literals.shape[2]
         # Counts are exact, because `_excess` takes the hosts away from the cards.
         some = self.clauses.new(*literals.shape)
@@ -191,7 +191,7 @@ class Formula:
         return some
 
     def _excess(self, cards: Literals, hosts: Literals | None) -> Literals:
-        """In [k]: whether there are more than k cards more than hosts; None for no hosts."""
+        """Literals: [k] says whether cards exceed hosts by more than k; None for no hosts."""
         if hosts is None:
             return cards
         size = len(cards)

@@ -33,7 +33,7 @@ class Step(NamedTuple):
     spread: float = 0.0
     """Standard deviation of each weight's factor."""
     seed: int = 0
-    """Of these factors."""
+    """The factors."""
     positions: int | None = None
     """Positions after which the search is given up; twice as many in each further round. None: it
     runs to its end."""
@@ -42,7 +42,7 @@ class Step(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What `Solution.step` says."""
+        """Names of the steps, for `Solution.step`."""
         width = "complete" if self.width is None else f"width {self.width}"
         return self.method if self.method == "formula" else f"{self.method}, {width}"
 

@@ -1,4 +1,4 @@
-"""Bundles hand over the arrays that they were made of, whoever else holds them."""
+"""Bundles hand over the arrays that they were made of, whatever else holds them."""
 
 import copy
 import gc
@@ -47,7 +47,7 @@ def test_a_bundle_keeps_its_arrays_alive():
 
 
 def test_actions_of_any_kind_are_played_by_the_same_code():
-    """None is compiled anew for arrays that are strided, read-only, or of another integer type."""
+    """No function is compiled again for strided or read-only arrays, or other integer types."""
     envs = [FourSeasonsVectorEnv(4) for _ in range(7)]
     for env in envs:
         masks = env.reset(seed=3)[1]["action_mask"]
@@ -69,7 +69,7 @@ def test_actions_of_any_kind_are_played_by_the_same_code():
 
 
 class _Pressed(Exception):
-    """What a signal's handler raises."""
+    """The exception of a signal's handler."""
 
 
 def _press(number: int, frame: FrameType | None) -> None:

@@ -35,7 +35,7 @@ def test_values_agree_where_suits_are_chains() -> None:
 
 
 def _endings(hidden: int, deals: int) -> Iterator[Game]:
-    """Positions of the heuristic's games with so many cards hidden."""
+    """Positions of the heuristic's games with this number of cards hidden."""
     heuristic = make_agent("heuristic")
     rng = np.random.default_rng(0)
     for deal in range(VALIDATION[0], VALIDATION[0] + deals):

@@ -56,7 +56,7 @@ def process(copied: Path, home: Path, **environment: str) -> subprocess.Popen:
 
 
 def answer(running: subprocess.Popen, copied: Path) -> tuple[str, str]:
-    """What it dealt and what it said, once it has ended well."""
+    """The deals and the messages of a process that ended without an error."""
     out, said = running.communicate(timeout=120)
     assert running.returncode == 0, said
     file, dealt = out.split(maxsplit=1)
@@ -135,7 +135,7 @@ def call():
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Import a module with one compiled function anew, and return it."""
+    """A function that imports a module with one compiled function again."""
     monkeypatch.syspath_prepend(tmp_path)
     jit._warn_uncached.cache_clear()
 
@@ -204,7 +204,7 @@ def test_full_disk_warns_once(small, monkeypatch):
 
 
 def test_functions_of_a_zip_are_cached(tmp_path):
-    """In another process, because `zipimport` keeps the archive's list of files."""
+    """Imports in another process, because `zipimport` keeps the archive's list of files."""
     with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
         archive.writestr("small_module.py", SMALL.format(name="Pair", times=1))
     script = "import small_module as m; print(m.call(), sum(m.total.stats.cache_hits.values()))"

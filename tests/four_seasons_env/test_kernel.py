@@ -126,7 +126,7 @@ def test_mask_is_what_play_accepts(game):
 
 @given(positions(max_ranks=6))
 def test_distinct_moves_lose_nothing(game):
-    """What a legal move leads to, some distinct move leads to as well, but for spaces' places."""
+    """A distinct move reaches each position that a legal one reaches, up to the names of spaces."""
 
     def looks_like(position: Game) -> tuple[Any, ...]:
         seen = board(position)
@@ -164,7 +164,7 @@ def test_reshuffling_touches_only_unseen_cards(game, seed):
 
 
 def legal(rules: Rules, start: str, play: Sequence[str] = (), ranks: int = 13) -> set[str]:
-    """What may be played after some moves of a deck that begins with these cards."""
+    """The legal moves after some moves of a deck that begins with these cards."""
     game = Game(rules, deck=deck_with(start, ranks))
     for move in play:
         game.play(move)
@@ -239,7 +239,7 @@ def test_distinct_moves_ignore_spaces_names():
     #       --          (the 3H lies on the 4S)
     spaces = {f"{card}>T{space}" for card in ("W", "T2", "T3") for space in (0, 1, 4)}
     assert texts(game.legal_moves()) == {"deal", "T2>F"} | spaces
-    # One space is as good as another, and the lone JD gains nothing by moving.
+    # Spaces are alike, and the lone JD gains nothing by moving.
     assert texts(game.legal_moves(distinct=True)) == {"deal", "T2>F", "W>T0", "T2>T0"}
 
 

@@ -57,7 +57,7 @@ def test_agrees_with_brute_force_on_every_row(row: str) -> None:
     [("florentine", 5, 2), ("corners-hoffmann", 6, 2), ("czarina-1898", 6, 2)],
 )
 def test_agrees_with_brute_force_after_a_redeal(row: str, ranks: int, piles: int) -> None:
-    """There nothing comes back any more, and positions may be proved lost by the relaxed game."""
+    """After the last redeal no card comes back, so the relaxed game may prove a loss."""
     rules = small(row, ranks, piles)
     found = Counter(after_the_redeals(rules, TRAIN_FROM + number) for number in range(40))
     assert found["won"]
@@ -65,7 +65,7 @@ def test_agrees_with_brute_force_after_a_redeal(row: str, ranks: int, piles: int
 
 
 def after_the_redeals(rules: Rules, deal: int) -> str:
-    """What both say of a position after the last redeal of a game played at random, if it has one.
+    """Both answers for a position after the last redeal of a game played at random, if it has one.
 
     Raises:
         AssertionError: if they differ.
@@ -169,7 +169,7 @@ def test_seed_and_budget_are_repeatable() -> None:
 
 
 def hard_game(positions: int = 100_000) -> Game:
-    """One that is not decided by so many positions."""
+    """A game that is not decided by this number of positions."""
     for deal in range(TRAIN_FROM, TRAIN_FROM + 50):
         game = Game("czarina", deal)
         if solve(game, max_positions=positions).status == "unknown":

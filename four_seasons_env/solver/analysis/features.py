@@ -53,13 +53,13 @@ WIDE_WEIGHTS = np.array([
     -0.22, -0.22, 1.61, -0.14, -2.72, 0.43, -0.23, 0.40, -0.17, -0.32, -0.43, -0.48,
     -0.062, -0.18, 0.052, -0.52, -0.012,
 ])  # fmt: skip
-"""For others; found likewise, on deals that a beam of width 30 with `WEIGHTS` does not win."""
+"""For hard deals; found on deals that a beam of width 30 with `WEIGHTS` does not win."""
 
 _2, _3 = np.uint64(2), np.uint64(3)
 
 
 class Walk(NamedTuple):
-    """What the order of the waste says of a position, in the cards from its top down to some card.
+    """Features of the order of the waste, over the cards from its top down to some card.
 
     The waste is played off in thought, with the whole stock at hand in any order. A card that still
     cannot go up must be parked in the tableau. The cards of tableau and waste that cannot have gone
@@ -68,12 +68,12 @@ class Walk(NamedTuple):
     """
 
     size: np.int64  # cards
-    above_next: np.int64  # the features of these names, likewise below
+    above_next: np.int64  # this and the next: the features of these names
     inversions: np.int64
     suit_inversions: np.int64
     worst: np.int64
     parked: np.int64
-    delay: np.int64  # the feature waste_delay, likewise below
+    delay: np.int64  # the feature waste_delay; the next ones are named in the same way
     late: np.int64
     wait: np.int64
     above: np.uint64  # bit set of these cards

@@ -46,7 +46,7 @@ RELAXED = np.dtype(
 
 
 class Deck(NamedTuple):
-    """What the relaxed game of a position is played with."""
+    """The cards and rules of the relaxed game of a position."""
 
     cards: NDArray[np.uint64]  # (52,) in dealing order, as bit numbers
     size: int | np.int64  # cards

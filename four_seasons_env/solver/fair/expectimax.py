@@ -121,7 +121,7 @@ def value_of(row, hidden, alpha, beta, arrays):
     Args:
         row: of the decision.
         hidden: cards that are not known, 2 or more.
-        alpha: a value that is not above it need not be narrowed further.
+        alpha: a value that is not above it is not narrowed further.
         beta: nor one that is not below it.
         arrays: `FairArrays`; rows from ``state.top`` on are written.
 

@@ -1,4 +1,4 @@
-"""What a player can do before the next hidden card is turned: the decisions of `fair_value`.
+"""The decisions of `fair_value`: ways to play until the next hidden card is turned.
 
 A decision is a position and the move that turns a card there: a deal, or a move after which a space
 is refilled from the stock. Most decisions are dominated: moves between the piles, and from them to

@@ -43,7 +43,7 @@ _UNDER = _table(53, 53)  # [card in the waste, the card below it]
 _AFTER = _table(53, 53)  # [card in a known stock, the one before it]
 
 _OWN_LEVEL = _table(14)  # of a suit alone, the same for all: [cards on its foundation]
-_OWN_LEFT = _table(14)  # likewise: [cards of its chain]
+_OWN_LEFT = _table(14)  # [cards of its chain]
 _OWN_ON = _table(14, 14)  # [place of a card in the tableau, that of the card below it]
 _OWN_WASTE = _table(14, 53)  # [place of a card, how deep it lies in the waste]
 _OWN_STOCK = _table(14, 53)  # [place of a card, how deep it lies in a known stock]

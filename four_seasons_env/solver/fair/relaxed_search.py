@@ -30,7 +30,7 @@ from four_seasons_env.solver.analysis.relaxation import (
 )
 
 UNKNOWN, ALIVE, DEAD = range(3)
-"""What is known of a node; in ALIVE ones the relaxed game can be won."""
+"""The states of a node; in ALIVE ones the relaxed game can be won."""
 
 STEP = np.dtype(
     [
@@ -44,7 +44,7 @@ STEP = np.dtype(
 
 
 class SearchArrays(NamedTuple):
-    """What a search writes."""
+    """The buffers of a search."""
 
     steps: NDArray[np.void]  # STEP (n,), the nodes met that may win
     stack: NDArray[np.int64]  # (n,) those that wait; the last comes next
@@ -53,7 +53,7 @@ class SearchArrays(NamedTuple):
 
 
 def new_search_arrays(nodes: int) -> SearchArrays:
-    """Arrays of a search that expands about so many nodes."""
+    """Buffers of a search that expands about `nodes` nodes."""
     room = nodes * MOST_RELAXED_MOVES + 1
     return SearchArrays(
         np.zeros(room, STEP),

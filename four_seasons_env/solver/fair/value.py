@@ -48,7 +48,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class FairValue:
-    """What `fair_value` has found out."""
+    """The answer of `fair_value`."""
 
     low: float
     """The chance to win is at least this."""
@@ -78,7 +78,7 @@ class FairValue:
 
 
 class Known:
-    """What searches have found out, for later ones: pass one to several calls of `fair_value`.
+    """Results of searches, for later ones: pass one to several calls of `fair_value`.
 
     Games of one rule set meet the same positions again and again, once suits are but labels and
     ranks are counted from the base.
@@ -118,7 +118,7 @@ class _Search:
 
     @property
     def arrays(self) -> FairArrays:
-        """What it has found out."""
+        """The results so far."""
         return self._arrays
 
     @property
@@ -127,7 +127,7 @@ class _Search:
         return int(self._arrays.state[0]["positions"])
 
     def _run(self, top: int, search: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a compiled search, with so many rows in use, until it ends or the budget is used up.
+        """Run a compiled search, with `top` rows in use, until it ends or the budget is used up.
 
         Each slice starts again, with what the tables hold.
 
@@ -183,7 +183,7 @@ class _Search:
         low, high = self.decision(record, expectimax.NO_TURN, cards)
         if high == 0:
             return low, high, []
-        # What the search has enumerated last is enumerated once more, with a budget of its own: it
+        # What the search has enumerated last is enumerated again, with a budget of its own: it
         # took less than a slice. If the budget was used up, few decisions do.
         self._max_positions = self.positions + max(_SLICE, self.positions // _SLICES)
         self._deadline = max(self._deadline, time.perf_counter() + _LISTING_SECONDS)
