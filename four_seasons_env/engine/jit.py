@@ -65,23 +65,19 @@ class _Cache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code; warn, once in a process, if it cannot be kept."""
         try:
-            if not self.is_readable():
+            if self.index() is None:
                 self.flush()
             super().save_overload(sig, data)
         except OSError:
             _warn_uncached()
 
-    def is_readable(self) -> bool:
-        """Whether the index of the machine code is whole; a missing one counts as whole."""
+    def index(self) -> dict[Any, str] | None:
+        """The files of machine code for the present source; None if the index is damaged."""
         try:
-            self._cache_file._load_index()
+            found: dict[Any, str] = self._cache_file._load_index()
         except Exception:
-            return False
-        return True
-
-    def is_empty(self) -> bool:
-        """Whether there is no machine code for the present source."""
-        return not (self.is_readable() and self._cache_file._load_index())
+            return None
+        return found
 
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -213,7 +209,7 @@ def announce(function: Callable[..., Any]) -> None:
     """
     cache = getattr(function, "_cache", None)
     has_code = getattr(function, "signatures", None)
-    if isinstance(cache, _Cache) and not has_code and cache.is_empty():
+    if isinstance(cache, _Cache) and not has_code and not cache.index():
         print(
             "four_seasons_env: compiling, once on this machine; this can take half a minute ...",
             file=sys.stderr,

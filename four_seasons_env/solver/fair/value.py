@@ -159,7 +159,7 @@ class _Search:
         pace = self.positions / (now - self._started)
         in_time = int(pace * min(self._deadline - now, 1e9))  # the deadline may be infinity
         longest = max(_SLICE, min(self.positions // _SLICES, in_time))
-        return min(longest, self._max_positions - self.positions)
+        return int(min(longest, self._max_positions - self.positions))
 
     def open_game(self, record: Any) -> tuple[int, int, list[Decision]]:
         """The value where one card is hidden at most, and a way to win."""
