@@ -9,11 +9,9 @@ from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.places import cards_at, ends
-from four_seasons_env.solver.reasons import why_lost
 from four_seasons_env.solver.search import solve
 from four_seasons_env.solver.shorten import shorten
 
-_REASON_SECONDS = 0.5  # to find the reason of a loss, at least
 _VERDICTS = {
     "won": "won in {moves} moves",
     "lost": "lost: nobody can win it",
@@ -43,10 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(game)
     verdict = _VERDICTS[solution.status].format(moves=len(moves))
     print(f"{verdict} ({solution.positions:,} positions, {solution.seconds:.2f} s)")
-    left = max(options.seconds - solution.seconds, _REASON_SECONDS)
-    if solution.certificate == "formula" and (reason := why_lost(game, left)):
-        cards = " ".join(reason.moments)
-        print(f"in any play, one of these cards fits nowhere when it leaves the waste: {cards}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -30,9 +30,7 @@ class Bundle(TypedProxy):
     __slots__ = ()
 
 
-structref.define_proxy(  # type: ignore[no-untyped-call]
-    Bundle, BundleType, ["buffers", "settings", "scratch"]
-)
+structref.define_proxy(Bundle, BundleType, ["buffers", "settings", "scratch"])
 
 
 @jit

@@ -51,14 +51,14 @@ class _Cache(FunctionCache):
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
         file = self._cache_file
         file._source_stamp = (file._source_stamp, module_digest(function.__module__))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for a signature; None if there is none that can be read."""
         try:
-            return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:
             return None
 
@@ -66,8 +66,8 @@ class _Cache(FunctionCache):
         """Keep machine code; warn, once in a process, if it cannot be kept."""
         try:
             if self.index() is None:
-                self.flush()
-            super().save_overload(sig, data)
+                self.flush()  # type: ignore[no-untyped-call]
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError:
             _warn_uncached()
 

@@ -4,7 +4,6 @@
 - `protocol`: what all searches have in common.
 - `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
-- `reasons`: `why_lost`, the few moments that decide a loss.
 - `shorten`: a pass that makes solutions shorter.
 - `analysis`: what searches read off one position. It imports none of the others.
 - `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards. It imports
@@ -17,7 +16,6 @@ solver, so only its users wait for its compilation (half a minute, once).
 from __future__ import annotations
 
 from four_seasons_env.solver.fair import Decision, FairValue, Known, fair_value
-from four_seasons_env.solver.reasons import Reason, why_lost
 from four_seasons_env.solver.search import Solution, solve, solve_all
 from four_seasons_env.solver.shorten import shorten
 
@@ -25,11 +23,9 @@ __all__ = [
     "Decision",
     "FairValue",
     "Known",
-    "Reason",
     "Solution",
     "fair_value",
     "shorten",
     "solve",
     "solve_all",
-    "why_lost",
 ]
