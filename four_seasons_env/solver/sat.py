@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -73,18 +73,9 @@ class Clauses:
 
 
 class Formula:
-    """The formula of a position from which no card can come back.
+    """The formula of a position from which no card can come back."""
 
-    Args:
-        in_parts: conditions named by `fits` and `waits` hold only where these are assumed.
-    """
-
-    fits: Literals
-    """[i]: when i leaves the waste, the tableau fits into the piles. With ``in_parts`` only."""
-    waits: Literals
-    """[x]: card x goes up after the one before it in its suit. With ``in_parts`` only."""
-
-    def __init__(self, root: Root, in_parts: bool = False) -> None:
+    def __init__(self, root: Root) -> None:
         record, rules, frame = root.record, root.rules, root.frames[0]
         deck, dealt = record["deck"][: record["deck_size"]], int(record["dealt"])
         waste = cards_at(record, WASTE)[::-1]
@@ -99,11 +90,7 @@ class Formula:
         """[i]: it goes straight up."""
         self._ranks, self._piles = rules.ranks, rules.piles
         self._set_order(len(waste))
-        if in_parts:
-            self.fits = self.clauses.new(len(self.passing))
-            self.waits = self.clauses.new(4 * rules.ranks)
-        self._set_foundations(in_parts)
-        self._overflow = -self.fits if in_parts else np.full(len(self.passing), -TRUE, np.int32)
+        self._set_foundations()
         self._limit_tableau(frame)
 
     def _set_order(self, waste: int) -> None:
@@ -122,16 +109,15 @@ class Formula:
         clauses.add(-stays[i, k], stays[i, j])
         clauses.add(-stays[i, j], -stays[j, k], stays[i, k])
 
-    def _set_foundations(self, in_parts: bool) -> None:
+    def _set_foundations(self) -> None:
         """Which cards are up when."""
         clauses, passing, up, before = self.clauses, self.passing, self.up, self.before
-        any_way = [-self.waits] if in_parts else []
-        clauses.add(*(free[4:, None] for free in any_way), -up[4:], up[:-4])
+        clauses.add(-up[4:], up[:-4])
         # Cards that are up stay up, and have left the waste.
         clauses.add(-before, -up[:, :, None], up[:, None, :])
         clauses.add(-up[passing], before)
         ready = np.where(passing < 4, TRUE, up[passing - 4, np.arange(len(passing))])
-        clauses.add(*(free[passing] for free in any_way), -self.direct, ready)
+        clauses.add(-self.direct, ready)
         clauses.add(-self.direct[:, None], -before, up[passing])
 
     def _limit_tableau(self, frame: Any) -> None:
@@ -207,7 +193,7 @@ class Formula:
         most = len(total) - 1
         after = np.full_like(total, TRUE)
         after[1:most] = clauses.new(*total[1:most].shape)
-        after[most] = self._overflow
+        after[most] = -TRUE
         # One direction is enough: exact sums satisfy it, and no sum can be counted too low.
         for n in range(most):
             clauses.add(-total[n], after[n])
@@ -227,8 +213,8 @@ def new_solver() -> Any:
     return Minisat22()
 
 
-def satisfiable(solver: Any, assumptions: Sequence[int] = ()) -> Iterator[bool | None]:
-    """Whether the clauses of a solver can be satisfied under assumptions, in slices.
+def satisfiable(solver: Any) -> Iterator[bool | None]:
+    """Whether the clauses of a solver can be satisfied, in slices.
 
     Yields:
         None after each slice without an answer; then the answer.
@@ -237,7 +223,7 @@ def satisfiable(solver: Any, assumptions: Sequence[int] = ()) -> Iterator[bool |
     while answer is None:
         solver.conf_budget(_SLICE_CONFLICTS)
         # With this argument python-sat leaves Ctrl-C to Python, which sees it after the slice.
-        answer = solver.solve_limited(assumptions, expect_interrupt=True)
+        answer = solver.solve_limited(expect_interrupt=True)
         yield answer
 
 

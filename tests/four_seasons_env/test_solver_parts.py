@@ -1,4 +1,4 @@
-"""The parts of the solver, each by itself: searches against brute force, the evaluation by hand."""
+"""The parts of the solver, one at a time: searches against brute force, the evaluation by hand."""
 
 import random
 from collections import Counter
@@ -66,7 +66,7 @@ ANY = [*ONE_WAY, small("czarina-1898", ranks=4, piles=1), small("florentine", ra
 
 
 def relaxed_state(game: Game, arrays: SearchArrays) -> int:
-    """What the search of the relaxed game says of a position."""
+    """The answer of the search of the relaxed game for a position."""
     root = Root(game.record[0], game.rules)
     record, place = root.record, root.frames[0]["place"]
     deck = [int(card) for card in record["deck"][: record["deck_size"]]]
@@ -85,7 +85,7 @@ def relaxed_state(game: Game, arrays: SearchArrays) -> int:
 
 @pytest.mark.parametrize("rules", ONE_WAY, ids=lambda rules: rules.name)
 def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
-    """By the search of the relaxed game."""
+    """The answer of the search of the relaxed game."""
     arrays = new_search_arrays(2**12)
     found: Counter[tuple[bool, int]] = Counter(
         (winnable, relaxed_state(game, arrays)) for game, winnable in positions(rules, 25)
@@ -96,7 +96,7 @@ def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
 
 
 def test_relaxed_search_never_fills_its_table() -> None:
-    """Of four piles: most nodes are dead, and each of them was once entered into the table."""
+    """Games of four piles: most nodes are dead, and each was once entered into the table."""
     game = Game(RULES["four-seasons"].replace(piles=4), deal=17)
     arrays = new_search_arrays(50)
     assert relaxed_state(game, arrays) == UNKNOWN
@@ -134,7 +134,7 @@ def test_skipped_arrangements_prove_no_loss(number: int, end: int) -> None:
 def test_slices_change_nothing(
     width: int | None, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between any two positions or rows a search can be stopped."""
+    """A search can be stopped between any two positions or rows."""
     rules = small("four-seasons", ranks=ranks, piles=2)
     ends = []
     for sizes in ((2_000, 2**16), (1, 3)):
@@ -346,7 +346,7 @@ def keys_of(games, rules, keys):
 
 @pytest.mark.parametrize("row", ["four-seasons", "florentine"])
 def test_hashes_are_equal_where_positions_are(row: str) -> None:
-    """As searches take them, with the tableau as a set of cards, and as a player sees them."""
+    """Positions as searches take them (the tableau as a set of cards) and as a player sees them."""
     rules = small(row, ranks=4, piles=3)
     deck, rng = numbered_deck(TRAIN_FROM, 4), random.Random(0)
     records, facts = [], []

@@ -38,7 +38,7 @@ _RELAXED = 2**12  # nodes of a search of the relaxed game
 
 
 class FairArrays(NamedTuple):
-    """What a search reads and writes; rows from ``state.top`` on are free."""
+    """The buffers of a search; rows from ``state.top`` on are free."""
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
@@ -61,7 +61,7 @@ class FairArrays(NamedTuple):
     visits: NDArray[np.void]  # VISIT (a power of two,)
     words: NDArray[np.uint64]  # a row of mask words
     own: NDArray[np.uint64]  # (4,) of `shared_key`
-    names: NDArray[np.int64]  # (4,) likewise
+    names: NDArray[np.int64]  # (4,) the same for suits
     deck: NDArray[np.uint64]  # (52,) of a search of the relaxed game
     relaxed: SearchArrays  # of that search
 
