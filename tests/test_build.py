@@ -17,7 +17,7 @@ def setup(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """The files that the check reads, and what setuptools needs beside them."""
+    """The files that the check reads, and those that setuptools needs."""
     shutil.copy(ROOT / "setup.py", tmp_path)
     for name in ("agents", "experiments"):
         package = tmp_path / "four_seasons_env" / name

@@ -123,7 +123,7 @@ def installed(
     shutil.rmtree(folder)
 
 
-def test_it_holds_every_tracked_file_that_it_needs(wheel: Path) -> None:
+def test_wheel_has_every_tracked_file(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     missing = [
         path
@@ -141,7 +141,7 @@ def test_it_is_small(wheel: Path) -> None:
     assert wheel.stat().st_size < 6_000_000
 
 
-def test_the_source_archive_holds_the_files_of_the_wheel(release: Path, wheel: Path) -> None:
+def test_source_archive_has_the_wheel_files(release: Path, wheel: Path) -> None:
     (archive,) = release.glob("*.tar.gz")
     with tarfile.open(archive) as file:
         sources = {name.partition("/")[2] for name in file.getnames()}
@@ -159,7 +159,7 @@ def test_the_page_has_hints_of_the_planner(installed: Path, tmp_path: Path) -> N
     assert "planner" in run(installed, "-c", HINTS, cwd=tmp_path)
 
 
-def test_agents_are_compared_with_the_ceiling_beside_them(installed: Path, tmp_path: Path) -> None:
+def test_comparisons_include_the_ceiling(installed: Path, tmp_path: Path) -> None:
     flags = ("--deals", "0-19", "--record", "--n-jobs", "1", "--out", "x")
     command = ("-m", "four_seasons_env", "compare", "--agents", "random", "heuristic", "planner")
     printed = run(installed, *command, *flags, cwd=tmp_path)
@@ -200,7 +200,7 @@ def test_the_demo_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     assert "heuristic" in report.read_text(encoding="utf-8")
 
 
-def test_its_metadata_are_complete_and_its_base_needs_no_torch(wheel: Path, tmp_path: Path) -> None:
+def test_metadata_are_complete_and_base_is_light(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
     (about,) = importlib.metadata.distributions(path=[str(tmp_path)])
     base = [need for need in about.requires or [] if "extra ==" not in need]

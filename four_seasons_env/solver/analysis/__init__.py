@@ -1,4 +1,4 @@
-"""What searches read off one position: its score, its safe moves, and proofs that it is lost.
+"""Analysis of one position: its score, its safe moves, and proofs that it is lost.
 
 - `frame`: what they look up for one game.
 - `relaxation`: the relaxed game, whose losses are losses.
