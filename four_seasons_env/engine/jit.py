@@ -8,10 +8,12 @@ missing, and which issue of Numba asks for it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -45,6 +47,7 @@ class _Cache(FunctionCache):
     - `_source_stamp`: Numba compares the time of the function's own file only, so code of a
       function that calls one in a changed file would be loaded (numba issue 1833, open).
     - `_load_index`: no function says whether there is machine code on disk, which `announce` asks.
+    - `_index_path`: `flush` writes an empty index, for which a full disk has no room.
 
     A file that is empty, cut short, or names a class that has moved raises whatever unpickling
     raises (numba issue 10434, open). Then the function is compiled again.
@@ -69,6 +72,9 @@ class _Cache(FunctionCache):
                 self.flush()  # type: ignore[no-untyped-call]
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError:
+            # Numba writes the index first, so it may now name a file with code of an older source.
+            with contextlib.suppress(OSError):
+                Path(self._cache_file._index_path).unlink()
             _warn_uncached()
 
     def index(self) -> dict[Any, str] | None:

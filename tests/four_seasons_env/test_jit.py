@@ -203,6 +203,22 @@ def test_full_disk_warns_once(small, monkeypatch):
     assert len(warned) == 1
 
 
+def test_disk_that_fills_after_the_index(small, monkeypatch):
+    """The code of the older source, which is still there, must not be run for the new one."""
+    assert small().call() == 21
+    replace = os.replace
+
+    def full_for_code(source, target):
+        if str(target).endswith(".nbc"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    with monkeypatch.context() as patch, pytest.warns(RuntimeWarning, match="disk is full"):
+        patch.setattr(os, "replace", full_for_code)
+        assert small(times=2).call() == 42
+    assert small(times=2).call() == 42
+
+
 def test_functions_of_a_zip_are_cached(tmp_path):
     """Imports in another process, because `zipimport` keeps the archive's list of files."""
     with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
