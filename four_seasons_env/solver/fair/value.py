@@ -184,7 +184,7 @@ class _Search:
         if high == 0:
             return low, high, []
         # What the search has enumerated last is enumerated again, with a budget of its own: it
-        # took less than a slice. If the budget was used up, few decisions do.
+        # took less than a slice. If the budget is used up, the list has few decisions.
         self._max_positions = self.positions + max(_SLICE, self.positions // _SLICES)
         self._deadline = max(self._deadline, time.perf_counter() + _LISTING_SECONDS)
         limit = expectimax.FIRST
@@ -263,8 +263,7 @@ def fair_value(
     not looked at, and no limit of moves counts. Every decision until the next card is turned is
     weighed against every other, and every card that may come is averaged over, so the value is
     exact where the bounds meet (docs/explanation/fair-values.md). With few cards hidden that takes
-    milliseconds to seconds. The same positions and memory give the same answer, unless time
-    runs out first.
+    milliseconds to seconds. Without `seconds`, the same arguments give the same answer.
 
     Args:
         game: a position of any rule set; it stays as it is.
