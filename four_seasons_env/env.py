@@ -18,7 +18,7 @@ from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import draw_as, prepare_rendering
+from four_seasons_env.rendering import check_render_mode, draw_as
 
 
 class GameEnv(LimitInSpec, gym.Env[Any, Any]):
@@ -27,7 +27,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
     def __init__(self, batch: RunningGames) -> None:
-        self.render_mode = prepare_rendering(batch.settings.render_mode)
+        self.render_mode = check_render_mode(batch.settings.render_mode)
         self._batch = batch
         self.rules = batch.rules
         self.observation_space, self.action_space = batch.spaces()

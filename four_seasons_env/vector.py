@@ -30,7 +30,7 @@ from four_seasons_env.episodes.settings import (
 )
 from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import draw_as, prepare_rendering
+from four_seasons_env.rendering import check_render_mode, draw_as
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -44,7 +44,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def __init__(self, batch: RunningGames, settings: VectorSettings) -> None:
         self.num_envs = len(batch.games)
-        self.render_mode = prepare_rendering(batch.settings.render_mode)
+        self.render_mode = check_render_mode(batch.settings.render_mode)
         self.autoreset_mode = check_autoreset_mode(settings.autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch

@@ -17,31 +17,32 @@ from four_seasons_env.rendering.position import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
 
-__all__ = ["RENDER_MODES", "draw", "draw_as", "draw_svg", "prepare_rendering"]
+__all__ = ["RENDER_MODES", "check_render_mode", "draw", "draw_as", "draw_svg"]
 
 RENDER_MODES = (None, "ansi", "rgb_array")
 """The render modes of all environments."""
 
 
-def prepare_rendering(render_mode: str | None) -> str | None:
-    """Check a render mode, and load the modules that it needs.
+def check_render_mode(render_mode: str | None) -> str | None:
+    """Return a render mode. Making an environment needs no pygame-ce, drawing a picture does.
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
-        ImportError: if modules are not installed, with the command that installs them.
     """
     if render_mode == "human":
         raise ValueError(
             'render_mode "human" is a wrapper of Gymnasium: use '
             'gymnasium.make("FourSeasons-v0", render_mode="human")'
         )
-    if check_choice("render_mode", render_mode, RENDER_MODES) == "rgb_array":
-        import four_seasons_env.rendering.picture  # noqa: F401
-    return render_mode
+    return check_choice("render_mode", render_mode, RENDER_MODES)
 
 
 def draw_as(render_mode: str, position: Position) -> Any:
-    """A position as text (`ansi`) or as an RGB array (`rgb_array`)."""
+    """A position as text (`ansi`) or as an RGB array (`rgb_array`).
+
+    Raises:
+        ImportError: if pygame-ce is not installed, with the command that installs it.
+    """
     if render_mode == "ansi":
         return draw(position)
     from four_seasons_env.rendering.picture import paint

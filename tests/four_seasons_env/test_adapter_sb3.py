@@ -1,5 +1,6 @@
 import pickle
 import random
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecVideoRecorder
 
@@ -124,6 +127,17 @@ def test_videos_are_recorded(tmp_path):
     film.close()
     (path,) = tmp_path.glob("*.mp4")
     assert path.stat().st_size > 1000
+
+
+def test_environments_of_sb3_need_no_pygame(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
+    env = make_vec_env("FourSeasons-v0", n_envs=2)
+    assert env.render_mode == "rgb_array"
+    env.reset()
+    check_env(gym.make("FourSeasons-v0", render_mode="rgb_array"))
+    with pytest.raises(ImportError, match="pictures need pygame-ce"):
+        env.render()
 
 
 def test_seeds_and_options_are_used_once():

@@ -150,8 +150,14 @@ def test_every_card_has_a_face_of_its_own():
 def test_pictures_without_pygame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
-    with pytest.raises(ImportError, match=r"four-seasons-env\[render\]"):
-        FourSeasonsEnv(render_mode="rgb_array")
+    for env in (
+        gym.make("FourSeasons-v0", render_mode="rgb_array"),
+        gym.make("FourSeasonsText-v0", render_mode="rgb_array"),
+        gym.make_vec("FourSeasonsNextDeal-v0", num_envs=2, render_mode="rgb_array"),
+    ):
+        env.reset(seed=0)
+        with pytest.raises(ImportError, match="pictures need pygame-ce: pip install"):
+            env.render()
 
 
 # --- the drawing ----------------------------------------------------------------------------------
