@@ -137,6 +137,8 @@ def call():
 def small(tmp_path, monkeypatch):
     """A function that imports a module with one compiled function again."""
     monkeypatch.syspath_prepend(tmp_path)
+    # Python takes a file of the same size, written in the same second, for the same file.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     jit._warn_uncached.cache_clear()
 
     def load(name="Pair", times=1):
