@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,8 +132,10 @@ AGENTS: dict[str, Entry] = {
 
 @dataclass(frozen=True)
 class Name:
-    """The parts of an agent's name, such as "planner:runs/x/best@positions=400,expansions=150"."""
+    """The parts of an agent's name, such as "mine=planner:runs/x@positions=400,lookahead=1"."""
 
+    label: str
+    """Its label in tables; "" without one."""
     registered: str
     """Name in `AGENTS`, or of an agent of another package."""
     path: Path | None
@@ -141,8 +146,46 @@ class Name:
     """Its row of the registry, or the one made for another package."""
 
 
+_OPTIONS = re.compile(r"@(?=[^\W\d]\w*=|[^/\\]*$)")
+"""Where the options may begin: before `key=`, or after the last folder."""
+_BETWEEN = re.compile(r",(?=[^\W\d]\w*=)")
+"""The comma between two options; a folder in an option may contain a comma."""
+
+
+def read_name(name: str) -> tuple[str, str, str, str]:
+    """Read an agent's name: its label, agent, path to weights, and options from @ on; "" if none.
+
+    A path that exists, or a pattern that matches, is taken as it stands, with any "=", "@" or ":".
+    """
+    label, equals, rest = name.partition("=")
+    if re.split("[:@]", name)[0] in AGENTS or "@" in label or not equals:
+        label, rest = "", name
+    agent = re.split("[:@]", rest)[0]
+    if agent not in AGENTS or rest[len(agent) :][:1] != ":":
+        agent, at, options = rest.partition("@")
+        return label, agent, "", at + options
+    text = rest[len(agent) + 1 :]
+    if text.startswith("~/") and not matching(Path(text)):
+        text = f"{Path.home()}{text[1:]}"
+    cuts = [len(text), *(each.start() for each in reversed([*_OPTIONS.finditer(text)]))]
+    cut = next((each for each in cuts if matching(Path(text[:each]))), cuts[-1])
+    return label, agent, text[:cut], text[cut:]
+
+
+def matching(path: Path) -> list[Path]:
+    """The paths that match; a part of a path that exists is taken as it stands, with any "["."""
+    found = {Path(path.anchor)}
+    for part in path.relative_to(path.anchor).parts:
+        own = (each / part for each in found)
+        there = {each for each in own if os.path.exists(each)}  # noqa: PTH110, any length of name
+        if not there and glob.has_magic(part):
+            there = {child for each in found for child in each.glob(part)}
+        found = there
+    return sorted(found)
+
+
 def split_name(name: str) -> Name:
-    """Split an agent's name into its registered name, the path to its weights, and its options.
+    """Split an agent's name into its label, registered name, path to its weights, and options.
 
     Raises:
         ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
@@ -151,23 +194,19 @@ def split_name(name: str) -> Name:
     """
     if not isinstance(name, str):
         raise TypeError(f"an agent's name is text, such as 'heuristic', not {name!r}")
-    text, at, written = name.partition("@")
-    registered, colon, path = text.partition(":")
-    if registered in AGENTS:
-        entry = AGENTS[registered]
-        if colon and not entry.learns:
-            raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
-    else:
-        entry, registered, path = _plugin(text), text, ""
+    label, registered, path, written = read_name(name)
+    entry = AGENTS.get(registered) or _plugin(registered)
+    if path and not entry.learns:
+        raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
     options: dict[str, str] = {}
-    for each in written.split(",") if at else []:
+    for each in _BETWEEN.split(written[1:]) if written else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
         if key in options:
             raise ValueError(f"option {key!r} is given twice in {name!r}")
         options[key] = value
-    return Name(registered, Path(path) if path else None, options, entry)
+    return Name(label, registered, Path(path) if path else None, options, entry)
 
 
 def _plugin(name: str) -> Entry:

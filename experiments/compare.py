@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.matches.players import find_players, split_label
+from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.blocks import (
     collect_blocks,
     rule_set_names,
@@ -113,7 +113,7 @@ def _check(run: Compare) -> None:
         ValueError: naming the nearest valid choice.
     """
     for agent in run.agents:
-        split_name(split_label(agent)[1])
+        split_name(agent)
     if not (run.agents and rule_set_names(run.rules) and run.play):
         raise ValueError("name at least one agent, one rule set and one way to play")
     check_seed(run.seed)

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.registry import AGENTS, BOTH, Name, make_agent, split_name
+from four_seasons_env.agents.registry import (
+    AGENTS,
+    BOTH,
+    Name,
+    make_agent,
+    matching,
+    read_name,
+    split_name,
+)
 from four_seasons_env.experiments.results.comparison import PUBLIC, Player
 from four_seasons_env.rules import Rules, get_rules
 
@@ -38,16 +46,16 @@ def find_players(
     rules, plays = get_rules(rules), list(plays)
     players: list[Player] = []
     for text in names:
-        label, name = split_label(text)
-        parts = split_name(name)
-        if label:
-            check_label(label, parts.registered)
+        parts = split_name(text)
+        name = text.removeprefix(f"{parts.label}=") if parts.label else text
+        if parts.label:
+            check_label(parts.label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
         for full in _policies(name, parts, rules):
             agent = make_agent(full, rules)  # raises if the agent cannot play
             players += [
                 Player(
-                    label or name,
+                    parts.label or name,
                     full,
                     play,
                     train_seed=getattr(agent, "train_seed", None),
@@ -90,21 +98,15 @@ def _weights(parts: Name, rules: Rules) -> Iterator[str]:
         folder = parts.path or bundled_weights(parts.registered, rules.name)
         yield load_policy_card(folder, parts.registered, rules.name).sha256
     for value in parts.options.values():
-        if value.partition(":")[0] in AGENTS:
+        if read_name(value)[1] in AGENTS:
             yield from _weights(split_name(value), rules)
-
-
-def split_label(text: str) -> tuple[str, str]:
-    """Split "label=name"; without a label it is "". An "=" after "@" belongs to an option."""
-    label, equals, name = text.partition("=")
-    return (label, name) if equals and "@" not in label else ("", text)
 
 
 def _policies(name: str, parts: Name, rules: Rules) -> list[str]:
     """The names of the policies that an agent's name stands for, each with at most one path."""
     if parts.path is None:
         return [name]
-    options = name[name.index("@") :] if "@" in name else ""
+    options = read_name(name)[3]
     found = _folders(parts.registered, parts.path, rules)
     return [f"{parts.registered}:{folder}{options}" for folder in found]
 
@@ -113,10 +115,10 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
     """The policy at a path, or the policies of these rules that match a pattern."""
     from four_seasons_env.agents.policy_files import load_policy_card, rules_fields
 
-    if not glob.has_magic(str(path)):
+    matches = matching(path)
+    if matches == [path] or not glob.has_magic(str(path)):
         return [_policy_in(path)]
-    matching = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-    found = [_policy_in(each) for each in matching if each.is_dir()]
+    found = [_policy_in(each) for each in matches if each.is_dir()]
     if not found:
         raise FileNotFoundError(f"no weights at {path}: nothing matches")
     fits = [

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import four_seasons_env
-from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.agents.registry import read_name
 from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.results.out_folder import check_holds
@@ -62,9 +62,8 @@ class Player:
     @property
     def method(self) -> tuple[str, str]:
         """Agent and options, without the path to the weights."""
-        name, _, options = self.name.partition("@")
-        registered = name.partition(":")[0]
-        return registered if registered in AGENTS else name, options
+        _, registered, _, options = read_name(self.name)
+        return registered, options.removeprefix("@")
 
     @property
     def folder(self) -> str:

@@ -1,20 +1,63 @@
 """Names of agents: split, options converted, and wrong ones refused."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.options import convert_options
-from four_seasons_env.agents.registry import split_name
+from four_seasons_env.agents.registry import read_name, split_name
 
 
-def test_names_are_split():
-    name = split_name("planner:runs/x/best@positions=400,expansions=1")
-    assert (name.registered, name.path) == ("planner", Path("runs/x/best"))
-    assert name.options == {"positions": "400", "expansions": "1"}
-    assert split_name("heuristic").options == {}
+@pytest.mark.parametrize(
+    ("name", "label", "agent", "path", "options"),
+    [
+        ("heuristic", "", "heuristic", "", ""),
+        ("rollout@worlds=4", "", "rollout", "", "@worlds=4"),
+        ("a b: c=rollout@worlds=4", "a b: c", "rollout", "", "@worlds=4"),
+        ("mine=package.module:Mine@depth=3", "mine", "package.module:Mine", "", "@depth=3"),
+        (
+            "planner=planner:missing/x@positions=4",
+            "planner",
+            "planner",
+            "missing/x",
+            "@positions=4",
+        ),
+        ("planner:missing/me@corp.org/x", "", "planner", "missing/me@corp.org/x", ""),
+        ("planner:missing/x@positions", "", "planner", "missing/x", "@positions"),
+        ("planner:lr=0.1,seed=3/x", "", "planner", "lr=0.1,seed=3/x", ""),
+        (
+            "p=planner:lr=0.1,seed=3/x@positions=4",
+            "p",
+            "planner",
+            "lr=0.1,seed=3/x",
+            "@positions=4",
+        ),
+        ("planner:me@corp.org/x@positions=4", "", "planner", "me@corp.org/x", "@positions=4"),
+        ("planner:me@corp.org/*@positions=4", "", "planner", "me@corp.org/*", "@positions=4"),
+        ("p=planner:C:a [1]@b=2/x@lookahead=1", "p", "planner", "C:a [1]@b=2/x", "@lookahead=1"),
+        ("planner:x@positions=4", "", "planner", "x@positions=4", ""),
+        ("planner:~/home", "", "planner", "HOME/home", ""),
+        ("finisher@base=planner:me@corp.org/x", "", "finisher", "", "@base=planner:me@corp.org/x"),
+    ],
+)
+def test_names_are_split(tmp_path, monkeypatch, name, label, agent, path, options):
+    for folder in (
+        "lr=0.1,seed=3/x",
+        "me@corp.org/x",
+        "C:a [1]@b=2/x",
+        "x@positions=4",
+        "HOME/home",
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "HOME")
+    monkeypatch.setenv("USERPROFILE", "HOME")
+    assert read_name(name) == (label, agent, path, options)
+
+
+def test_options_are_split():
+    options = split_name("finisher@base=planner:a,b@positions=4,ending_positions=1").options
+    assert options == {"base": "planner:a,b@positions=4", "ending_positions": "1"}
 
 
 @pytest.mark.parametrize(

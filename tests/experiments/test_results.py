@@ -97,7 +97,8 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_options_and_weights_make_a_player(tmp_path: Path) -> None:
-    """Also the weights of an agent that an option names."""
+    """Also the weights of an agent that an option names, and folders with signs of the grammar."""
+    tmp_path /= "lr=0.1, me@corp.org [1]"
     for folder, changed in (("one", False), ("two", False), ("three", True)):
         card, weights = load_policy(
             bundled_weights("maskable_ppo", "four-seasons"), "maskable_ppo", RULES["four-seasons"]
@@ -114,6 +115,7 @@ def test_options_and_weights_make_a_player(tmp_path: Path) -> None:
         one, two, three = (player(name.format(tmp_path / each)) for each in ("one", "two", "three"))
         assert one.weights == two.weights != three.weights
     assert player(f"maskable_ppo:{tmp_path}/one").method == ("maskable_ppo", "")
+    assert player(f"maskable_ppo:{tmp_path}/o*").method == ("maskable_ppo", "")
     assert player("finisher@ending_positions=9").method == ("finisher", "ending_positions=9")
 
 
