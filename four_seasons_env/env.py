@@ -19,20 +19,17 @@ from four_seasons_env.episodes.running import RunningGames
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import check_render_mode, draw_as
+from four_seasons_env.rules import Rules
 
 
-class GameEnv(LimitInSpec, gym.Env[Any, Any]):
-    """The part that the single environments share, whatever an action is."""
+class OneGame:
+    """A game of a batch: what the environments show of it, between reset and step."""
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
-
-    def __init__(self, batch: RunningGames) -> None:
-        self.render_mode = check_render_mode(batch.settings.render_mode)
-        self._batch = batch
-        self.rules = batch.rules
-        self.observation_space, self.action_space = batch.spaces()
-        self._actions = np.zeros(1, np.int64)
-        self._running = False
+    _batch: RunningGames
+    _index = 0
+    rules: Rules
+    render_mode: str | None
 
     @property
     def game(self) -> Game:
@@ -42,7 +39,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             gymnasium.error.ResetNeeded: before the first reset.
         """
         self._batch.check_started()
-        return Game.from_own_record(self._batch.games[0], self.rules)
+        return Game.from_own_record(self._batch.games[self._index], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions as a bool array of shape (A,), which sb3-contrib calls.
@@ -51,7 +48,7 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             gymnasium.error.ResetNeeded: before the first reset.
         """
         self._batch.check_started()
-        masks: NDArray[np.bool_] = self._batch.masks[0].view(np.bool_)
+        masks: NDArray[np.bool_] = self._batch.masks[self._index].view(np.bool_)
         return masks.copy()
 
     def set_deals(self, deals: Iterable[int] | None) -> None:
@@ -60,7 +57,27 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
         Raises:
             ValueError: for anything that the argument `deals` refuses.
         """
-        self._batch.set_deals(deals)
+        self._batch.set_deals(deals, [self._index])
+
+    def render(self) -> Any:
+        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        return None if self.render_mode is None else draw_as(self.render_mode, self.game)
+
+
+class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
+    """The part that the single environments share, whatever an action is."""
+
+    def __init__(self, batch: RunningGames) -> None:
+        self.render_mode = check_render_mode(batch.settings.render_mode)
+        self._batch = batch
+        self.rules = batch.rules
+        self.observation_space, self.action_space = batch.spaces()
+        self._actions = np.zeros(1, np.int64)
+        self._running = False
 
     def _number(self, action: Any) -> int:
         """An action's number."""
@@ -140,14 +157,6 @@ class GameEnv(LimitInSpec, gym.Env[Any, Any]):
             bool(batch.truncated[0]),
             self._info(),
         )
-
-    def render(self) -> Any:
-        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
-        return None if self.render_mode is None else draw_as(self.render_mode, self.game)
 
 
 class FourSeasonsEnv(GameEnv):

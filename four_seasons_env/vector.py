@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import gymnasium as gym
@@ -12,8 +13,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import takes
-from four_seasons_env.env import GameEnv
+from four_seasons_env.arguments import nearest, takes
+from four_seasons_env.env import GameEnv, OneGame
 from four_seasons_env.episodes.batch import Batch
 from four_seasons_env.episodes.limit import LimitInSpec
 from four_seasons_env.episodes.options import (
@@ -29,8 +30,7 @@ from four_seasons_env.episodes.settings import (
     check_autoreset_mode,
 )
 from four_seasons_env.episodes.stepping import Finals
-from four_seasons_env.game import Game
-from four_seasons_env.rendering import check_render_mode, draw_as
+from four_seasons_env.rendering import check_render_mode
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -113,13 +113,16 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._batch.check_started()
         return self._give(self._batch.masks).view(np.bool_)
 
-    def set_deals(self, deals: Iterable[int] | None) -> None:
+    def set_deals(self, deals: Iterable[int] | None, indices: Sequence[int] | None = None) -> None:
         """Draw the deals of later episodes from these; None for all training deals.
+
+        With indices, only these games draw from them.
 
         Raises:
             ValueError: for anything that the argument `deals` refuses.
+            IndexError: for an index without a game.
         """
-        self._batch.set_deals(deals)
+        self._batch.set_deals(deals, indices)
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array
@@ -240,26 +243,18 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """The answer of each game's environment: a method's result, or an attribute.
 
         Args:
-            name: `action_masks`, `render`, `game` (a copy of the position), or an attribute that
-                the games share.
-            *args: arguments of the method; `action_masks` and `render` take none.
+            name: a method or an attribute of `OneOfMany`, such as `game` (a copy of the position).
+            *args: arguments of the method.
             **kwargs: keyword arguments of the method.
 
         Raises:
-            AttributeError: for a method that is not there game by game.
+            AttributeError: for a name that a game of a batch does not have.
         """
-        if name == "game":
-            return tuple(Game.from_own_record(record, self.rules) for record in self.games)
-        if name == "action_masks":
-            return tuple(self.action_masks(*args, **kwargs).copy())
-        if name == "render":
-            return self.render(*args, **kwargs) or (None,) * self.num_envs
-        shared = getattr(self, f"single_{name}" if name.endswith("_space") else name)
-        if callable(shared):
-            raise AttributeError(
-                f"no method {name!r} game by game: a native batch has action_masks and render"
-            )
-        return (shared,) * self.num_envs
+        if name == "set_deals":  # checked once for all games
+            self.set_deals(*args, **kwargs)
+            return (None,) * self.num_envs
+        answers = [getattr(OneOfMany(self, index), name) for index in range(self.num_envs)]
+        return tuple(each(*args, **kwargs) if callable(each) else each for each in answers)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """See `call`."""
@@ -268,7 +263,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def set_attr(self, name: str, values: Any) -> None:
         """Refused: the games share settings that cannot change."""
         raise AttributeError(
-            f"cannot set {name!r}: the games of a native batch share settings that cannot change"
+            f"cannot set {name!r}: the games of a batch share settings that cannot change, except "
+            "for set_deals; pass the settings to a new environment"
         )
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -303,19 +299,44 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """End the threads."""
         self._batch.close()
 
-    def render(self) -> tuple[Any, ...] | None:
+    def render(self) -> tuple[Any, ...]:
         """The positions, each as the single environment renders it.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        self._batch.check_started()
-        if self.render_mode is None:
-            return None
-        return tuple(
-            draw_as(self.render_mode, Game.from_own_record(record, self.rules))
-            for record in self._batch.games
-        )
+        return self.call("render")
+
+
+_OF_MANY = {"vectorization_mode", *(each.name for each in fields(VectorSettings))}
+
+
+class OneOfMany(OneGame):
+    """A game of a vector environment, with the attributes of its single environment.
+
+    It goes on with the vector environment, which alone resets and steps it.
+
+    Raises:
+        IndexError: for an index without a game.
+    """
+
+    def __init__(self, env: GameVectorEnv, index: int) -> None:
+        self._batch, self._index = env._batch, range(env.num_envs)[index]
+        self.rules, self.render_mode, self.unwrapped = env.rules, env.render_mode, self
+        self.observation_space = env.single_observation_space
+        self.action_space = env.single_action_space
+        self.spec = env.spec
+        if self.spec is not None:
+            own = {key: self.spec.kwargs[key] for key in self.spec.kwargs.keys() - _OF_MANY}
+            self.spec = replace(self.spec, kwargs=own)
+        if hasattr(env, "moves_of"):
+            self.moves_of = functools.partial(env.moves_of, self._index)
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(GameVectorEnv, name):
+            raise AttributeError(f"one game of a batch has no {name!r}: use that of the batch")
+        known = [each for each in dir(self) if not each.startswith("_")]
+        raise AttributeError(f"one game of a batch has no {name!r}: {nearest(name, known)}")
 
 
 class FourSeasonsVectorEnv(GameVectorEnv):

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import check_seed
+from four_seasons_env.env import GameEnv
+from four_seasons_env.game import Game
 from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
-from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv
+from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv, OneOfMany
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -52,30 +54,35 @@ class FourSeasonsVecEnv(VecEnv):
         if "autoreset_mode" in kwargs:
             raise ValueError("autoreset_mode cannot be chosen: here games restart in the same step")
         self.venv = self._native(num_envs, **kwargs)  # type: ignore[arg-type]
-        super().__init__(num_envs, self.venv.single_observation_space, self._discrete())
+        super().__init__(
+            num_envs, self.venv.single_observation_space, self.venv.single_action_space
+        )
+        self.metadata = GameEnv.metadata
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         if seed is not None:
             self.seed(check_seed(seed))
 
-    def _discrete(self) -> gym.spaces.Discrete:
-        space = self.venv.single_action_space
-        assert isinstance(space, gym.spaces.Discrete)
-        return space
-
     def reset(self) -> Any:
         """Start an episode in every game; seeds and options set before are used once."""
         seeds = None if None in self._seeds else self._seeds
-        options: dict[str, Any] | None = None
-        if any(self._options):
-            if not all(set(each) == {"deal"} for each in self._options):
-                raise ValueError("options are {'deal': number}, for each game or none")
-            options = {"deal": [each["deal"] for each in self._options]}
-        observations, infos = self.venv.reset(seed=seeds, options=options)
+        observations, infos = self.venv.reset(seed=seeds, options=self._asked())
         self._reset_seeds()
         self._reset_options()
         keys = [key for key in ("deal", "cards_up") if key in infos]
         self.reset_infos = [{key: int(infos[key][i]) for key in keys} for i in range(self.num_envs)]
         return observations
+
+    def _asked(self) -> dict[str, Any] | None:
+        """The options of all games in the form of the native environment."""
+        if not any(self._options):
+            return None
+        key, *more = {key for each in self._options for key in each}
+        if more or not all(self._options):
+            raise ValueError("options are a deal, a deck or a game: the same for each game or none")
+        values = [each[key] for each in self._options]
+        if key == "deck":
+            return {"game": [Game(self.venv.rules, deck=deck) for deck in values]}
+        return {key: values}
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Keep the actions for `step_wait`."""
@@ -114,33 +121,24 @@ class FourSeasonsVecEnv(VecEnv):
         """The legal moves as a bool array of shape (n, A)."""
         return self.venv.action_masks()
 
-    def _one_each(self, value: Any, indices: VecEnvIndices) -> list[Any]:
-        return [value for _ in self._get_indices(indices)]
-
-    def _rows(self, indices: VecEnvIndices) -> Any:
-        masks = self.action_masks()
-        return masks if indices is None else masks[self._index_list(indices)]
-
     def _index_list(self, indices: VecEnvIndices) -> list[int]:
         chosen: Iterable[int] = self._get_indices(indices)
         return list(chosen)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether `get_attr` returns it; `action_masks` exists before the first reset, too."""
-        return attr_name == "action_masks" or super().has_attr(attr_name)
+        """Whether `get_attr` returns it, also before the first reset."""
+        return attr_name in dir(OneOfMany(self.venv, 0))
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> Any:
-        """An attribute of the environment, once for each game; `action_masks`: see the class."""
+        """An attribute of each game (`OneOfMany`); `action_masks`: see the class."""
         if attr_name == "action_masks":
-            return self._rows(indices)
-        return self._one_each(getattr(self.venv, attr_name), indices)
+            masks = self.action_masks()
+            return masks if indices is None else masks[self._index_list(indices)]
+        return [getattr(OneOfMany(self.venv, i), attr_name) for i in self._index_list(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Refused: the games share settings that cannot change."""
-        raise AttributeError(
-            f"cannot set {attr_name!r}: the games of a native batch share settings that cannot "
-            "change"
-        )
+        self.venv.set_attr(attr_name, value)
 
     def env_method(
         self,
@@ -149,24 +147,27 @@ class FourSeasonsVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> Any:
-        """Call `action_masks`; a native batch has no other methods for single games."""
-        if method_name != "action_masks":
-            raise AttributeError(
-                f"no method {method_name!r} game by game: a native batch has action_masks"
-            )
-        return self._rows(indices)
+        """Call a method of each game (`OneOfMany`); `action_masks`: see the class."""
+        if method_name == "action_masks":
+            return self.get_attr(method_name, indices)
+        if method_name == "set_deals":  # checked once for all games
+            chosen = self._index_list(indices)
+            self.venv.set_deals(*method_args, **method_kwargs | {"indices": chosen})
+            return [None] * len(chosen)
+        methods = self.get_attr(method_name, indices)
+        return [method(*method_args, **method_kwargs) for method in methods]
 
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
         """True for Monitor, because the batch returns its `episode` infos."""
-        return self._one_each(wrapper_class is Monitor, indices)
+        return [wrapper_class is Monitor] * len(self._index_list(indices))
 
     def get_images(self) -> list[Any]:
         """A picture of each game, uint8 of shape (height, width, 3), with `"rgb_array"`."""
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
-        return list(self.venv.call("render"))
+        return list(self.venv.render())
 
 
 class FourSeasonsNextDealVecEnv(FourSeasonsVecEnv):

@@ -66,7 +66,7 @@ class Batch(RunningGames):
         stepping.show_some(self._buffers.counts, self._settings.shares, out, chosen)
 
     def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        if self._drawn_from is None:  # one call takes less time than several
+        if not self._drawn_from:  # one call takes less time than several
             stepping.deal_again(self._whole, out, chosen)
         else:
             super()._deal_again(chosen, out)

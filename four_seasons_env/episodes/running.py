@@ -7,7 +7,7 @@ the batch leaves in its buffers.
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,6 +79,7 @@ class RunningGames(abc.ABC):
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
         self._started = False
+        self._drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
         self.set_deals(settings.deals)
         self.settings = replace(settings, deals=None)  # an iterator could not be copied
 
@@ -95,14 +96,20 @@ class RunningGames(abc.ABC):
         np.copyto(self._streams, streams, where=self._all if chosen is None else chosen)
         self.seeded = True
 
-    def set_deals(self, deals: Iterable[int] | None) -> None:
-        """Draw the deals of later episodes from these; None for all training deals.
+    def set_deals(self, deals: Iterable[int] | None, indices: Sequence[int] | None = None) -> None:
+        """Draw the deals of later episodes of these games, by default all, from these.
 
         Raises:
             ValueError: see `settings.check_deals`.
+            IndexError: for an index without a game.
         """
-        allow = self.settings.allow_test_deals
-        self._drawn_from = None if deals is None else check_deals(deals, allow)
+        chosen = np.zeros_like(self._all)
+        chosen[... if indices is None else list(indices)] = True
+        numbers = None if deals is None else check_deals(deals, self.settings.allow_test_deals)
+        others = [(games & ~chosen, drawn_from) for games, drawn_from in self._drawn_from]
+        self._drawn_from = [each for each in others if each[0].any()]
+        if numbers is not None:
+            self._drawn_from.append((chosen, numbers))
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -143,10 +150,11 @@ class RunningGames(abc.ABC):
     def deal_next(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
         stepping.deal_all(self.games, self.rule, self._streams, chosen)
-        if self._drawn_from is not None:  # the streams' training deals select one of the deals
-            drawn = self.games["deal"][chosen] - TRAIN_FROM
-            self.games["deal"][chosen] = self._drawn_from[drawn % len(self._drawn_from)]
-            stepping.lay_out_asked(self.games, self.rule, chosen)
+        for games, deals in self._drawn_from:  # the streams' training deals select one of these
+            those = chosen & games
+            drawn = self.games["deal"][those] - TRAIN_FROM
+            self.games["deal"][those] = deals[drawn % len(deals)]
+            stepping.lay_out_asked(self.games, self.rule, those)
         self._begin(chosen)
 
     def _begin(self, chosen: NDArray[np.bool_]) -> None:

@@ -11,11 +11,13 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecVideoRecorder
+from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
 
-from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
+from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
+from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
-from tests.helpers import Fleet, mixed_action, observe, same, small
+from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv
+from tests.helpers import Fleet, deck_with, mixed_action, observe, same, small
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 GAMES = 4
@@ -97,19 +99,57 @@ def test_copies_play_alike():
     assert same(ahead, random_steps(twin, 40))
 
 
-def test_attributes_and_methods():
+@pytest.mark.parametrize("native", [FourSeasonsVecEnv, FourSeasonsNextDealVecEnv])
+def test_answers_as_dummy_environments(native):
+    single = FourSeasonsEnv if native is FourSeasonsVecEnv else FourSeasonsNextDealEnv
+    how = {"render_mode": "ansi", "max_moves": 40}
+    env, dummy = native(3, **how), DummyVecEnv([lambda: single(**how)] * 3)
+    for each in (env, dummy):
+        each.seed(5)
+        each.reset()
+    assert env.metadata == dummy.metadata
+    assert env.render() is dummy.render() is None
+    assert env.get_images() == dummy.get_images()
+    shared = ("action_space", "observation_space", "rules", "render_mode", "metadata", "spec")
+    for indices in (None, 1, [2, 0]):
+        for name in (*shared, "game"):
+            assert env.get_attr(name, indices) == dummy.get_attr(name, indices)
+        for name in ("render", "action_masks"):
+            both = [list(each.env_method(name, indices=indices)) for each in (env, dummy)]
+            assert same(*both)
+    assert env.get_attr("unwrapped")[2].game == dummy.get_attr("unwrapped")[2].game
+    for name in (*shared, "game", "render", "action_masks", "set_deals", "moves_of", "nonsense"):
+        assert env.has_attr(name) == dummy.has_attr(name)
+    if env.has_attr("moves_of"):
+        assert env.env_method("moves_of", 0) == dummy.env_method("moves_of", 0)
+    for deals, indices in ((range(20_000, 20_100), None), ([10_007], 1), (None, [0, 2])):
+        for each in (env, dummy):
+            assert each.env_method("set_deals", deals, indices=indices).count(None) > 0
+            each.seed(6)
+            each.reset()
+        both = [[info["deal"] for info in each.reset_infos] for each in (env, dummy)]
+        assert both[0] == both[1]
+    deck = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
+    for options in ({"deck": deck}, [{"game": Game(deal=i)} for i in range(3)]):
+        for each in (env, dummy):
+            each.set_options(options)
+            each.reset()
+        assert env.get_attr("game") == dummy.get_attr("game")
+
+
+def test_what_one_game_cannot_do():
     env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
     assert is_masking_supported(env)
-    assert env.get_attr("rules") == [SETTINGS[0]["rules"]] * 3
-    assert env.get_attr("rules", indices=[0, 2]) == [SETTINGS[0]["rules"]] * 2
-    assert not env.has_attr("nonsense")
-    with pytest.raises(AttributeError, match="no method 'render_all'"):
+    with pytest.raises(AttributeError, match="did you mean 'render'"):
         env.env_method("render_all")
+    with pytest.raises(AttributeError, match="use that of the batch"):
+        env.env_method("step", 0)
     with pytest.raises(AttributeError, match="cannot set 'rules'"):
         env.set_attr("rules", "czarina")
+    with pytest.raises(IndexError):
+        env.env_method("set_deals", None, indices=3)
     assert env.env_is_wrapped(Monitor) == [True] * 3
     assert env.env_is_wrapped(gym.Wrapper, indices=[0]) == [False]
-    assert env.get_images() == [None] * 3
     env.close()
 
 
@@ -158,7 +198,9 @@ def test_seeds_and_options_are_used_once():
     assert not {3, 17} & {info["deal"] for info in env.reset_infos}
 
 
-@pytest.mark.parametrize("options", [{"dael": 1}, [{"deal": 1}, {}], {"deal": -1}])
+@pytest.mark.parametrize(
+    "options", [{"dael": 1}, [{"deal": 1}, {}], {"deal": -1}, {"deal": 1, "deck": ""}]
+)
 def test_wrong_options_are_refused(options):
     env = FourSeasonsVecEnv(2, seed=1, **SETTINGS[0])
     before = env.reset()

@@ -241,26 +241,3 @@ def test_first_reset_needs_all_games():
     with pytest.raises(ResetNeeded):
         env.reset(seed=1, options={"reset_mask": np.array([True, False])})
     env.reset(seed=1, options={"reset_mask": np.array([True, True])})
-
-
-# --- game by game -------------------------------------------------------------------------------
-
-
-def test_get_attr_and_call():
-    env = FourSeasonsVectorEnv(3, "czarina", render_mode="ansi")
-    env.reset(options={"deal": [3, 4, 5]})
-    assert env.get_attr("rules") == (env.rules,) * 3
-    assert env.get_attr("observation_space") == (env.single_observation_space,) * 3
-    assert env.get_attr("action_space") == (env.single_action_space,) * 3
-    assert env.call("game")[1] == Game("czarina", deal=4)
-    assert env.call("render") == env.render()
-    assert same(np.stack(env.call("action_masks")), env.action_masks())
-    silent = FourSeasonsVectorEnv(2)
-    silent.reset()
-    assert silent.call("render") == (None, None)
-    with pytest.raises(AttributeError, match="nonsense"):
-        env.get_attr("nonsense")
-    with pytest.raises(AttributeError, match="no method 'step' game by game"):
-        env.call("step", 0)
-    with pytest.raises(AttributeError, match="cannot set 'rules'"):
-        env.set_attr("rules", "czarina")

@@ -114,7 +114,7 @@ def test_vector_environments_render_texts():
     assert env.render() == (str(Game(deal=3)), str(Game(deal=4)))
     silent = FourSeasonsVectorEnv(2)
     silent.reset(seed=1)
-    assert silent.render() is None
+    assert silent.render() == (None, None)
 
 
 def pictured(deck: list[str], rules: str = "four-seasons", moves: int = 0):

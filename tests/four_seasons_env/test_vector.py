@@ -38,6 +38,10 @@ SETTINGS = [
     {"rules": "simplicity", "max_moves": 1},
 ]
 KEYS = ("deal", "cards_up", "won", "illegal")
+ASKED = (
+    *("action_space", "observation_space", "rules", "render_mode", "metadata", "spec"),
+    *("game", "action_masks", "render"),
+)
 
 
 def name_of(settings: dict) -> str:
@@ -109,6 +113,43 @@ def test_gym_make_vec(env_id):
     assert infos["action_mask"].shape == (4, env.single_action_space.n)
     env.step(infos["action_mask"].argmax(axis=1))
     env.close()
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
+def test_answers_as_sync_environments(env_id):
+    how = {"num_envs": 3, "render_mode": "ansi", "max_moves": 40}
+    native, sync = (
+        gym.make_vec(env_id, vectorization_mode=mode, **how)
+        for mode in ("vector_entry_point", "sync")
+    )
+    for env in (native, sync):
+        env.reset(seed=5)
+    assert native.render() == sync.render()
+    for name in ASKED:
+        assert same(native.call(name), sync.call(name)), name
+        assert same(native.get_attr(name), sync.get_attr(name)), name
+    assert native.get_attr("unwrapped")[2].game == sync.get_attr("unwrapped")[2].game
+    if "NextDeal" in env_id:
+        assert native.call("moves_of", 0) == sync.call("moves_of", 0)
+    for deals in (range(20_000, 20_100), None):
+        assert native.call("set_deals", deals) == sync.call("set_deals", deals)
+        both = [env.reset(seed=6)[1]["deal"] for env in (native, sync)]
+        assert same(*both)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("step", "one game of a batch has no 'step': use that of the batch"),
+        ("np_random_seed", "use that of the batch"),
+        ("rendr", "did you mean 'render'"),
+    ],
+)
+def test_what_one_game_cannot_answer(name, error):
+    env = gym.make_vec("FourSeasons-v0", num_envs=2)
+    for ask in (env.call, env.get_attr):
+        with pytest.raises(AttributeError, match=error):
+            ask(name)
 
 
 def play(env: FourSeasonsVectorEnv, steps: int, rng: np.random.Generator) -> list:
