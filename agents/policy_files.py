@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,7 +148,7 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
         if not (folder / name).is_file():
             raise FileNotFoundError(
                 f"no weights at {folder}: {name} is missing (train some with "
-                f"`four-seasons train --agent {agent} --rules {rules}`)"
+                f"`four-seasons train --agent {agent} --rules {shlex.quote(rules)}`)"
             )
     try:
         card: PolicyCard = read_json(folder / CARD_FILE, PolicyCard)

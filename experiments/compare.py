@@ -42,7 +42,7 @@ class Compare:
     """Agents by name. A path to weights follows a colon; a label for tables comes before =.
     A pattern stands for several training seeds: ppo=maskable_ppo:runs/study/ppo-*"""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
-    """Rule sets by name, or `all`."""
+    """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
     deals: str = "0-9999"
     """A range of deals; 0-9999 are the test deals."""
     play: list[Literal["deterministic", "stochastic"]] = field(

@@ -38,7 +38,7 @@ class Review:
     out: Path
     """HTML file of the page."""
     rules: str = "four-seasons"
-    """Rule set by name."""
+    """Rule set by name; a changed one in quotes, as in 'czarina(piles=4)'."""
     agent: str = "planner"
     """Agent that plays the game."""
     deal: int = 17

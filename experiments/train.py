@@ -40,7 +40,7 @@ class Train:
     agent: str = "maskable_ppo"
     """Agent to train: maskable_ppo, next_deal_ppo or planner."""
     rules: str = "four-seasons"
-    """Rule set to learn."""
+    """Rule set to learn, by name; a changed one in quotes, as in 'czarina(piles=4)'."""
     seed: int = 0
     """Training seed, for deals, network and exploration."""
     steps: str | None = None

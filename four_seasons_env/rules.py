@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,14 +20,14 @@ BUILDS = ("any_suit", "alternate_colour", "none")
 WRAPS = ("always", "unless_ace_base", "linear", "never")
 SPACES = ("optional", "before_dealing", "auto_stock", "auto_waste")
 
-_CHOICES = {
+CHOICES = {
     "base_from": BASE_FROM,
     "opening": OPENINGS,
     "build": BUILDS,
     "wrap": WRAPS,
     "spaces": SPACES,
 }
-_RANGES = {"ranks": (4, 13), "piles": (1, 12), "redeals": (0, 2), "first_waste": (0, 1)}
+RANGES = {"ranks": (4, 13), "piles": (1, 12), "redeals": (0, 2), "first_waste": (0, 1)}
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,11 @@ class Rules:
     """The source of the rule set, and what is uncertain about it."""
 
     def __post_init__(self) -> None:
-        for field, choices in _CHOICES.items():
+        for field, choices in CHOICES.items():
             value = getattr(self, field)
             if value not in choices:
                 raise ValueError(f"unknown {field} {value!r}: {nearest(value, choices)}")
-        for field, (low, high) in _RANGES.items():
+        for field, (low, high) in RANGES.items():
             value = getattr(self, field)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise ValueError(f"{field} must be an integer from {low} to {high}, not {value!r}")
@@ -406,14 +407,24 @@ ALIASES: dict[str, str] = {
 def get_rules(rules: str | Rules) -> Rules:
     """The rule set of a name or an alias; a `Rules` is returned as it is.
 
+    Changed fields follow a name in parentheses, as in the names that `Rules.replace` makes.
+
+    >>> get_rules("czarina(piles=4,runs=True)").piles
+    4
+
     Raises:
         UnknownRules: for an unknown name, with the nearest known one.
+        ValueError: for a wrong field or value, with the nearest valid one.
         TypeError: for anything else.
     """
     if isinstance(rules, Rules):
         return rules
     if not isinstance(rules, str):
         raise TypeError(f"rules must be a name or a Rules, not {rules!r}")
+    if "(" in rules or ")" in rules:
+        name, _, changes = rules.rpartition("(")
+        read = _read_changes(rules, changes.strip())
+        return get_rules(name.strip()).replace(**read)
     name = ALIASES.get(rules, rules)
     if name in SMALL:
         return SMALL[name]
@@ -423,6 +434,25 @@ def get_rules(rules: str | Rules) -> Rules:
     return RULES[name]
 
 
+def _read_changes(rules: str, text: str) -> dict[str, Any]:
+    """The fields in "piles=4,runs=True)"."""
+    fields = [each.name for each in dataclasses.fields(Rules) if each.name not in ("name", "about")]
+    changes: dict[str, Any] = {}
+    for each in text.removesuffix(")").split(","):
+        key, _, value = (part.strip() for part in each.partition("="))
+        if not text.endswith(")") or not value or key in changes:
+            raise ValueError(
+                f"rules {rules!r} cannot be read: write each field once, as in "
+                "'four-seasons(piles=4,runs=True)'"
+            )
+        if key not in fields:
+            raise ValueError(f"unknown field {key!r} in {rules!r}: {nearest(key, fields)}")
+        word = value.strip("'\"")
+        number = int(word) if re.fullmatch(r"-?\d+", word) else word
+        changes[key] = {"true": True, "false": False}.get(word.lower(), number)
+    return changes
+
+
 def file_name(rules: str) -> str:
-    """A rule set's name in the form of file names: ``pysolfc_czarina``."""
-    return rules.replace("/", "_")
+    """A rule set's name in the form of file names: `pysolfc_czarina`, `czarina__piles-4`."""
+    return rules.replace("(", "__").translate(str.maketrans("/,=", "__-", ")"))

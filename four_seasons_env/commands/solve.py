@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons solve", description=__doc__)
-    parser.add_argument("--rules", default="four-seasons", help="rule set (default: %(default)s)")
+    parser.add_argument(
+        "--rules", default="four-seasons", help="rule set, such as 'czarina(piles=4)'"
+    )
     parser.add_argument("--deal", type=int, help="number of the deal (default: 0)")
     parser.add_argument("--deck", help="the cards, first dealt first, instead of a number")
     parser.add_argument(

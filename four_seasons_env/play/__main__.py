@@ -18,7 +18,9 @@ from four_seasons_env.rules import Rules, get_rules
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
-    parser.add_argument("--rules", default="four-seasons", help="rule set by name")
+    parser.add_argument(
+        "--rules", default="four-seasons", help="rule set, such as 'czarina(piles=4)'"
+    )
     parser.add_argument("--deal", type=int, help="the deal's number; default: any")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8752, help="0: any that is free")

@@ -22,6 +22,16 @@ def test_rules_lists_all_rule_sets(capsys) -> None:
     assert "czarina  (Czarina-v0)" in printed
 
 
+def test_rules_shows_the_fields_of_one(capsys) -> None:
+    module.main(["rules", "czarina(piles=4)"])
+    printed = capsys.readouterr().out
+    assert re.search(r"piles +4 +of: 1-12", printed)
+    assert RULES["czarina"].about.split()[0] in printed
+    with pytest.raises(SystemExit):
+        module.main(["rules", "czarena"])
+    assert "did you mean 'czarina'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("rules", "deal", "move"), [("florentine", DEAL, " deal "), ("czarina-1898", "4", " S>F ")]
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, RULES, Rules, get_rules
+from four_seasons_env.rules import ALIASES, RULES, Rules, file_name, get_rules
 from tests.helpers import ROWS, rule_sets
 
 
@@ -81,6 +81,40 @@ def test_replace_tells_what_was_changed():
     assert variant.replace(name="mine").name == "mine"
     with pytest.raises(TypeError, match="unknown field 'pile': did you mean 'piles'"):
         variant.replace(pile=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("czarina(piles=4,runs=True)", "czarina(piles=4,runs=True)"),
+        (" corner-card ( piles = 4, wrap='linear' ) ", "four-seasons(piles=4,wrap=linear)"),
+        ("small-4x3(piles=2)(runs=true)", "small-4x3(piles=2)(runs=True)"),
+    ],
+)
+def test_changed_rules_are_read(text, name):
+    assert get_rules(text).name == name
+    assert get_rules(name) == get_rules(text)
+    assert set(file_name(name)) & set("()=,/ ") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("czarena(piles=4)", "unknown rules 'czarena': did you mean 'czarina'"),
+        ("czarina(pile=4)", "unknown field 'pile' in .*: did you mean 'piles'"),
+        ("czarina(name=mine)", "unknown field 'name'"),
+        ("czarina(piles=four)", "piles must be an integer from 1 to 12, not 'four'"),
+        ("czarina(runs=1)", "runs must be True or False, not 1"),
+        ("czarina(wrap=nevr)", "did you mean 'never'"),
+        ("czarina()", "write each field once"),
+        ("czarina(piles=4", "write each field once"),
+        ("czarina)", "write each field once"),
+        ("czarina(piles=4,piles=4)", "write each field once"),
+    ],
+)
+def test_wrong_changes_name_the_nearest(text, reason):
+    with pytest.raises(ValueError, match=reason):
+        get_rules(text)
 
 
 @given(rule_sets())
