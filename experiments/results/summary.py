@@ -154,13 +154,28 @@ def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
     Args:
         table: float64 of shape (seeds, deals). One seed makes it the plain bootstrap over deals.
     """
-    seeds, deals = table.shape
-    rng = np.random.default_rng(1)
-    rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds
-    means = ((table @ _draws(deals).T).T * rows).sum(axis=1)
+    return middle(resampled_means(table))
+
+
+def middle(means: NDArray[np.float64]) -> tuple[float, float]:
+    """The ends of the middle 95%."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.float64]:
+    """The mean of a table in each resample of its rows and columns; float64 (RESAMPLES,).
+
+    Args:
+        table: float64 of shape (seeds, deals).
+        number: of the random rows; tables with as many deals always share the random columns.
+    """
+    seeds, deals = table.shape
+    rng = np.random.default_rng(number)
+    rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds
+    means: NDArray[np.float64] = ((table @ _draws(deals).T).T * rows).sum(axis=1)
+    return means
 
 
 @functools.lru_cache(maxsize=4)
