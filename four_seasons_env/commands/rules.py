@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _describe(rules: Rules) -> None:
     ids = {name: env_id for env_id, name in ENVS.items()}
     print(f"{rules.name}  ({ids[rules.name]})" if rules.name in ids else rules.name)
-    print(textwrap.fill(rules.about, 96, initial_indent="    ", subsequent_indent="    "))
+    print(textwrap.fill(rules.about, 79, initial_indent="    ", subsequent_indent="    "))
 
 
 def _show(rules: Rules) -> None:
