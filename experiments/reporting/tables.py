@@ -37,7 +37,7 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
     for row in cells[list(widths)].itertuples(index=False):
         table.add_row(*map(escape, row))
     console.print(table)
-    if left_out := [name for name in cells if name not in widths]:
+    if left_out := [str(name) for name in cells if name not in widths]:
         console.print(f"no room for {', '.join(left_out)}: widen the terminal", markup=False)
 
 
@@ -47,7 +47,8 @@ def _is_text(cells: pd.DataFrame, column: str) -> bool:
 
 def _fit(cells: pd.DataFrame, room: int) -> dict[str, int]:
     """The columns that fit into a line, in their order, and their widths in characters."""
-    full = {name: max(map(len, [*_words(name), *cells[name]])) for name in cells}
+    # A header wraps between its words.
+    full = {str(name): max(map(len, [*str(name).split(), *cells[name], ""])) for name in cells}
     widths = {
         name: min(full[name], _NAME) if _is_text(cells, name) else full[name] for name in full
     }
@@ -59,11 +60,6 @@ def _fit(cells: pd.DataFrame, room: int) -> dict[str, int]:
     for name, width in widths.items():
         widths[name] += min(full[name] - width, max(room - _line(widths), 0))
     return widths
-
-
-def _words(header: str) -> list[str]:
-    """The words of a header, which wraps between them."""
-    return header.split() or [""]
 
 
 def _line(widths: dict[str, int]) -> int:
