@@ -129,9 +129,9 @@ def test_sensitivity_compares_values(tmp_path: Path, monkeypatch) -> None:
     assert table.loc[table["is_baseline"], "mean"].item() == first
 
 
-@pytest.mark.parametrize("page", ["index", "sb3", "cleanrl"])
+@pytest.mark.parametrize("page", ["index", "sb3"])
 def test_a_recipe_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
-    module = {"index": "numpy", "sb3": "sb3_contrib", "cleanrl": "torch"}
+    module = {"index": "numpy", "sb3": "sb3_contrib"}
     pytest.importorskip(module[page], reason="the recipe's library is not installed")
     out = tmp_path / "libraries.csv"
     run("recipes", page, "--out", str(out))
