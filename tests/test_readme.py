@@ -40,6 +40,15 @@ def test_first_example_runs(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_pages_install_the_clone_editable() -> None:
+    """Scripts of docs and studies read files of the clone, and no index has the package."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    commands = [line for page in pages for line in re.findall("pip install.*", page.read_text())]
+    own = [each for each in commands if ".[" in each or "four-seasons-env" in each]
+    assert len(own) >= 7
+    assert all("-e '.[" in each for each in own)
+
+
 @pytest.mark.slow
 def test_agents_of_docs_repeat_their_games(tmp_path: Path) -> None:
     assert LONG in TRAINING
