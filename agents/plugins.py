@@ -11,7 +11,8 @@ has an argument `rules`. The object that it returns has `act`
 (`four_seasons_env.agents.registry.Agent`). Optional attributes of that object: `mask`, by default
 "legal", and `kind`, the text in tables, by default "-". The class may have an attribute `plays`:
 `("deterministic",)` by default, and `("stochastic",)` if the agent draws its moves at random; with
-both, the class is also called with `deterministic`, a bool.
+both, the class is also called with `deterministic`, a bool. Its attribute `block`, by default 10,
+is the number of deals that a comparison gives it at once.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from four_seasons_env.agents import plugins
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.options import NOT_IN_NAMES, check_options, convert_options
-from four_seasons_env.arguments import nearest
+from four_seasons_env.arguments import check_positive, nearest
 from four_seasons_env.extras import missing_extra
 from four_seasons_env.rules import Rules, get_rules
 
@@ -65,6 +65,9 @@ class Entry:
     """Its method: "chance", "rule of thumb", "search", "learned", or several."""
     plays: tuple[str, ...] = ("deterministic",)
     """How it can play: "deterministic", "stochastic", or both."""
+    block: int = 1000
+    """Deals that a comparison plays in lockstep and stores together: few for slow agents. They
+    share the agent's random numbers, so another size gives other games where it draws some."""
     learner: str = ""
     """`module:class` that trains it, if it learns
     (`four_seasons_env.agents.training.learner.Learner`)."""
@@ -96,21 +99,25 @@ AGENTS: dict[str, Entry] = {
         "four_seasons_env.agents.search.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",
         "rule of thumb + search",
+        block=10,
     ),
     "finisher": Entry(
         "four_seasons_env.agents.search.finisher:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
+        block=10,
     ),
     "pimc": Entry(
         "four_seasons_env.agents.search.pimc:PimcAgent",
         "the move after which the solver wins most imagined worlds",
         "search",
+        block=10,
     ),
     "planner": Entry(
         "four_seasons_env.agents.planner.agent:PlannerAgent",
         "plans to the next deal, by a value learned from its own games",
         "learned + search",
+        block=10,
         learner="four_seasons_env.agents.planner.learner:PlannerLearner",
     ),
     "next_deal_ppo": Entry(
@@ -118,6 +125,7 @@ AGENTS: dict[str, Entry] = {
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
         BOTH,
+        block=100,
         learner="four_seasons_env.agents.learned.ppo:NextDealPpo",
     ),
     "maskable_ppo": Entry(
@@ -221,8 +229,9 @@ def _plugin(name: str) -> Entry:
         lacks = f", and no module {word!r}" if colon else ""
         known = nearest(word, [*AGENTS, *plugins.places()])
         raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
-    plays = plugins.plays(plugins.load(place))
-    return Entry(place, "from another package", kind="-", plays=plays)
+    maker = plugins.load(place)
+    block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
+    return Entry(place, "from another package", "-", plugins.plays(maker), block)
 
 
 def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEAST_MEMORY = 0.01
 """GiB that the solver needs at least."""
-BLOCK = 100
+BLOCK = 10
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
 """Columns of a result file: `base` is the base rank of the foundations, `moves` the length of the

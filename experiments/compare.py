@@ -145,7 +145,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     run_blocks(play_block, tasks, "playing", run.workers)
     listed = {path for task in tasks for path in (task.part, task.games)}
     for path in (run.out / "parts").rglob("*-*.*"):
-        if path.is_file() and path not in listed:  # a last block that has grown since
+        if path.is_file() and path not in listed:  # a block at an end that has grown since
             path.unlink()
     return collect_blocks(tasks, run.out / "results.csv")
 

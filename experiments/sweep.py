@@ -283,7 +283,7 @@ def sweep(run: Sweep) -> list[Failure]:
     with Live(
         get_renderable=lambda: _view(jobs, failures), console=console, refresh_per_second=0.5
     ):
-        for failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
+        for _, failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
             if failure:
                 failures.append(failure)
     write_csv(run.out / "jobs.csv", results_of(jobs))

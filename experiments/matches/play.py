@@ -17,7 +17,7 @@ from four_seasons_env.agents.answers import AnswerError, as_actions
 from four_seasons_env.agents.registry import Agent, make_agent, split_name
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.deals import TRAIN_FROM, mix
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
@@ -122,6 +122,9 @@ def play_deals(
     numbers = np.asarray(deals, np.int64)
     games = np.zeros(len(numbers), kernel.GAME)
     kernel.start_all(games, rule, numbers)
+    # The reshuffles depend on seed, deal and turn alone, whatever deals are played together.
+    drawn = [np.random.PCG64([seed, deal, 2]).random_raw() for deal in numbers.tolist()]
+    keys = np.array(drawn, np.uint64)
     rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
     seconds = np.zeros(len(games))
     alive = np.arange(len(games))
@@ -131,7 +134,7 @@ def play_deals(
     texts = [move.text for move in all_moves(rules)]
     played: list[list[str]] = [[] for _ in numbers]
 
-    for _ in range(max_moves):
+    for turn in range(max_moves):
         shown = games[alive]
         legal = masks[: len(alive)]
         goes_on = np.zeros(len(alive), np.bool_)
@@ -143,8 +146,7 @@ def play_deals(
         # In the agent's copies the unseen cards are sorted before the shuffle. Otherwise an agent
         # that undoes the shuffle would find the true order.
         shown["deal"] = -1
-        _hide_unseen_all(shown, rule)
-        kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, len(alive), np.uint64))
+        _hide_unseen_all(shown, rule, keys[alive], turn)
         by_rules = legal.copy()
         if guard is not None:
             guard.forbid(shown, alive, legal)
@@ -186,10 +188,13 @@ def _nameless_rng(seed: list[int]) -> np.random.Generator:
 
 
 @jit
-def _hide_unseen_all(games: NDArray[Any], rules: NDArray[Any]) -> None:
-    """Sort the unseen cards of each game."""
+def _hide_unseen_all(
+    games: NDArray[Any], rules: NDArray[Any], keys: NDArray[np.uint64], turn: int
+) -> None:
+    """Sort the unseen cards of each game, and shuffle them by the game's key and the turn."""
     for i in range(len(games)):
         hide_unseen(games[i], rules[0])
+        kernel.reshuffle_unseen(games[i], rules[0], mix(keys[i] + np.uint64(turn)))
 
 
 def _check(

@@ -62,6 +62,7 @@ def find_players(
                     kind=getattr(agent, "kind", parts.entry.kind),
                     weights=tuple(_weights(split_name(full), rules)),
                     observation=getattr(agent, "observation", PUBLIC),
+                    block=parts.entry.block,
                 )
                 for play in ways
             ]

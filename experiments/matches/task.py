@@ -16,9 +16,6 @@ from four_seasons_env.files import write_atomically
 from four_seasons_env.records import RecordError, read_lines, to_lines
 from four_seasons_env.rules import get_rules
 
-BLOCK = 1000
-"""Deals that one task plays in lockstep. Another size gives other reshuffles, and other games."""
-
 
 @dataclass(frozen=True)
 class GamesTask(Block):
@@ -56,10 +53,12 @@ class GamesTask(Block):
 
 def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
     """The tasks of a comparison: a list for each player under each rule set."""
-    blocks = split_deals(manifest.deals, BLOCK)
     flags = manifest.seed, manifest.recorded
     return [
-        [GamesTask(out, rules, block, player, *flags, rules in manifest.luck) for block in blocks]
+        [
+            GamesTask(out, rules, block, player, *flags, rules in manifest.luck)
+            for block in split_deals(manifest.deals, player.block)
+        ]
         for rules, players in manifest.players.items()
         for player in players
     ]

@@ -77,7 +77,9 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
 
 
 def split_deals(deals: str, size: int) -> list[range]:
-    """Split a range of deals such as "0-9999" into blocks; the last may be shorter.
+    """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
+
+    So a longer range has the same blocks, and only the first and the last may be shorter.
 
     Raises:
         ValueError: for a text that is no range of deals.
@@ -85,13 +87,15 @@ def split_deals(deals: str, size: int) -> list[range]:
     from four_seasons_env.engine.deals import parse_deals
 
     numbers = parse_deals(deals)
-    return [numbers[i : i + size] for i in range(0, len(numbers), size)]
+    first, stop = numbers[0], numbers[-1] + 1
+    starts = range(first - first % size, stop, size)
+    return [range(max(first, start), min(start + size, stop)) for start in starts]
 
 
 def run_blocks(
     function: Callable[[B], Any], blocks: Sequence[B], label: str, workers: Workers
 ) -> None:
-    """Call a function on each block that is not done, under a progress bar.
+    """Call a function on each block that is not done, under a progress bar of deals.
 
     Args:
         function: writes the results of a block (`Block.write`). Workers import it by name.
@@ -109,9 +113,11 @@ def run_blocks(
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []
     with Progress() as bar:
-        shown = bar.add_task(label, total=len(blocks), completed=len(blocks) - len(todo))
-        for failure in run_tasks(function, todo, names, workers):
-            bar.advance(shown)
+        sizes = {name: len(block.deals) for name, block in zip(names, todo, strict=True)}
+        deals = sum(len(block.deals) for block in blocks)
+        shown = bar.add_task(label, total=deals, completed=deals - sum(sizes.values()))
+        for name, failure in run_tasks(function, todo, names, workers):
+            bar.advance(shown, sizes[name])
             if failure:
                 failures.append(failure)
     if failures:

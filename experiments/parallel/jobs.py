@@ -31,7 +31,7 @@ class Failure:
 
 def run_tasks(
     function: Callable[[T], Any], tasks: Sequence[T], names: Sequence[str], workers: Workers
-) -> Iterator[Failure | None]:
+) -> Iterator[tuple[str, Failure | None]]:
     """Call a function with each task, several at once.
 
     Args:
@@ -41,8 +41,8 @@ def run_tasks(
         workers: workers that call the function.
 
     Yields:
-        None for each finished task, a Failure for each failed one, in the order in which they end
-        (with Ray: all at the end).
+        The name of each task, with None if it has finished or a Failure, in the order in which they
+        end (with Ray: all at the end).
 
     Raises:
         ValueError: see `Workers.check`.
@@ -57,8 +57,8 @@ def run_tasks(
         )
 
 
-def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None:
-    """Run a task, and return its error as data that a worker can send."""
+def _attempt(function: Callable[[T], Any], task: T, name: str) -> tuple[str, Failure | None]:
+    """Run a task, and return its name and its error as data that a worker can send."""
     try:
         function(task)
     except Exception as error:
@@ -67,5 +67,5 @@ def _attempt(function: Callable[[T], Any], task: T, name: str) -> Failure | None
         # An error in this package is a fault, which needs the whole traceback.
         if not (details or error.__cause__ or isinstance(error, AnswerError)):
             details = "".join(traceback.format_exception(error)).rstrip()
-        return Failure(name, reason, details)
-    return None
+        return name, Failure(name, reason, details)
+    return name, None

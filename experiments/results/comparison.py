@@ -53,6 +53,8 @@ class Player:
     """SHA-256, in hex, of its weights and of the weights of agents in its options."""
     observation: str = PUBLIC
     """Description of what the agent observes."""
+    block: int = 1000
+    """Deals that a task plays in lockstep; see `four_seasons_env.agents.registry.Entry`."""
 
     @property
     def key(self) -> tuple[str, str, int | None]:

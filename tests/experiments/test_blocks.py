@@ -51,7 +51,8 @@ def test_a_part_is_named_by_its_deals(tmp_path: Path) -> None:
 
 
 def test_deals_are_split_in_order() -> None:
-    assert split_deals("3-9", 3) == [range(3, 6), range(6, 9), range(9, 10)]
+    assert split_deals("4-9", 3) == [range(4, 6), range(6, 9), range(9, 10)]
+    assert split_deals("4-30", 3)[1] == range(6, 9)
 
 
 def test_the_first_failed_block_is_named(tmp_path: Path) -> None:

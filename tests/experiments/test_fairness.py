@@ -1,15 +1,16 @@
 """An agent cannot peek: several ways to find the true order of the stock fail."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.deals import TRAIN_FROM, shuffle
+from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
+from four_seasons_env.records import Record
 from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
@@ -38,11 +39,8 @@ def by_the_seed(game: Any, place: int, rng: np.random.Generator) -> list[int]:
 
 
 def by_undoing_the_shuffle(game: Any, place: int, rng: np.random.Generator) -> list[int]:
-    """Draw the seed of the reshuffle again, and undo the shuffle."""
-    before = np.random.PCG64(0)
-    before.state = rng.bit_generator.state
-    before.advance(-len(DEALS))
-    seed = np.random.Generator(before).integers(0, 2**63, len(DEALS), np.uint64)[place]
+    """Make the seed of the reshuffle again, as if the deal were known, and undo the shuffle."""
+    seed = seed_of(DEALS[place], int(game["moves"]))
     shown = by_what_is_shown(game, place, rng)
     went = np.arange(len(shown), dtype=np.uint8)
     shuffle(went, 0, len(went), seed)
@@ -50,6 +48,12 @@ def by_undoing_the_shuffle(game: Any, place: int, rng: np.random.Generator) -> l
     for here, there in zip(shown, went.tolist(), strict=True):
         stock[there] = here
     return stock
+
+
+def seed_of(deal: int, turn: int) -> np.uint64:
+    """The seed of a reshuffle in `play_deals`, by its rule."""
+    key = np.random.PCG64([0, deal, 2]).random_raw()
+    return np.uint64(mix(np.uint64((key + turn) % 2**64)))
 
 
 GUESSES = [by_the_deal, by_what_is_shown, by_the_seed, by_undoing_the_shuffle]
@@ -99,11 +103,32 @@ def test_peeking_works_on_unprotected_games(guess: Guess) -> None:
     rules = kernel.compile_rules(DEFAULT)
     kernel.start_all(games, rules, np.array(DEALS, np.int64))
     rng = np.random.default_rng([0, DEALS[0]])
-    seeds = rng.integers(0, 2**63, len(DEALS), np.uint64)
     if guess is by_undoing_the_shuffle:
-        kernel.reshuffle_unseen_all(games, rules, seeds)
+        seeds = [seed_of(deal, 0) for deal in DEALS]
+        kernel.reshuffle_unseen_all(games, rules, np.array(seeds))
     stocks = [guess(game, place, rng) for place, game in enumerate(games)]
     assert places_right(stocks) == 1
+
+
+class Reader:
+    """Lets the first card of the reshuffled stock choose the move."""
+
+    mask = "legal"
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        cards = games["deck"][np.arange(len(games)), np.minimum(games["dealt"], 51)]
+        legal = [np.flatnonzero(mask) for mask in masks]
+        return np.array([each[card % len(each)] for each, card in zip(legal, cards, strict=True)])
+
+
+def test_any_split_of_the_deals_gives_the_same_games() -> None:
+    def games(deals: Sequence[int], seed: int) -> list[Record]:
+        played = play_deals(Reader(), DEFAULT, deals, seed, max_moves=40, record=True)
+        return played["game"].tolist()
+
+    whole = games(DEALS[:6], 3)
+    assert whole == [game for deal in DEALS[:6] for game in games([deal], 3)]
+    assert whole != games(DEALS[:6], 4)
 
 
 class Forger:

@@ -107,8 +107,10 @@ def touch(path: Path) -> None:
 
 def test_failed_task_is_named(tmp_path: Path) -> None:
     names = ["a", "bad", "b"]
-    failures = list(run_tasks(touch, [tmp_path / name for name in names], names, ALONE))
-    (failure,) = [each for each in failures if each]
+    failures = dict(run_tasks(touch, [tmp_path / name for name in names], names, ALONE))
+    failure = failures["bad"]
+    assert failure
+    assert failures == {"a": None, "bad": failure, "b": None}
     assert (failure.name, failure.reason) == ("bad", "OSError: the disk is full")
     assert "touch" in failure.details
     assert {each.name for each in tmp_path.iterdir()} == {"a", "b"}

@@ -10,9 +10,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.matches.task import tasks_of
 from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.results.comparison import Manifest
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
@@ -33,6 +37,13 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(sent: Path, tmp_path: Path) -> Path:
     """A copy of the comparison, to damage."""
     return Path(shutil.copytree(sent, tmp_path / "copy"))
+
+
+class First:
+    """An agent of another package."""
+
+    def act(self, games, masks, rng):
+        return masks.argmax(axis=1)
 
 
 def games_in(folder: Path, player: str = "heuristic") -> Path:
@@ -182,12 +193,13 @@ def test_exit_status(folder: Path, capsys) -> None:
 
 @pytest.mark.slow
 def test_games_do_not_depend_on_workers(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("four_seasons_env.experiments.matches.task.BLOCK", 5)
+    for name in ("heuristic", "random"):
+        monkeypatch.setitem(AGENTS, name, replace(AGENTS[name], block=5))
     for n_jobs in (1, 2):
         run = Compare(tmp_path / str(n_jobs), ["heuristic", "random"], deals=DEALS, record=True)
         play_all(replace(run, workers=Workers(n_jobs=n_jobs)))
     paths = [path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.jsonl.gz")]
-    assert len(paths) == 8
+    assert len(paths) == 10
     for path in paths:
         assert (tmp_path / "1" / path).read_bytes() == (tmp_path / "2" / path).read_bytes()
 
@@ -213,8 +225,17 @@ def test_games_can_be_recorded_later(tmp_path: Path, sent: Path) -> None:
     assert games_in(tmp_path).read_bytes() == games_in(sent).read_bytes()
 
 
+def test_workers_share_slow_agents(tmp_path: Path) -> None:
+    """Few deals make several blocks, and a longer range keeps those that are full."""
+    for deals, parts in (("2-21", 3), ("0-39", 4)):
+        run = Compare(tmp_path, [f"slow={__name__}:First", "rollout"], deals=deals)
+        players = {"czarina": find_players(run.agents, "czarina")}
+        tasks = tasks_of(tmp_path, Manifest(players, deals))
+        assert [[len(own), own[1].deals] for own in tasks] == 2 * [[parts, range(10, 20)]]
+
+
 def test_rule_sets_and_blocks_are_verified(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr("four_seasons_env.experiments.matches.task.BLOCK", 4)
+    monkeypatch.setitem(AGENTS, "random", replace(AGENTS["random"], block=4))
     rules = ["czarina", "pysolfc/corners", "simplicity"]
     play_all(Compare(tmp_path, ["random"], rules, "0-9", record=True, workers=ALONE))
     assert verify(Verify(tmp_path))
