@@ -4,6 +4,7 @@
 >>> actions = agent.act(games, masks, rng)
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.registry import AGENTS, Agent, make_agent
@@ -11,6 +12,11 @@ from four_seasons_env.agents.registry import AGENTS, Agent, make_agent
 if TYPE_CHECKING:
     from four_seasons_env.agents.policy_agent import policy
     from four_seasons_env.agents.search.agent import SearchAgent
+
+if not Path(__file__).is_file():
+    raise ImportError(
+        "agents read weights from a folder, so they cannot run from a zip file: unpack it"
+    )
 
 __all__ = ["AGENTS", "Agent", "SearchAgent", "make_agent", "policy"]
 

@@ -314,7 +314,7 @@ _OF_MANY = {"vectorization_mode", *(each.name for each in fields(VectorSettings)
 class OneOfMany(OneGame):
     """A game of a vector environment, with the attributes of its single environment.
 
-    It goes on with the vector environment, which alone resets and steps it.
+    Only the vector environment resets and steps it.
 
     Raises:
         IndexError: for an index without a game.

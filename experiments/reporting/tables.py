@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 NAMES = ("agent", "play", "rules", "what", "method")
-"""Columns of text, which wrap where there is no room; so does the first column of any table."""
+"""Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
 _NAME = 13
 """Characters of a column of text, at least, or all that it needs."""
 _LEAVE_FIRST = ("method", "seeds")

@@ -45,7 +45,7 @@ class _Cache(FunctionCache):
     Private parts of Numba, for want of public ones:
 
     - `_source_stamp`: Numba compares the time of the function's own file only, so code of a
-      function that calls one in a changed file would be loaded (numba issue 1833, open).
+      function that calls one in a changed file would be loaded (numba issues 1833 and 9304, open).
     - `_load_index`: no function says whether there is machine code on disk, which `announce` asks.
     - `_index_path`: `flush` writes an empty index, for which a full disk has no room.
 
@@ -94,7 +94,7 @@ def _cached(function: Callable[..., Any], **options: Any) -> Any:
     # By default, Numba passes `forceinline` on from a caller to what it calls.
     dispatcher = _njit(**_OPTIONS, forceinline=False, **options)(function)
     try:
-        # `enable_caching` takes no other class of cache, and no issue asks for it.
+        # `enable_caching` takes no other class of cache.
         dispatcher._cache = _Cache(function)
     except RuntimeError:  # Numba found no writable folder
         _warn_uncached()
@@ -143,7 +143,10 @@ def merged(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Internal:
-    """A function that Python cannot call: without its wrapper, a call would crash the process."""
+    """A function that Python cannot call: without its wrapper, a call would crash the process.
+
+    Numba has no such functions (numba issue 2541, open).
+    """
 
     def __init__(self, dispatcher: Any, kind: Callable[[Any], Any]) -> None:
         self._dispatcher = dispatcher  # its type holds only a weak reference
@@ -155,7 +158,10 @@ class _Internal:
 
 
 class _Widening(types.Dispatcher):
-    """The type of a function that is compiled for the types of constants, not for their values."""
+    """The type of a function that is compiled for the types of constants, not for their values.
+
+    Numba has no option for that (numba pull request 6043 proposed a related one).
+    """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         unliteral: Any = types.unliteral
@@ -194,7 +200,7 @@ class TypedProxy(structref.StructRefProxy):
 
     Numba reads `_numba_type_` of a proxy at every call. Its own property for that is Python code
     in which an exception of a signal handler is dropped: Ctrl-C would be lost one time in twenty.
-    Numba has no public way to store the type, and no issue asks for one.
+    Numba has no public way to store the type (numba pull request 5840 proposes one for tuples).
     """
 
     __slots__ = ("_numba_type_",)

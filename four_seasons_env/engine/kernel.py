@@ -82,17 +82,17 @@ RULE = np.dtype(
         ("key", "u1", (53,)),  # [card] -> what `wants` compares: all that matters for packing
         ("source", "u1", (_MAX_MOVES,)),  # [move number] -> place that a card leaves
         ("target", "u1", (_MAX_MOVES,)),  # [move number] -> place that it goes to
-        ("share", "f4"),  # of the deck that a card is
+        ("share", "f4"),  # 1 / cards in the deck
         ("actions", "i8"),  # size of the action space
         ("ranks", "i8"),
         ("cards", "i8"),
         ("piles", "i8"),
-        ("base_from", "i8"),  # index into BASE_FROM; the next ones into lists of that kind
-        ("opening", "i8"),
-        ("spaces", "i8"),
+        ("base_from", "i8"),  # index into BASE_FROM
+        ("opening", "i8"),  # index into OPENINGS
+        ("spaces", "i8"),  # index into SPACES
         ("redeals", "i8"),
         ("first_waste", "i8"),
-        ("reserve", "i8"),  # the pile that is one, or NO_PILE
+        ("reserve", "i8"),  # number of the reserve pile, or NO_PILE
         ("runs", "b1"),
         ("limited_redeal", "b1"),
         ("worrying_back", "b1"),
@@ -132,7 +132,7 @@ def _packing_table(rules: Rules) -> NDArray[np.uint64]:
     elif rules.wrap == "unless_ace_base":
         wraps = wraps & (base != 0)
     packs = fits | wraps
-    if rules.wrap == "linear":
+    if rules.wrap == "linear":  # the order ends at the base card, so no card goes on it
         packs = packs & (host >> 2 != base)
     if rules.build == "alternate_colour":
         packs = packs & ((card & 2) != (host & 2))
@@ -185,6 +185,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
     rule["opening"] = OPENINGS.index(rules.opening)
     rule["spaces"] = SPACES.index(rules.spaces)
     rule["reserve"] = NO_PILE if rules.reserve_pile is None else rules.reserve_pile
+    # A limited redeal is a redeal too, so this covers the moves of the card on the stock.
     rule["more_moves"] = rules.redeals > 0 or rules.worrying_back
     rule["refills"] = (
         rules.spaces in ("auto_stock", "auto_waste") or rules.reserve or rules.limited_redeal
@@ -193,7 +194,7 @@ def compile_rules(rules: Rules) -> NDArray[np.void]:
         rule[field] = getattr(rules, field)
     for field in ("runs", "limited_redeal", "worrying_back"):
         rule[field] = getattr(rules, field)
-    table.flags.writeable = False
+    table.flags.writeable = False  # the cache gives the same array to every caller
     return table
 
 
@@ -243,6 +244,7 @@ def _turn(g):
 @jit
 def stock_size(g):
     """Cards left in the stock."""
+    # Signed, as in `relative_rank`.
     return np.int64(g.deck_size) - np.int64(g.dealt)
 
 
@@ -405,12 +407,14 @@ def _shuffle_suits(g, seed):
         weights = 0
         for suit in range(4):
             weights += suit_weight(_count_suit(g, i, suit))
+        # The suit of this place, in proportion to the weights.
         state = state + GAMMA
         left = draw_below(state, weights)
         suit = 0
         while left >= suit_weight(_count_suit(g, i, suit)):
             left -= suit_weight(_count_suit(g, i, suit))
             suit += 1
+        # The card of the suit: each is equally likely. It trades places with the card here.
         state = state + GAMMA
         left = draw_below(state, _count_suit(g, i, suit))
         j = i
@@ -466,7 +470,7 @@ def _next_up(g, rule):
         level = np.int64(g.level[suit])
         if level < rule.ranks:  # a full foundation would wrap round and ask for its base again
             rank = g.base[suit] + level
-            rank -= rule.ranks if rank >= rule.ranks else 0
+            rank -= rule.ranks if rank >= rule.ranks else 0  # the lowest follows the highest
             cards |= _ONE << np.uint64(4 * rank + suit)
     return cards
 
@@ -482,7 +486,7 @@ def _append(words, word, at, flags, count):
     Returns:
         The word being filled and the byte of the row to continue at.
     """
-    fill = at & 7
+    fill = at & 7  # bytes of the word that are taken
     word |= flags << np.uint64(8 * fill)
     if fill + count >= 8:
         words[at >> 3] = word
@@ -494,6 +498,7 @@ def _append(words, word, at, flags, count):
 @inlined
 def _without(flags, byte):
     """A word without one of its bytes; the bytes after it move down by one."""
+    # Bytes are numbered from the lowest, so "before" is the low end of the word.
     before = (_ONE << np.uint64(8 * byte)) - _ONE
     return (flags & before) | ((flags >> _8) & ~before)
 
@@ -612,6 +617,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
             word, at = _append(words, word, at, targets, high - (not own))
 
     # redeal, F:s>Tj, S>F and S>Tj, in the rule sets that have them.
+    # All of them are useful, too.
     if more_moves and rule.redeals:
         may_redeal = np.uint64(stock == 0 and has_waste and g.redeals > 0)
         useful |= may_redeal
@@ -620,7 +626,7 @@ def _write_legal(g, rule, distinct, words, piles, runs, reserve, more_moves):
         for suit in range(4):
             card = foundation_top(g, rule, suit) if g.level[suit] else NO_CARD
             key = rule.key[card]
-            fills = card != NO_CARD and reserve == NO_PILE
+            fills = card != NO_CARD and reserve == NO_PILE  # only the reserve fills spaces
             targets = _takers(wanted, key) | (spaces if fills else _ZERO)
             useful |= targets
             word, at = _append(words, word, at, targets, low)
@@ -683,6 +689,7 @@ def _move_run(g, rule, source, target):
     while not (accepts[host] >> np.uint64(bottom)) & _ONE:
         bottom = g.below[bottom]
         cards += 1
+    # Only the ends of the run change: its cards stay chained to each other.
     g.top[source] = g.below[bottom]
     g.below[bottom] = host
     g.top[target] = top
@@ -694,7 +701,7 @@ def _move_run(g, rule, source, target):
 def _redeal(g):
     """Turn the waste over to be the stock again, in the order in which it was dealt."""
     g.deck[:] = NO_CARD
-    g.deck_size = g.height[WASTE]
+    g.deck_size = g.height[WASTE]  # cards that were played from the waste have left the deck
     g.dealt = 0
     # The waste's top card was dealt last, and will be dealt last again.
     for i in range(g.deck_size - 1, -1, -1):
@@ -707,6 +714,7 @@ def _redeal(g):
 @merged
 def _fill_from_stock(g, rule):
     """`auto_stock`: fill every space from the stock, while there is a card."""
+    # In the order of the piles: the first space gets the next card.
     for pile in range(rule.piles):
         if g.top[pile] == NO_CARD and stock_size(g) > 0:
             _put(g, _draw(g), pile)
@@ -739,6 +747,7 @@ def _refill(g, rule, source, target):
         _fill_from_waste(g, source)
     if rule.reserve != NO_PILE and g.top[rule.reserve] == NO_CARD and stock_size(g) > 0:
         _put(g, _draw(g), rule.reserve)
+    # In a limited redeal the card on the stock is face up, and joins an empty waste at once.
     if g.top[WASTE] == NO_CARD and face_up_card(g, rule) != NO_CARD:
         _turn(g)
 
@@ -763,7 +772,7 @@ def play(g, rule, move):
         _put_up(g, _take(g, source))
     elif source >= FOUNDATION:  # not the stock, which the first branch has handled
         suit = source - FOUNDATION
-        card = foundation_top(g, rule, suit)
+        card = foundation_top(g, rule, suit)  # before the level falls
         g.level[suit] -= 1
         g.cards_up -= 1
         _put(g, card, target)

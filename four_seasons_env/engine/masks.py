@@ -22,9 +22,10 @@ _INCREMENT = np.uint64(1442695040888963407)
 
 @inlined
 def count_moves(words):
-    """How many moves are legal, as uint64. Multiplying by `_EACH` adds up the bytes of a word."""
+    """How many moves are legal, as uint64."""
     count = np.uint64(0)
     for word in words:
+        # The product has in its highest byte the sum of all bytes: 8 at most, so nothing overflows.
         count += (word * _EACH) >> _56
     return count
 
@@ -32,6 +33,7 @@ def count_moves(words):
 @inlined
 def nth_move(words, n):
     """The number of the legal move that has n (uint64, less than their count) before it."""
+    # Find the word of the move; then n counts the legal moves before it in that word.
     at = 0
     for i in range(len(words)):
         count = (words[i] * _EACH) >> _56
@@ -40,7 +42,9 @@ def nth_move(words, n):
             break
         n -= count
     up_to = words[at] * _EACH  # in byte j: legal moves among 0 to j of this word
-    before = ((((n * _EACH) | _HIGH) - up_to) & _HIGH) >> _7  # 1 in the bytes where that is <= n
+    # 1 in the bytes where that is <= n: these are the bytes before the move. The high bit of each
+    # byte is set first, so no byte borrows from the next; it stays set where n is large enough.
+    before = ((((n * _EACH) | _HIGH) - up_to) & _HIGH) >> _7
     return 8 * at + np.int64((before * _EACH) >> _56)
 
 
@@ -60,6 +64,7 @@ def next_move(words, move):
 def draw_move(words, state):
     """Draw a legal move, each as likely; ``state`` is a uint64 array of one, the random state."""
     state[0] = state[0] * _MULTIPLIER + _INCREMENT
+    # The high bits of such a generator are the random ones: 31 of them times the count, / 2^31.
     return nth_move(words, ((state[0] >> _33) * count_moves(words)) >> _31)
 
 

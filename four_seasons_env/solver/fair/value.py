@@ -1,4 +1,4 @@
-"""`fair_value`: the exact chance to win of a player who sees only what a player may see."""
+"""`fair_value`: the exact win probability of best play from public information."""
 
 from __future__ import annotations
 
