@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -65,9 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     try:
         if name not in commands:
-            near = difflib.get_close_matches(name, commands, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise ValueError(f"unknown command {name!r}: {hint}known: {', '.join(commands)}")
+            from four_seasons_env.arguments import nearest  # with NumPy, which takes time to load
+
+            raise ValueError(f"unknown command {name!r}: {nearest(name, commands)}")
         _run(name, commands[name], rest)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has read enough

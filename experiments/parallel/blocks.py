@@ -5,7 +5,6 @@ An interrupted or extended run works only on the blocks that are not done.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,14 +120,9 @@ def run_blocks(
             if failure:
                 failures.append(failure)
     if failures:
-        reasons = Counter(each.reason for each in failures)
-        hint = "; ".join(
-            f"{reason} ({count} times)" if count > 1 else reason
-            for reason, count in reasons.most_common(3)
-        )
         error = RuntimeError(
             f"{len(failures)} of {len(blocks)} blocks failed, the first {failures[0].name}; "
-            f"finished blocks are saved: {hint}"
+            f"finished blocks are saved: {failures[0].reason}"
         )
         if failures[0].details:
             error.add_note(failures[0].details)

@@ -14,7 +14,6 @@ from four_seasons_env.agents.registry import read_name, split_name
         ("heuristic", "", "heuristic", "", ""),
         ("rollout@worlds=4", "", "rollout", "", "@worlds=4"),
         ("a b: c=rollout@worlds=4", "a b: c", "rollout", "", "@worlds=4"),
-        ("mine=package.module:Mine@depth=3", "mine", "package.module:Mine", "", "@depth=3"),
         (
             "planner=planner:missing/x@positions=4",
             "planner",
@@ -24,7 +23,6 @@ from four_seasons_env.agents.registry import read_name, split_name
         ),
         ("planner:missing/me@corp.org/x", "", "planner", "missing/me@corp.org/x", ""),
         ("planner:missing/x@positions", "", "planner", "missing/x", "@positions"),
-        ("planner:lr=0.1,seed=3/x", "", "planner", "lr=0.1,seed=3/x", ""),
         (
             "p=planner:lr=0.1,seed=3/x@positions=4",
             "p",
@@ -32,7 +30,6 @@ from four_seasons_env.agents.registry import read_name, split_name
             "lr=0.1,seed=3/x",
             "@positions=4",
         ),
-        ("planner:me@corp.org/x@positions=4", "", "planner", "me@corp.org/x", "@positions=4"),
         ("planner:me@corp.org/*@positions=4", "", "planner", "me@corp.org/*", "@positions=4"),
         ("p=planner:C:a [1]@b=2/x@lookahead=1", "p", "planner", "C:a [1]@b=2/x", "@lookahead=1"),
         ("planner:x@positions=4", "", "planner", "x@positions=4", ""),

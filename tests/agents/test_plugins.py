@@ -120,6 +120,7 @@ def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> Non
     assert mine["cards_up"].tolist() == expected["cards_up"].tolist()
     mine, first, ours = find_players(names, rules)
     assert (mine.kind, first.kind, ours.kind) == ("rule of thumb", "-", "rule of thumb")
+    assert (mine.block, first.block, ours.block) == (10, 10, 1000)
 
 
 def test_functions_may_lack_a_signature() -> None:
