@@ -95,6 +95,12 @@ AGENTS: dict[str, Entry] = {
         "a fixed list, as for beginners",
         "rule of thumb",
     ),
+    "first_candidate": Entry(
+        "four_seasons_env.agents.first_candidate:FirstCandidateAgent",
+        "the first position in the order of the next-deal environment",
+        "rule of thumb + search",
+        block=100,
+    ),
     "rollout": Entry(
         "four_seasons_env.agents.search.rollout:RolloutAgent",
         "the heuristic, unless another move ends better in imagined worlds",

@@ -68,7 +68,7 @@ def test_missing_extras_are_named():
         AGENTS + TRAIN + EXPERIMENTS,
         PLAY
         + """
-for name in ("random", "heuristic", "greedy", "rollout", "finisher"):
+for name in ("random", "heuristic", "greedy", "first_candidate", "rollout", "finisher"):
     play(name)
 for name in ("planner", "next_deal_ppo", "finisher@base=maskable_ppo", "rollout@worlds=2"):
     try:
@@ -94,7 +94,7 @@ rules = Game().rules
 print(*advice.advisers(rules), advice.can_judge(rules), advice.chance(Game()))
 """,
     )
-    assert offered == "heuristic greedy rollout finisher pimc random False None"
+    assert offered == "heuristic greedy first_candidate rollout finisher pimc random False None"
 
 
 def test_the_registry_is_light():
