@@ -38,4 +38,5 @@ class FirstCandidateAgent(NextDealPolicyAgent):
 def _first(
     observations: Any, masks: NDArray[np.int8], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    return masks.argmax(axis=1)
+    first: NDArray[np.int64] = masks.argmax(axis=1)
+    return first
