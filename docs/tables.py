@@ -203,10 +203,7 @@ LADDER = {
     CEILING: "a player who sees every card",
 }
 """The players of README and docs/explanation/answer.md, and what each is."""
-HEADLINE = [
-    *(CEILING, "planner@lookahead=1", "planner", "next_deal_ppo"),
-    *("heuristic", "first_candidate", "random"),
-]
+HEADLINE = [name for name in reversed(LADDER) if name not in ("greedy", "maskable_ppo")]
 """Those that the README shows."""
 QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
 games. The advice of good players wins {heuristic:.0%}. The best computer player that sees only \
