@@ -14,7 +14,7 @@ from four_seasons_env.agents.network.evaluation import (
     new_evaluation,
 )
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
-from four_seasons_env.agents.search.plans import Plans
+from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.settings import NextDealVectorSettings
@@ -73,16 +73,15 @@ class NextDealAgent:
         self.train_seed = card.training.get("seed")
         self.observation = "features of candidates"
         self.deterministic = deterministic is not False
+        given = {
+            "candidates": candidates,
+            "expansions": expansions,
+            "ending_expansions": ending_expansions,
+            "endings": endings,
+            "value_weight": value_weight,
+        }
         decisions: dict[str, Any] = card.decisions | {
-            name: value
-            for name, value in {
-                "candidates": candidates,
-                "expansions": expansions,
-                "ending_expansions": ending_expansions,
-                "endings": endings,
-                "value_weight": value_weight,
-            }.items()
-            if value is not None
+            name: value for name, value in given.items() if value is not None
         }
         # A player that samples follows its policy, and has no use for the values.
         weight = decisions.pop("value_weight", 0.0)
@@ -101,7 +100,7 @@ class NextDealAgent:
         self._network = network_of(weights, card.layers, HEADS)
         self._evaluation = new_evaluation(self._network, rules.piles)
         self._rule = compile_rules(rules)[0]
-        self._plans = Plans(rules, 1_000_000 if self._solves else 0)
+        self._plans = Plans(rules, ENDING_POSITIONS if self._solves else 0)
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
