@@ -24,12 +24,14 @@ def module_digest(name: str) -> str:
     These are the module's own file, the files that it imports at the top level, those that they
     import, and so on. Only files of this package, and of the module's own outermost package or
     script folder, count; packages installed in that folder and imports inside functions do not. For
-    a module without a file, as in a notebook, it is `folder_digest` of this package. Files in a zip
-    archive are left out: Numba's own stamp is that of the whole archive.
+    a module without a file, as in a notebook, it is `folder_digest` of this package; for one in a
+    zip archive, it covers the whole archive.
 
     Args:
         name: of a module that is imported, or is being imported.
     """
+    if archive := getattr(getattr(sys.modules.get(name), "__loader__", None), "archive", None):
+        return _digest([Path(archive)])
     own = _file(name)
     if own is None:
         return folder_digest(_PACKAGE)

@@ -223,18 +223,22 @@ def test_disk_that_fills_after_the_index(small, monkeypatch):
 
 def test_functions_of_a_zip_are_cached(tmp_path):
     """Imports in another process, because `zipimport` keeps the archive's list of files."""
-    with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
-        archive.writestr("small_module.py", SMALL.format(name="Pair", times=1))
-    script = "import small_module as m; print(m.call(), sum(m.total.stats.cache_hits.values()))"
+    script = "import outer as m; print(m.two(1), sum(m.two.stats.cache_hits.values()))"
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(tmp_path / "some.zip"), str(PACKAGE.parent)]),
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
     }
-    said = [
-        subprocess.check_output([sys.executable, "-c", script], env=environment, text=True).split()
-        for _ in range(2)
-    ]
-    assert said == [["21", "0"], ["21", "1"]]
+    jitted = "from four_seasons_env.engine.jit import jit\n"
+    said = []
+    for added in (1, 1, 20):  # the last archive differs in the file that another imports
+        with zipfile.ZipFile(tmp_path / "some.zip", "w") as archive:
+            inner = f"{jitted}@jit\ndef one(x):\n    return x + {added}\n"
+            outer = f"{jitted}from inner import one\n@jit\ndef two(x):\n    return one(x)\n"
+            for name, text in (("inner", inner), ("outer", outer)):
+                archive.writestr(zipfile.ZipInfo(f"{name}.py"), text)
+        command = [sys.executable, "-c", script]
+        said.append(subprocess.check_output(command, env=environment, text=True).split())
+    assert said == [["2", "0"], ["2", "1"], ["21", "0"]]
 
 
 def test_packages_installed_below_a_script_are_not_read(tmp_path, monkeypatch):
