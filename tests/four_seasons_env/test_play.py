@@ -232,12 +232,20 @@ def test_a_game_that_is_not_kept_is_unknown(client):
     assert "has no such game" in answer.json()["error"]
 
 
-def test_files_of_the_page_are_not_cached(client):
-    answer = client.get("/")
+@pytest.mark.parametrize("prefix", ["", "/proxy/8888"])
+def test_the_page_is_served_under_any_path(client, prefix):
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    app = Starlette(routes=[Mount(prefix, client.app)])
+    client = type(client)(app, base_url=client.base_url)
+    answer = client.get(prefix)  # Starlette adds the slash
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-cache"
-    for name in re.findall(r'"(/page/[^"]+)"', answer.text):
-        assert client.get(name).status_code == 200
+    names = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
+    assert len(names) == 3
+    for name in names:
+        assert client.get(str(answer.url.join(name))).status_code == 200, name
 
 
 def test_agents_advise(client):
@@ -571,6 +579,27 @@ def test_the_page_opens_the_deal_of_the_flags(page):
     page.wait_for_function("!location.search.endsWith('deal=18')")
     assert page.input_value("#deal") == page.url.rpartition("=")[2]
     assert "Move all 52 cards" in page.inner_text("#how")
+
+
+@pytest.mark.slow
+def test_a_proxy_may_add_a_path(page, server):
+    def proxy(route) -> None:
+        asked = route.request.url.removeprefix(f"{server}proxy/8888/")
+        if asked == route.request.url:
+            route.fulfill(status=404)
+        else:
+            route.fulfill(response=route.fetch(url=server + asked))
+
+    page.route("**/*", proxy)
+    page.goto("/proxy/8888/")
+    page.wait_for_selector("#board svg")
+    page.keyboard.press("d")
+    wait_for(page, 1)
+    assert page.url == f"{server}proxy/8888/?rules=four-seasons&deal=17"
+    page.wait_for_selector("#hint:enabled", timeout=120_000)
+    page.reload()
+    wait_for(page, 1)
+    assert page.errors == []
 
 
 @pytest.mark.slow

@@ -8,10 +8,12 @@ export class Refused extends Error {
   }
 }
 
+const API = new URL("../api/", import.meta.url); // a proxy may serve the page under any path
+
 async function request(path, options) {
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(new URL(path, API), options);
   } catch {
     throw new Refused(0, "The server does not answer. Is it still running?");
   }
@@ -20,10 +22,10 @@ async function request(path, options) {
   return body;
 }
 
-export const get = (path) => request(`/api/${path}`);
+export const get = (path) => request(path);
 
 export const post = (path, body = {}) =>
-  request(`/api/${path}`, {
+  request(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
