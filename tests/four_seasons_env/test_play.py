@@ -494,6 +494,30 @@ def test_clicks_keys_undo_and_a_reload(page):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1500])
+@pytest.mark.parametrize(("deal", "place"), [(20_000, "T0"), (20_002, "T3"), (20_031, "T2")])
+def test_a_double_click_moves_a_card_up(page, width, deal, place):
+    page.set_viewport_size({"width": width, "height": 844})
+    open_deal(page, "four-seasons", deal)
+    page.mouse.dblclick(*middle(page, place))
+    wait_for(page, 1)
+    assert page.locator("#played li").all_text_contents() == [f"{place}>F"]
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_a_double_click_leaves_a_card_that_comes(page):
+    open_deal(page, "four-seasons", 20_001)
+    page.mouse.click(*middle(page, "T1"))
+    page.mouse.click(*middle(page, "T4"))
+    wait_for(page, 1)
+    page.mouse.down(click_count=2)  # on the card from T1, which could go up
+    page.mouse.up(click_count=2)
+    page.wait_for_timeout(300)
+    assert count(page) == 1
+
+
+@pytest.mark.slow
 def test_an_illegal_drop_goes_back(page):
     open_deal(page, "four-seasons", 17)
     before = page.locator("#board .card").evaluate_all(

@@ -15,11 +15,12 @@ export class Board {
     this.view = null;
     this.chosen = null; // the place of the card that is to move
     this.drag = null;
+    this.pressed = []; // the last two presses: a place and its card
     home.addEventListener("pointerdown", (event) => this.#down(event));
     home.addEventListener("pointermove", (event) => this.#move(event));
     home.addEventListener("pointerup", (event) => this.#up(event));
     home.addEventListener("pointercancel", () => this.#letGo());
-    home.addEventListener("dblclick", (event) => this.toFoundation(place(event.target)));
+    home.addEventListener("dblclick", () => this.#twice());
     home.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -135,6 +136,7 @@ export class Board {
 
   #down(event) {
     const name = place(event.target);
+    this.pressed = [this.pressed.at(-1), name && { name, card: this.#top(name).dataset.card }];
     if (!name || event.button !== 0) return;
     this.home.setPointerCapture(event.pointerId);
     const turns = name === "stock" && this.#turn();
@@ -189,6 +191,12 @@ export class Board {
       if (covered > most) [best, most] = [to, covered];
     }
     return best;
+  }
+
+  /** Put the card up that was pressed twice; a card that the first press brought stays. */
+  #twice() {
+    const [first, second] = this.pressed; // the event's target is the board, which has the pointer
+    if (second && first?.name === second.name && first.card === second.card) this.toFoundation(second.name);
   }
 
   #letGo() {
