@@ -494,6 +494,38 @@ def test_clicks_keys_undo_and_a_reload(page):
 
 
 @pytest.mark.slow
+def test_keys_of_other_keyboards(page):
+    alt, ctrl, cmd, shift = 1, 2, 4, 8
+    steps = [  # key, code, modifiers, moves of the game afterwards
+        *[
+            ("\u0432", "KeyD", 0, 1),
+            ("\u0412", "KeyD", shift, 2),
+            ("\u0433", "KeyU", 0, 1),
+        ],  # Russian
+        *[("\u03b4", "KeyD", 0, 2)],  # Greek
+        *[("'", "Digit4", 0, 2), ("&", "Digit1", 0, 3)],  # French: T3>T0
+        *[("z", "KeyZ", ctrl, 2), ("Z", "KeyZ", ctrl | shift, 3), ("z", "KeyW", cmd, 2)],
+        *[("y", "KeyY", ctrl, 3), ("\u044f", "KeyZ", ctrl, 2), ("\u044f", "KeyZ", cmd | shift, 3)],
+        *[("e", "KeyD", 0, 3), ("d", "KeyH", 0, 4)],  # Dvorak
+        *[("%", "Digit5", shift, 4), ("@", "Digit2", shift, 4)],  # English: T4>T1 is legal
+        *[("d", "KeyD", ctrl, 4), ("z", "KeyZ", ctrl | alt, 4), ("u", "KeyU", 0, 3)],
+    ]
+    open_deal(page, "four-seasons", 17)
+    device = page.context.new_cdp_session(page)
+    for key, code, held, moves in steps:
+        event = {"type": "rawKeyDown", "key": key, "code": code, "modifiers": held}
+        device.send("Input.dispatchKeyEvent", event)
+        wait_for(page, moves)
+    page.wait_for_timeout(200)
+    assert count(page) == moves
+    page.focus("#deal")
+    page.keyboard.press("Control+z")  # of the field
+    page.wait_for_timeout(200)
+    assert count(page) == moves
+    assert page.errors == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1500])
 @pytest.mark.parametrize(("deal", "place"), [(20_000, "T0"), (20_002, "T3"), (20_031, "T2")])
 def test_a_double_click_moves_a_card_up(page, width, deal, place):

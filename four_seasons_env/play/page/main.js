@@ -163,11 +163,24 @@ const KEYS = {
   Escape: () => board.release(),
 };
 
+/** A key's Latin letter or digit; for other alphabets and digits above letters, by its position. */
+function latin({ key, code, shiftKey }) {
+  if (/^[a-z1-9]$/i.test(key)) return key.toLowerCase();
+  if (/^Digit[1-9]$/.test(code) && !shiftKey) return code.at(-1);
+  if (/^Key[A-Z]$/.test(code) && !/^\p{Script=Latin}$/u.test(key)) return code.at(-1).toLowerCase();
+  return key;
+}
+
 addEventListener("keydown", (event) => {
-  if (!view || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!view || event.altKey) return;
   if (event.target.matches("input:not([type=checkbox], [type=range]), select, textarea")) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (KEYS[key]) KEYS[key]();
+  const key = latin(event);
+  if (event.ctrlKey || event.metaKey) {
+    const redo = key === "z" ? event.shiftKey : key === "y" && event.ctrlKey;
+    if (key !== "z" && !redo) return;
+    event.preventDefault();
+    KEYS[redo ? "r" : "u"]();
+  } else if (KEYS[key]) KEYS[key]();
   else if (/^[1-9]$/.test(key) && `T${key - 1}` in view.places) board.choose(`T${key - 1}`);
 });
 
