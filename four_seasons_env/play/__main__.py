@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +60,7 @@ def _serve(
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
+            listener.listen()  # before the browser asks; uvicorn answers a little later
         except OSError as error:
             raise ValueError(
                 f"cannot listen on {host}:{port} ({error.strerror}): try --port 0, or --host "
@@ -68,7 +70,8 @@ def _serve(
         url = f"http://{name}:{listener.getsockname()[1]}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
         if browser:
-            webbrowser.open(url)
+            # in a thread: a browser in the terminal would keep the server from its answer
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         anywhere = host in ("0.0.0.0", "::")
         hosts = ["*"] if anywhere else [*LOOPBACK, name]
         config = uvicorn.Config(make_app(hosts, keep, start), log_level="warning")

@@ -3,8 +3,11 @@
 import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
+import webbrowser
 
 import pytest
 
@@ -306,6 +309,22 @@ def test_wrong_flags_of_the_command(flags, error, monkeypatch, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
     assert error in line
+
+
+def test_the_browser_opens_a_server_that_listens(monkeypatch):
+    uvicorn = pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
+    served, opened = threading.Event(), threading.Event()
+
+    def browse(url: str) -> None:
+        name, port = url.removeprefix("http://").rstrip("/").split(":")
+        socket.create_connection((name, int(port)), timeout=5).close()
+        if served.wait(5):  # a browser in the terminal returns when it is closed
+            opened.set()
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *args, **how: served.set() or opened.wait(5))
+    main(["play", "--port", "0"])
+    assert opened.is_set()
 
 
 def test_the_command_listens_on_loopback():
