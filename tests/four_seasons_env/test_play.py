@@ -1,5 +1,6 @@
 """The game in the hands of people: sessions, the server, the page in a browser."""
 
+import json
 import random
 import re
 import shutil
@@ -716,9 +717,33 @@ def test_a_forgotten_game_is_set_up_again(page):
     open_deal(page, "four-seasons", 17)
     page.keyboard.press("d")
     wait_for(page, 1)
-    page.evaluate(
-        "() => { const kept = JSON.parse(localStorage.getItem('four-seasons-game'));"
-        "kept.id = 'forgotten'; localStorage.setItem('four-seasons-game', JSON.stringify(kept)); }"
-    )
+    page.route("**/api/sessions/*", lambda route: route.fulfill(status=404, json={}))
     page.reload()
     wait_for(page, 1)
+
+
+BLOCKED = """for (const name of ["localStorage", "sessionStorage"])
+    Object.defineProperty(window, name, { get() { throw new DOMException("denied"); } });"""
+FULL = """Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota"); };"""
+DAMAGED = """for (const store of [localStorage, sessionStorage])
+    for (const name of ["four-seasons-game", "theme", "colours"])
+        store[name] = `%s`;"""
+GAME = {"id": "x/hint", "rules": "four-seasons", "deal": "17", "moves": ["fly"]}
+GAMES = [json.dumps(GAME | each) for each in ({}, {"moves": 5}, {"deal": 17}, {"id": {}})]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "script", [BLOCKED, FULL, *(DAMAGED % text for text in ("", "{", "null", "5", "[]", *GAMES))]
+)
+def test_play_goes_on_without_storage(page, script):
+    page.add_init_script(script)
+    page.goto("/")
+    page.wait_for_selector("#board svg")
+    page.keyboard.press("d")
+    wait_for(page, 1)
+    page.click("#theme")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.click("#hint", timeout=120_000)
+    page.get_by_text("planner plays").wait_for()
+    assert [error for error in page.errors if "status of 40" not in error] == []

@@ -5,7 +5,7 @@ import { Board } from "./board.js";
 import { Panel } from "./panel.js";
 
 const $ = (id) => document.getElementById(id);
-const KEPT = "four-seasons-game"; // of localStorage
+const KEPT = "four-seasons-game"; // of a storage
 const NARROW = matchMedia("(max-width: 800px)"); // as in style.css
 const FIRST_DEAL = 20_000; // those below are for the experiments
 const DEALS = 980_000;
@@ -16,6 +16,37 @@ let busy = Promise.resolve(); // requests go one after the other
 
 const board = new Board($("board"), play);
 const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, say, fail });
+
+/** A stored text; null if there is none, or if the browser allows no storage. */
+function recall(storage, name) {
+  try {
+    return window[storage].getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Store a text. If storage is blocked or full, play goes on without it. */
+function keep(storage, name, text) {
+  try {
+    window[storage].setItem(name, text);
+  } catch {
+    // a reload then shows what was stored before, or a new game
+  }
+}
+
+function recallGame(storage) {
+  try {
+    return JSON.parse(recall(storage, KEPT));
+  } catch {
+    return null;
+  }
+}
+
+function keepGame(storage, id) {
+  const { rules, deal, moves } = view;
+  keep(storage, KEPT, JSON.stringify({ id, rules, deal, moves }));
+}
 
 function say(text, kind = "") {
   $("message").textContent = text;
@@ -44,9 +75,9 @@ function show(next) {
   else if (view.over) say("No useful move is left. Undo some moves, or start a new game.");
   else say("");
   tick();
-  const { id, rules, deal, moves } = view;
-  localStorage.setItem(KEPT, JSON.stringify({ id, rules, deal, moves }));
-  history.replaceState(null, "", `?${new URLSearchParams({ rules, deal })}`);
+  keepGame("localStorage", view.id);
+  const address = `?${new URLSearchParams({ rules: view.rules, deal: view.deal })}`;
+  if (location.search !== address) history.replaceState(null, "", address);
 }
 
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -107,6 +138,21 @@ function anyDeal() {
   return String(FIRST_DEAL + Math.floor(Math.random() * DEALS));
 }
 
+/** Continue a kept game: the server's, or else one set up again. Returns whether that worked. */
+async function resume({ id, rules, deal, moves }) {
+  const ways = [() => post(`sessions${suffix()}`, { rules, deal, moves })];
+  if (id) ways.unshift(() => get(`sessions/${encodeURIComponent(id)}${suffix()}`));
+  for (const way of ways) {
+    try {
+      show(await way());
+      return true;
+    } catch {
+      // the server has forgotten the game, or what was kept is damaged
+    }
+  }
+  return false;
+}
+
 /** Show the current game of the address or the command line, or continue it after a reload. */
 async function open() {
   const [sets, first] = await Promise.all([get("rules"), get("start")]);
@@ -117,18 +163,11 @@ async function open() {
     $("about").textContent = about;
   };
   const asked = new URLSearchParams(location.search);
-  const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
+  const kept = recallGame("localStorage");
   const rules = asked.get("rules") ?? first.rules;
   const deal = asked.get("deal") ?? (asked.has("rules") ? null : first.deal);
-  if (kept?.rules === rules && (deal ?? kept.deal) === kept.deal) {
-    try {
-      show(await get(`sessions/${kept.id}${suffix()}`));
-    } catch {
-      await again(kept);
-    }
-  } else {
-    await start(rules, deal ?? anyDeal());
-  }
+  const same = kept?.rules === rules && (deal ?? kept.deal) === kept.deal;
+  if (!same || !(await resume(kept))) await start(rules, deal ?? anyDeal());
   explain();
   $("rules").addEventListener("change", explain);
   const restart = async (number) => {
@@ -191,10 +230,11 @@ function look(button, name, on, off) {
     $(button).setAttribute("aria-pressed", value === on);
   };
   const dark = name === "theme" && matchMedia("(prefers-color-scheme: dark)").matches;
-  set(localStorage.getItem(name) ?? (dark ? on : off));
+  const kept = recall("localStorage", name);
+  set([on, off].includes(kept) ? kept : dark ? on : off);
   $(button).addEventListener("click", () => {
     set(root.dataset[name] === on ? off : on);
-    localStorage.setItem(name, root.dataset[name]);
+    keep("localStorage", name, root.dataset[name]);
   });
 }
 
