@@ -383,6 +383,7 @@ def page(browser, server):
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda said: page.errors.append(said.text) if said.type == "error" else None)
     yield page
+    page.unroute_all(behavior="ignoreErrors")  # of requests under way
     context.close()
 
 

@@ -193,7 +193,7 @@ export class Board {
     return best;
   }
 
-  /** Put the card up that was pressed twice; a card that the first press brought stays. */
+  /** Put the card up that was pressed twice; a card that the first press moved there stays. */
   #twice() {
     const [first, second] = this.pressed; // the event's target is the board, which has the pointer
     if (second && first?.name === second.name && first.card === second.card) this.toFoundation(second.name);

@@ -26,12 +26,12 @@ function recall(storage, name) {
   }
 }
 
-/** Store a text. If storage is blocked or full, play goes on without it. */
+/** Store a text. Blocked or full storage is no error. */
 function keep(storage, name, text) {
   try {
     window[storage].setItem(name, text);
   } catch {
-    // a reload then shows what was stored before, or a new game
+    // a reload then shows an older game or a new one
   }
 }
 
@@ -147,7 +147,7 @@ async function resume({ id, rules, deal, moves }) {
       show(await way());
       return true;
     } catch {
-      // the server has forgotten the game, or what was kept is damaged
+      // the server has forgotten the game, or the stored text is damaged
     }
   }
   return false;
