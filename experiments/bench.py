@@ -77,9 +77,10 @@ def bench(run: Bench) -> pd.DataFrame:
     from four_seasons_env.experiments.results.tables import write_csv
 
     table = pd.DataFrame(_rates(run))
-    print_table(as_cells(table), f"{run.rules} on {cpu_name()}")
-    if run.out:
-        write_csv(run.out / "bench.csv", table)
+    saved = run.out and run.out / "bench.csv"
+    print_table(as_cells(table), f"{run.rules} on {cpu_name()}", saved)
+    if run.out and saved:
+        write_csv(saved, table)
         plot_rates(table, run.out / "bench.png")
         print(f"saved in {run.out}: bench.csv, bench.png")
     return table

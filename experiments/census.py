@@ -152,11 +152,12 @@ def census(run: Census) -> None:
     summary = summarise_census(results)
     write_csv(run.out / "summary.csv", summary)
     cells = census_as_text(summary)
-    write_atomically(run.out / "table.md", as_markdown(cells).encode())
+    table = run.out / "table.md"
+    write_atomically(table, as_markdown(cells).encode())
     for rules, solved in results.groupby("rules", sort=False):
         title, name = f"{rules}, {deals_as_text(solved)}", file_name(str(rules))
         plot_census(solved, title, run.out / f"census-{name}.png")
-    print_table(cells, deals_as_text(results))
+    print_table(cells, deals_as_text(results), table)
     print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, plots")
 
 

@@ -91,16 +91,17 @@ def compare(run: Compare) -> None:
     cells = as_text(summary)
     write_csv(run.out / "summary.csv", summary)
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
-    write_atomically(run.out / "table.md", as_markdown(cells).encode())
+    table = run.out / "table.md"
+    write_atomically(table, as_markdown(cells).encode())
     by_rules = list(results.groupby("rules", sort=False))
     for rules, played in by_rules:
         title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
         own = summary[summary["rules"] == rules]
         plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
-    print_table(cells[[name for name in BRIEF if name in cells]], deals_as_text(results))
+    print_table(cells[[name for name in BRIEF if name in cells]], deals_as_text(results), table)
     luck = luck_as_text(summary)
     if len(luck):
-        print_table(luck, "without the luck of the cards")
+        print_table(luck.drop(columns="won % [95%]"), "without the luck of the cards", table)
     for rules, played in by_rules:
         print(f"{rules}, {what_is_certain(played)}")
     print(f"saved in {run.out}: results.csv (a row per game), summary.csv, table.md, plots")

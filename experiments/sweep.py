@@ -41,7 +41,14 @@ from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.experiments.results.provenance import write_json
-from four_seasons_env.experiments.results.training_run import DONE, RUN, STEPS, read_done, read_log
+from four_seasons_env.experiments.results.training_run import (
+    DONE,
+    PROGRESS,
+    RUN,
+    STEPS,
+    read_done,
+    read_log,
+)
 from four_seasons_env.experiments.train import Train, parse_steps
 from four_seasons_env.rules import get_rules
 
@@ -207,20 +214,22 @@ def _check_manifest(run: Sweep, jobs: list[Job]) -> None:
     write_json(path, found | commands)
 
 
-def _view(jobs: list[Job], failures: list[Failure]) -> Table:
-    """The state of each job, from its files."""
-    from rich.table import Table
+def _view(run: Sweep, jobs: list[Job], failures: list[Failure], room: int) -> Table:
+    """The state of each job, from its files, as a table for a line with ``room`` characters."""
+    import pandas as pd
+
+    from four_seasons_env.experiments.reporting.tables import as_table
 
     failed = {each.name for each in failures}
     done = sum(job.is_done for job in jobs)
-    table = Table(title=f"{done} of {len(jobs)} jobs done", title_justify="left")
-    for column in ("job", "state", "steps", "won % (training)", "won % (validation)"):
-        table.add_column(column, justify="left" if column in ("job", "state") else "right")
+    rows = []
     for job in jobs:
         started = (job.out / RUN).is_file()
         state = "failed" if job.name in failed else "running" if started else "waiting"
-        table.add_row(job.name, "done" if job.is_done else state, *_latest(job.out))
-    return table
+        rows.append([job.name, "done" if job.is_done else state, *_latest(job.out)])
+    columns = ["job", "state", "steps", "won % (training)", "won % (validation)"]
+    title, saved = f"{done} of {len(jobs)} jobs done", run.out / "*" / PROGRESS
+    return as_table(pd.DataFrame(rows, columns=columns), title, room, saved)
 
 
 def _latest(out: Path) -> list[str]:
@@ -228,7 +237,7 @@ def _latest(out: Path) -> list[str]:
     try:
         log = read_log(out)
     except (OSError, ValueError):  # it is being written
-        return []
+        return ["", "", ""]
     cells = [f"{log[STEPS].iloc[-1]:,.0f}" if len(log) else ""]
     for column in ("play/win_rate", "validation/win_rate"):
         values = log[column].dropna().tolist() if column in log else []
@@ -270,19 +279,21 @@ def sweep(run: Sweep) -> list[Failure]:
     check_out(run.out, "sweep")
     jobs = read_jobs(run)
 
-    from rich.console import Console
     from rich.live import Live
 
     from four_seasons_env.experiments.parallel.jobs import run_tasks
+    from four_seasons_env.experiments.reporting.tables import new_console
     from four_seasons_env.experiments.results.tables import write_csv
 
     _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]
     failures: list[Failure] = []
-    console = Console()
-    with Live(
-        get_renderable=lambda: _view(jobs, failures), console=console, refresh_per_second=0.5
-    ):
+    console = new_console()
+
+    def view() -> Table:
+        return _view(run, jobs, failures, console.width)
+
+    with Live(get_renderable=view, console=console, refresh_per_second=0.5):
         for _, failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
             if failure:
                 failures.append(failure)

@@ -5,28 +5,63 @@ from __future__ import annotations
 import os
 import re
 import sys
+from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-NAMES = ("agent", "play", "rules", "what", "method")
+from four_seasons_env.experiments.reporting.cells import ADJUSTED
+
+NAMES = (
+    *("agent", "play", "rules", "what", "method", "observation", "state"),
+    *("script", "versions", "environment", "machine"),
+)
 """Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
 _NAME = 13
 """Characters of a column of text, at least, or all that it needs."""
-_LEAVE_FIRST = ("method", "seeds")
-"""Columns that are left out before others; then the last column, and so on."""
-_IN_FILE = 200
-"""Characters of a line where the output is no terminal."""
+_STAY = (
+    *("rules", "agent", "games", "threads", "observation"),
+    *(
+        "won % [95%]",
+        ADJUSTED,
+        "winnable %",
+        "moves per second",
+        "verified",
+        "won % (validation)",
+        "won",
+    ),
+)
+"""Columns that stay, as does the first; others get the room that is left, in their order."""
+_LAST = ("play", "seeds", "method")
+"""Columns that get room after all others. Where agents play in two ways, `play` stays."""
+_IN_FILE = 10_000
+"""Characters of a line where the output is no terminal: every column has room."""
 
 
-def print_table(cells: pd.DataFrame, title: str) -> None:
-    """Print a table of text. Names wrap, numbers never do; columns without room are left out."""
+def print_table(cells: pd.DataFrame, title: str, saved: Path | None = None) -> None:
+    """Print a table of text. Names wrap, numbers never do; columns without room are left out.
+
+    Args:
+        cells: the table.
+        title: its title.
+        saved: a file with all columns.
+    """
+    console = new_console()
+    console.print(as_table(cells, title, console.width, saved))
+
+
+def new_console() -> Console:
+    """The terminal, or a file with room for every column."""
     in_file = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    console = Console(width=_IN_FILE if in_file else None)
-    widths = _fit(cells, console.width)
-    table = Table(title=escape(title))
+    return Console(width=_IN_FILE if in_file else None)
+
+
+def as_table(cells: pd.DataFrame, title: str, room: int, saved: Path | None = None) -> Table:
+    """A table for a terminal with ``room`` characters a line; see `print_table`."""
+    widths = _fit(cells, room)
+    table = Table(title=escape(title), caption_justify="left")
     for column, width in widths.items():
         table.add_column(
             escape(column),
@@ -36,9 +71,10 @@ def print_table(cells: pd.DataFrame, title: str) -> None:
         )
     for row in cells[list(widths)].itertuples(index=False):
         table.add_row(*map(escape, row))
-    console.print(table)
     if left_out := [str(name) for name in cells if name not in widths]:
-        console.print(f"no room for {', '.join(left_out)}: widen the terminal", markup=False)
+        where = f"see {saved}" if saved else "widen the terminal"
+        table.caption = escape(f"no room for {', '.join(left_out)}: {where}")
+    return table
 
 
 def _is_text(cells: pd.DataFrame, column: str) -> bool:
@@ -49,14 +85,19 @@ def _fit(cells: pd.DataFrame, room: int) -> dict[str, int]:
     """The columns that fit into a line, in their order, and their widths in characters."""
     # A header wraps between its words.
     full = {str(name): max(map(len, [*str(name).split(), *cells[name], ""])) for name in cells}
-    widths = {
-        name: min(full[name], _NAME) if _is_text(cells, name) else full[name] for name in full
-    }
-    others = [name for name in widths if name not in ("agent", cells.columns[0])]
-    first = [name for name in _LEAVE_FIRST if name in others]
-    for name in [*first, *(each for each in reversed(others) if each not in first)]:
-        if _line(widths) > room:
-            del widths[name]
+    stay = [name for name in full if name in _STAY or name == cells.columns[0]]
+    if "play" in full and cells.duplicated([name for name in stay if name in NAMES]).any():
+        stay.append("play")
+    texts = [name for name in stay if _is_text(cells, name)]
+    needed = _line({name: 0 if name in texts else full[name] for name in stay})
+    least = max(min(_NAME, (room - needed) // len(texts)), 1)
+    others = [name for name in full if name not in (*stay, *_LAST)]
+    widths: dict[str, int] = {}
+    for name in [*stay, *others, *(name for name in _LAST if name in full)]:
+        width = min(full[name], least) if _is_text(cells, name) else full[name]
+        if name in stay or _line(widths | {name: width}) <= room:
+            widths[name] = width
+    widths = {name: widths[name] for name in full if name in widths}
     for name, width in widths.items():
         widths[name] += min(full[name] - width, max(room - _line(widths), 0))
     return widths

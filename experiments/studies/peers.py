@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.experiments.bench import SINGLE, Player, cpu_name, measure, single_player
+from four_seasons_env.experiments.reporting.tables import print_table
 from four_seasons_env.experiments.results.tables import write_csv
 
 
@@ -91,7 +92,7 @@ def main() -> None:
         row = {"what": f"{SINGLE} / {name}", "machine": cpu_name(), "value": own / other}
         rows.append(row)
     write_csv(run.out, table := pd.DataFrame(rows))
-    print(table.to_string(index=False))
+    print_table(table.map(str), "moves per CPU-second", run.out)
 
 
 if __name__ == "__main__":

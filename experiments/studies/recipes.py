@@ -23,6 +23,7 @@ from typing import Any
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
+from four_seasons_env.experiments.reporting.tables import print_table
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 
 RECIPES = ROOT / "docs" / "recipes"
@@ -84,7 +85,7 @@ def main() -> None:
         stored = read_table(STORED if run.out == STORED or not run.out.is_file() else run.out)
         both = pd.concat([stored[stored["page"] != name], rows])
         write_csv(run.out, both.sort_values(["page", "script"], kind="stable"))
-        print(rows.to_string(index=False))
+        print_table(rows.map(str), name, run.out)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """Printed tables, and the texts in them."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.reporting.cells import deals_as_text, win_rates
+from four_seasons_env.experiments.reporting.cells import ADJUSTED, deals_as_text, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
 from four_seasons_env.experiments.results.ceiling import CEILING
 
@@ -20,39 +21,70 @@ WIDE = pd.DataFrame(
 ).assign(**{"vs heuristic [95%]": "+34.21 [33.10, 35.32]", "ms/game": "1182.31"})
 
 
-def printed(cells: pd.DataFrame, capsys, monkeypatch, columns: int | None) -> list[list[str]]:
-    """The lines of a printed table, cut into cells; none is longer than the terminal."""
+TWO_PLAYS = pd.concat([WIDE, WIDE.assign(play="stochastic")])
+LUCK = WIDE[["agent"]].assign(**{ADJUSTED: "60.00 [55.00, 65.00]", "luck z (p)": "-1.23 (0.1234)"})
+CENSUS = pd.DataFrame({"rules": ["solitaire-till-dawn(piles=4)"], "deals": "10,000"}).assign(
+    **{"won": "3,467", "winnable %": "34.67 to 98.67", "of all deals % [95%]": "34.67 to 98.67"}
+)
+BENCH = pd.DataFrame({"what": ["vector environment, copy=False"], "games": "4,096"}).assign(
+    **{"threads": "1", "observation": "cards", "moves per second": "10,116,400"},
+    **{"slowest": "9,116,400", "fastest": "12,116,400", "per cpu second": "10,116,400"},
+)
+
+
+def printed(
+    cells: pd.DataFrame, capsys, monkeypatch, columns: int | None
+) -> tuple[dict[str, str], str]:
+    """The text of each printed column, header first, without spaces; and the text of the note."""
     if columns is None:
         monkeypatch.delenv("COLUMNS", raising=False)
     else:
         monkeypatch.setenv("COLUMNS", str(columns))
-    print_table(cells, "title")
+    print_table(cells, "title", Path("runs/y/table.md"))
     lines = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
-    assert max(map(len, lines)) <= (columns or 200)
-    return [[cell.strip() for cell in re.split("[┃│]", line)[1:-1]] for line in lines]
+    assert columns is None or max(map(len, lines)) <= columns
+    rows = [re.split("[┃│]", line)[1:-1] for line in lines if line[:1] in ("┃", "│")]
+    texts = ["".join(column).replace(" ", "") for column in zip(*rows, strict=True)]
+    whole = {str(name): "".join([str(name), *cells[name]]).replace(" ", "") for name in cells}
+    shown = {name: text for name, text in whole.items() if text in texts}
+    assert list(shown.values()) == texts  # every name and number is whole
+    return shown, " ".join(" ".join(lines).split()).rpartition("┘")[2]
 
 
-@pytest.mark.parametrize("columns", [80, 60, 120])
+@pytest.mark.parametrize("columns", [120, 80, 60, 50])
 @pytest.mark.parametrize("force", ["", "1"])
-def test_narrow_table_keeps_names_and_numbers(capsys, monkeypatch, columns, force) -> None:
+@pytest.mark.parametrize(
+    ("cells", "stay"),
+    [
+        (WIDE, ["rules", "agent", "won % [95%]"]),
+        (TWO_PLAYS, ["rules", "agent", "play", "won % [95%]"]),
+        (LUCK, ["agent", ADJUSTED]),
+        (CENSUS, ["rules", "winnable %"]),
+        (BENCH, ["what", "games", "threads", "observation", "moves per second"]),
+    ],
+)
+def test_narrow_table_keeps_names_and_numbers(
+    capsys, monkeypatch, columns, force, cells, stay
+) -> None:
     monkeypatch.setenv("FORCE_COLOR", force)
-    lines = [cells for cells in printed(WIDE, capsys, monkeypatch, columns) if len(cells) > 1]
-    text = "".join(cells[1] for cells in lines)
-    assert LONG.replace(" ", "") in text.replace(" ", "")
-    shown = {cell for cells in lines for cell in cells}
-    assert {"66.87 [65.94, 67.79]", "100.00 [99.94, 100.00]"} <= shown or columns == 60
-    assert not any("…" in cell for cell in shown)
+    shown, note = printed(cells, capsys, monkeypatch, columns)
+    assert set(stay) <= set(shown)
+    left_out = [name for name in cells if name not in shown]
+    assert note.strip() == (
+        f"no room for {', '.join(left_out)}: see runs/y/table.md" if left_out else ""
+    )
 
 
-def test_columns_without_room_are_named(capsys, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    print_table(WIDE, "title")
-    assert "no room for method, seeds, vs heuristic [95%], ms/game" in capsys.readouterr().out
+def test_other_columns_get_room_before_play(capsys, monkeypatch) -> None:
+    shown, _ = printed(WIDE.drop(columns="rules"), capsys, monkeypatch, 80)
+    assert "vs heuristic [95%]" in shown and "play" not in shown
 
 
-def test_file_gets_the_whole_table(capsys, monkeypatch) -> None:
-    (row,) = [each for each in printed(WIDE, capsys, monkeypatch, None) if LONG in each]
-    assert row == WIDE.iloc[0].tolist()
+@pytest.mark.parametrize("force", ["", "1"])
+def test_file_gets_the_whole_table(capsys, monkeypatch, force) -> None:
+    monkeypatch.setenv("FORCE_COLOR", force)
+    shown, note = printed(WIDE.assign(agent=5 * LONG), capsys, monkeypatch, None)
+    assert list(shown) == list(WIDE) and not note
 
 
 def test_a_table_as_markdown() -> None:
