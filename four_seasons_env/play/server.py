@@ -138,7 +138,7 @@ class Application:
         return JSONResponse(
             [
                 {"name": each.name, "how": words.how_to_play(each), "about": each.about}
-                for each in RULES.values()
+                for each in {self._start[0].name: self._start[0], **RULES}.values()
             ]
         )
 

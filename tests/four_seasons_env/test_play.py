@@ -16,7 +16,7 @@ from four_seasons_env.__main__ import main
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words
-from four_seasons_env.rules import RULES
+from four_seasons_env.rules import RULES, get_rules
 from tests.helpers import ROOT, biased_choice, mostly_slow, restocked, stock_codes
 
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
@@ -112,7 +112,8 @@ def client():
 
     from four_seasons_env.play.server import make_app
 
-    return TestClient(make_app(), base_url="http://127.0.0.1:8752")
+    start = (get_rules("czarina(piles=4)"), 2**62)
+    return TestClient(make_app(start=start), base_url="http://127.0.0.1:8752")
 
 
 def new_game(client, rules: str = "four-seasons", deal: object = 17) -> dict:
@@ -122,9 +123,10 @@ def new_game(client, rules: str = "four-seasons", deal: object = 17) -> dict:
 
 
 def test_start_and_rules_of_the_page(client):
-    assert client.get("/api/start").json() == {"rules": "four-seasons", "deal": None}
+    start = client.get("/api/start").json()
+    assert start == {"rules": "czarina(piles=4)", "deal": str(2**62)}
     how = {each["name"]: each["how"] for each in client.get("/api/rules").json()}
-    assert set(how) == set(RULES)
+    assert set(how) == {*RULES, start["rules"]}
     assert 50 <= len(how["four-seasons"].split()) <= 65
     assert all(len(words.split()) <= 80 for words in how.values())
 
@@ -696,8 +698,9 @@ def test_rows_and_tools_on_a_phone(page):
 @pytest.mark.slow
 def test_a_phone_fits_and_obeys_keys(page):
     page.set_viewport_size({"width": 390, "height": 844})
-    for rules in RULES:
+    for rules in [*RULES, "czarina(piles=4)"]:
         open_deal(page, rules, 17)
+        assert page.input_value("#rules") == rules
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     open_deal(page, "four-seasons", 17)
     labels = page.locator("#board [tabindex]").evaluate_all(
@@ -723,28 +726,69 @@ def test_a_forgotten_game_is_set_up_again(page):
     wait_for(page, 1)
 
 
+ANY = {"rules": "four-seasons", "deal": None}
 BLOCKED = """for (const name of ["localStorage", "sessionStorage"])
     Object.defineProperty(window, name, { get() { throw new DOMException("denied"); } });"""
 FULL = """Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota"); };"""
 DAMAGED = """for (const store of [localStorage, sessionStorage])
-    for (const name of ["four-seasons-game", "theme", "colours"])
-        store[name] = `%s`;"""
-GAME = {"id": "x/hint", "rules": "four-seasons", "deal": "17", "moves": ["fly"]}
-GAMES = [json.dumps(GAME | each) for each in ({}, {"moves": 5}, {"deal": 17}, {"id": {}})]
+    for (const name of ["game", "game?rules=four-seasons&deal=17", "ids"])
+        store["four-seasons-" + name] = store.theme = `%s`;"""
+VALUES = ["", "{", "null", "5", "[]", '["fly"]', '{"?rules=four-seasons&deal=17": "x/hint"}']
+GAMES = [{"moves": ["fly"]}, {"moves": 5}, {"deal": 17}, {"deal": {}, "moves": []}]
+VALUES += [json.dumps({"rules": "four-seasons", "deal": "17"} | each) for each in GAMES]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "script", [BLOCKED, FULL, *(DAMAGED % text for text in ("", "{", "null", "5", "[]", *GAMES))]
-)
-def test_play_goes_on_without_storage(page, script):
+@pytest.mark.parametrize("script", [BLOCKED, FULL, *(DAMAGED % text for text in VALUES)])
+def test_play_needs_no_storage(page, script):
     page.add_init_script(script)
-    page.goto("/")
-    page.wait_for_selector("#board svg")
-    page.keyboard.press("d")
-    wait_for(page, 1)
+    page.route("**/api/start", lambda route: route.fulfill(json=ANY))
+    for address in ("/", "/?rules=four-seasons&deal=17"):
+        page.goto(address)
+        page.wait_for_selector("#board svg")
+        page.keyboard.press("d")
+        wait_for(page, 1)
     page.click("#theme")
     assert page.get_attribute("html", "data-theme") == "dark"
     page.click("#hint", timeout=120_000)
     page.get_by_text("planner plays").wait_for()
     assert [error for error in page.errors if "status of 40" not in error] == []
+
+
+@pytest.mark.slow
+def test_a_tab_keeps_its_own_game(page):
+    def deal_cards(tab, deal: int, moves: int) -> None:
+        open_deal(tab, "four-seasons", deal)
+        for number in range(1, moves + 1):
+            tab.keyboard.press("d")
+            wait_for(tab, number)
+
+    deal_cards(page, 17, 1)
+    other = page.context.new_page()
+    deal_cards(other, 18, 2)
+    page.reload()
+    wait_for(page, 1)
+    deal_cards(other, 17, 3)
+    page.reload()
+    wait_for(page, 1)
+    page.keyboard.press("u")
+    wait_for(page, 0)
+    other.reload()
+    wait_for(other, 3)
+    with page.context.expect_page() as opened:
+        other.evaluate("open(location)")  # a copy of the tab
+    wait_for(opened.value, 3)
+    opened.value.keyboard.press("u")
+    wait_for(opened.value, 2)
+    other.reload()
+    wait_for(other, 3)
+    other.keyboard.press("u")
+    wait_for(other, 2)
+    other.reload()
+    wait_for(other, 2)
+    assert other.is_enabled("#redo")  # the server's game, not one set up again
+    last = page.context.new_page()
+    last.route("**/api/start", lambda route: route.fulfill(json=ANY))
+    last.goto("/")
+    wait_for(last, 2)  # the last game, where nothing names a deal
+    assert page.errors == []

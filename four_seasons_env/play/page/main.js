@@ -5,7 +5,9 @@ import { Board } from "./board.js";
 import { Panel } from "./panel.js";
 
 const $ = (id) => document.getElementById(id);
-const KEPT = "four-seasons-game"; // of a storage
+const KEPT = "four-seasons-game"; // the last game: of the tab in sessionStorage, of all in localStorage
+const STORAGES = ["sessionStorage", "localStorage"];
+const IDS = "four-seasons-ids";
 const NARROW = matchMedia("(max-width: 800px)"); // as in style.css
 const FIRST_DEAL = 20_000; // those below are for the experiments
 const DEALS = 980_000;
@@ -13,6 +15,12 @@ const DEALS = 980_000;
 let view = null;
 let shownAt = 0;
 let busy = Promise.resolve(); // requests go one after the other
+let sets = []; // the rule sets
+// The server's games by address. They are stored only while the page reloads: a copy of the tab gets
+// a copy of its sessionStorage, and must not play its games.
+const ids = { ...recallJson("sessionStorage", IDS) };
+addEventListener("pagehide", () => keep("sessionStorage", IDS, JSON.stringify(ids)));
+addEventListener("pageshow", () => keep("sessionStorage", IDS, "{}"));
 
 const board = new Board($("board"), play);
 const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, say, fail });
@@ -35,17 +43,17 @@ function keep(storage, name, text) {
   }
 }
 
-function recallGame(storage) {
+/** A stored value; null if there is none, or a damaged one. */
+function recallJson(storage, name) {
   try {
-    return JSON.parse(recall(storage, KEPT));
+    return JSON.parse(recall(storage, name));
   } catch {
     return null;
   }
 }
 
-function keepGame(storage, id) {
-  const { rules, deal, moves } = view;
-  keep(storage, KEPT, JSON.stringify({ id, rules, deal, moves }));
+function addressOf({ rules, deal }) {
+  return `?${new URLSearchParams({ rules, deal })}`;
 }
 
 function say(text, kind = "") {
@@ -59,12 +67,21 @@ function fail(error) {
 }
 
 function show(next) {
+  const former = view?.rules;
   view = next;
   shownAt = performance.now();
   document.title = `${view.rules}, deal ${view.deal}`;
   board.show(view);
   panel.show(view);
-  $("rules").value = view.rules;
+  if (view.rules !== former) {
+    if (!sets.some(({ name }) => name === view.rules)) {
+      sets.push({ name: view.rules }); // of the address, such as "czarina(piles=4)"
+      $("rules").add(new Option(view.rules));
+    }
+    $("rules").value = view.rules;
+    explain();
+    panel.offer(view.rules).catch(fail);
+  }
   $("deal").value = view.deal;
   $("up").textContent = `${view.cards_up} of ${view.cards}`;
   $("count").textContent = view.moves.length;
@@ -75,8 +92,11 @@ function show(next) {
   else if (view.over) say("No useful move is left. Undo some moves, or start a new game.");
   else say("");
   tick();
-  keepGame("localStorage", view.id);
-  const address = `?${new URLSearchParams({ rules: view.rules, deal: view.deal })}`;
+  const { id, rules, deal, moves } = view;
+  const address = addressOf(view);
+  ids[address] = id;
+  keep("sessionStorage", KEPT + address, JSON.stringify(moves));
+  for (const storage of STORAGES) keep(storage, KEPT, JSON.stringify({ rules, deal, moves }));
   if (location.search !== address) history.replaceState(null, "", address);
 }
 
@@ -120,15 +140,20 @@ function play(move) {
   return change("move", { move });
 }
 
+/** Ask for a game from the opening, or after moves. */
+function setUp({ rules, deal, moves = [] }) {
+  return post(`sessions${suffix()}`, { rules, deal, moves });
+}
+
 function start(rules, deal) {
   panel.watch(false);
-  return act(() => post(`sessions${suffix()}`, { rules, deal }));
+  return act(() => setUp({ rules, deal }));
 }
 
 /** Set up again a game that the server has forgotten. */
-async function again({ rules, deal, moves }) {
+async function again(game) {
   try {
-    show(await post(`sessions${suffix()}`, { rules, deal, moves }));
+    show(await setUp(game));
   } catch (error) {
     fail(error);
   }
@@ -138,49 +163,48 @@ function anyDeal() {
   return String(FIRST_DEAL + Math.floor(Math.random() * DEALS));
 }
 
-/** Continue a kept game: the server's, or else one set up again. Returns whether that worked. */
-async function resume({ id, rules, deal, moves }) {
-  const ways = [() => post(`sessions${suffix()}`, { rules, deal, moves })];
-  if (id) ways.unshift(() => get(`sessions/${encodeURIComponent(id)}${suffix()}`));
-  for (const way of ways) {
-    try {
-      show(await way());
-      return true;
-    } catch {
-      // the server has forgotten the game, or the stored text is damaged
+/** Continue the tab's game of a deal, or start one. Without a deal, continue the last game. */
+function enter(rules, deal) {
+  let game;
+  if (deal === null) {
+    game = STORAGES.map((storage) => recallJson(storage, KEPT)).find((each) => each?.rules === rules);
+  } else game = { rules, deal, moves: recallJson("sessionStorage", KEPT + addressOf({ rules, deal })) };
+  const id = game && ids[addressOf(game)];
+  return act(async () => {
+    const ways = [];
+    if (id) ways.push(() => get(`sessions/${encodeURIComponent(id)}${suffix()}`));
+    if (game?.moves) ways.push(() => setUp(game));
+    for (const way of ways) {
+      try {
+        return await way();
+      } catch {
+        // the server has forgotten the game, or the stored value is damaged
+      }
     }
-  }
-  return false;
+    return setUp({ rules, deal: deal ?? anyDeal() });
+  });
+}
+
+/** Show how to play the chosen rules. */
+function explain() {
+  const { how, about } = sets.find(({ name }) => name === $("rules").value);
+  $("how").textContent = how;
+  $("about").textContent = about;
 }
 
 /** Show the current game of the address or the command line, or continue it after a reload. */
 async function open() {
-  const [sets, first] = await Promise.all([get("rules"), get("start")]);
+  let first;
+  [sets, first] = await Promise.all([get("rules"), get("start")]);
   $("rules").replaceChildren(...sets.map(({ name }) => new Option(name)));
-  const explain = () => {
-    const { how, about } = sets.find(({ name }) => name === $("rules").value);
-    $("how").textContent = how;
-    $("about").textContent = about;
-  };
   const asked = new URLSearchParams(location.search);
-  const kept = recallGame("localStorage");
-  const rules = asked.get("rules") ?? first.rules;
-  const deal = asked.get("deal") ?? (asked.has("rules") ? null : first.deal);
-  const same = kept?.rules === rules && (deal ?? kept.deal) === kept.deal;
-  if (!same || !(await resume(kept))) await start(rules, deal ?? anyDeal());
-  explain();
+  await enter(asked.get("rules") ?? first.rules, asked.get("deal") ?? (asked.has("rules") ? null : first.deal));
   $("rules").addEventListener("change", explain);
-  const restart = async (number) => {
-    await start($("rules").value, number);
-    explain();
-    panel.offer($("rules").value).catch(fail);
-  };
   $("new").addEventListener("submit", (event) => {
     event.preventDefault();
-    restart($("deal").value.trim() || anyDeal());
+    start($("rules").value, $("deal").value.trim() || anyDeal());
   });
-  $("any").addEventListener("click", () => restart(anyDeal()));
-  await panel.offer($("rules").value);
+  $("any").addEventListener("click", () => start($("rules").value, anyDeal()));
 }
 
 // --- buttons, keys and looks
