@@ -67,13 +67,13 @@ function fail(error) {
 }
 
 function show(next) {
-  const former = view?.rules;
+  const shown = view?.rules;
   view = next;
   shownAt = performance.now();
   document.title = `${view.rules}, deal ${view.deal}`;
   board.show(view);
   panel.show(view);
-  if (view.rules !== former) {
+  if (view.rules !== shown) {
     if (!sets.some(({ name }) => name === view.rules)) {
       sets.push({ name: view.rules }); // of the address, such as "czarina(piles=4)"
       $("rules").add(new Option(view.rules));
