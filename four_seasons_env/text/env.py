@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import string
+import zlib
 from dataclasses import dataclass, fields
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.spaces import Text
 
 from four_seasons_env.arguments import check_choice, check_positive, takes
@@ -46,11 +48,14 @@ class TextSettings(GameSettings):
     Args:
         unit: what a reply names: `"move"`, or `"position"` for one of n positions.
         choices: n, the number of positions to choose among, at most.
+        shuffle: list the positions in a random order, which depends only on what the player sees.
+            Without it the most promising is first, so that always replying "1" plays well.
         tries: replies in a row that may play nothing, before the next one ends the game.
     """
 
     unit: str = "move"
     choices: int = 8
+    shuffle: bool = True
     tries: int = 3
 
     def __post_init__(self) -> None:
@@ -68,7 +73,8 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
     prompt, the action a reply.
 
     ## Action Space
-    `Text`: any reply. What follows its last "Answer:" counts, or else its last line. With
+    `Text`: any reply. Its last answer counts, as `Answer: ...`, `<answer>...</answer>`,
+    `\\boxed{...}`, `{"answer": ...}` or a block of code at its end; or else its last line. With
     `unit="move"` that is one or more moves, such as `T0>F, W>T2, deal`. They are played in order
     up to the first that cannot be read or is not legal. With `unit="position"` it is the number of
     one of the positions that the observation lists.
@@ -106,7 +112,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
     @takes(TextSettings)
     def __init__(self, settings: TextSettings) -> None:
-        self.unit, self.tries = settings.unit, settings.tries
+        self.unit, self.tries, self._shuffle = settings.unit, settings.tries, settings.shuffle
         common: Any = {each.name: getattr(settings, each.name) for each in fields(GameSettings)}
         self._env: GameEnv
         if self.unit == "move":
@@ -172,10 +178,18 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             return f"Legal moves: {', '.join(self._legal())}"
         assert isinstance(self._env, FourSeasonsNextDealEnv)
         lines = ["Positions:"]
-        for number in range(int(info["action_mask"].sum())):
-            moves = self._env.moves_of(number)
-            lines.append(f"{number + 1}. {candidate_in_words(self.game, moves)}")
+        for number, candidate in enumerate(self._listed(info), 1):
+            moves = self._env.moves_of(candidate)
+            lines.append(f"{number}. {candidate_in_words(self.game, moves)}")
         return "\n".join(lines)
+
+    def _listed(self, info: dict[str, Any]) -> list[int]:
+        """The candidates in the order of the list: only what a player sees decides it."""
+        candidates = range(int(info["action_mask"].sum()))
+        if not self._shuffle:
+            return list(candidates)
+        seen = position_in_words(self.game).encode()
+        return np.random.default_rng(zlib.crc32(seen)).permutation(candidates).tolist()
 
     def _legal(self) -> list[str]:
         return [move.text for move in self.game.legal_moves()]
@@ -210,12 +224,17 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         reward, terminated, truncated, problem = 0.0, False, False, ""
         played: list[int] = []
         words = words_of(action) or [""]
+        if self.unit == "position":
+            words = [", ".join(words)]  # one number, or something wrong
         for word in words:
-            problem = self._problem(word, len(words), info)
+            problem = self._problem(word, info)
             if problem:
                 reward -= ILLEGAL_PENALTY
                 break
-            number = find_move(self.rules, word).number if self.unit == "move" else int(word) - 1
+            if self.unit == "move":
+                number = find_move(self.rules, word).number
+            else:
+                number = self._listed(info)[int(word) - 1]
             _, earned, terminated, truncated, info = self._env.step(number)
             reward += earned
             played += info.get("moves", (number,))
@@ -228,13 +247,15 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         moves = ", ".join(all_moves(self.rules)[number].text for number in played)
         news = [f"Played: {moves}." if moves else "", problem, self._ending(info)]
         info |= {"illegal": bool(problem), "moves": tuple(played)}
+        if not self._running:
+            info["is_success"] = info["won"]
         return self._say(" ".join(filter(None, news)), info), reward, terminated, truncated, info
 
-    def _problem(self, word: str, words: int, info: dict[str, Any]) -> str:
+    def _problem(self, word: str, info: dict[str, Any]) -> str:
         """Why a word of an answer cannot be played, and the nearest choice; "" if it can."""
         if self.unit == "position":
             count = int(info["action_mask"].sum())
-            if words == 1 and word.isdecimal() and word.isascii() and 1 <= int(word) <= count:
+            if word.isdecimal() and word.isascii() and 1 <= int(word) <= count:
                 return ""
             nearest = str(nearest_number(word, count))
             reason = f'"{shown(word)}" is not one number from 1 to {count}'

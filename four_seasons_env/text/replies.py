@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import difflib
+import html
 import re
 from collections.abc import Sequence
 
 REPLY_LENGTH = 4096
 """Characters that are read, the last ones: reasons come first, the answer last."""
 
-_ANSWER = re.compile(r"answer\W*?:", re.IGNORECASE)
-_ARROW = re.compile(r"\s*(?:[-=]*>|\u2192)\s*")
-_MARKUP = re.compile(r"[`*_\"'()\[\]{}]|\.(?=\s|$)")
+_FORMS = tuple(
+    re.compile(f".*{form}", re.IGNORECASE | re.DOTALL)  # the last place, as .* takes all it can
+    for form in (
+        r'"(?:answer|moves?|actions?|position)"\s*:\s*("[^"]*"|\[[^\]]*\]|\d+)',
+        r"<answer>(.*?)(?:</answer>|\Z)",
+        r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}",
+        r"```(?:\w*\n)?((?:(?!```).)*)```\s*\Z",
+        r"answer\W*?:(.*)",
+    )
+)
+"""The forms of an answer: in JSON, XML or LaTeX, as the block of code that ends the reply, or after
+a label. The words are the group of each."""
+_ARROW = re.compile(r"\s*(?:[-=]*>|\u2192|\\(?:to|rightarrow)\b)\s*")
+_MARKUP = re.compile(r"\\(?!to\b|rightarrow\b)[a-z]*|[$`*_\"'()\[\]{}]|\.(?=\s|$)")
 _SHOWN = 24
 
 
 def words_of(reply: str) -> list[str]:
-    """The words of the answer: what follows the last "Answer:", or else the last line.
+    """The words of the answer: of the form that is found last, or else of the last line.
 
     Words stand apart by spaces or commas. Markup is left out, and `->` is read as `>`.
     """
-    text = reply[-REPLY_LENGTH:]
-    found = list(_ANSWER.finditer(text))
+    text = html.unescape(reply[-REPLY_LENGTH:])
+    found = [match for form in _FORMS if (match := form.match(text))]
     if found:
-        text = text[found[-1].end() :]
+        text = max(found, key=lambda match: match.start(1))[1]
     else:
         text = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+        text = re.split(r"\banswer is\b", text, flags=re.IGNORECASE)[-1]
     return [word for word in re.split(r"[\s,;]+", _ARROW.sub(">", _MARKUP.sub("", text))) if word]
 
 

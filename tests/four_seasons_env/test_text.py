@@ -59,6 +59,18 @@ def test_observation_shows_the_position() -> None:
         ("First, T0 > F.\nThen deal", ["Then", "deal"]),
         ("x" * 10_000 + " Answer: deal", ["deal"]),
         ("", []),
+        ("So:\n<answer>T3>T0</answer>\nGood luck!", ["T3>T0"]),
+        ("<answer>T3&gt;T0, deal", ["T3>T0", "deal"]),
+        (r"Hence $\boxed{\text{T3} \to \text{T0}}$.", ["T3>T0"]),
+        ("```text\nT3>T0\ndeal\n```\n", ["T3>T0", "deal"]),
+        ("```T3>T0```", ["T3>T0"]),
+        ('```json\n{"move": "T3>T0", "why": "a space"}\n```', ["T3>T0"]),
+        ('{"moves":["T3>T0","deal"],"answers":1}', ["T3>T0", "deal"]),
+        ('{"answer": 2}', ["2"]),
+        ("The answer is **T3>T0**.", ["T3>T0"]),
+        ("<answer>deal</answer> No. Answer: T3>T0", ["T3>T0"]),
+        ("Answer: deal\n\\boxed{T3>T0} or \\boxed{T4>T1}", ["T4>T1"]),
+        ("```\nT0: 6D\n```\nT3>T0", ["T3>T0"]),
     ],
 )
 def test_words_of_a_reply(reply: str, words: list[str]) -> None:
@@ -79,14 +91,21 @@ def test_moves_are_played_until_one_is_illegal() -> None:
 
 
 def test_choosing_a_position_plays_its_moves() -> None:
-    env = FourSeasonsTextEnv(unit="position", choices=3)
-    env.reset(options={"deal": 17})
-    assert "3. T4>T1, deal\n" in env.message
-    assert "4. " not in env.message
-    _, _, _, _, info = env.step("Answer: 1")
-    assert env.message.startswith("Played: T3>T0, T4>T1, deal.\n\n")
-    assert info["moves"] == (24, 29, 0)
-    assert not info["illegal"]
+    places = set()
+    for deal in range(10_017, 10_047):
+        envs = [FourSeasonsTextEnv(unit="position", choices=3, shuffle=on) for on in (False, True)]
+        lists = []
+        for env in envs:
+            env.reset(seed=deal, options={"deal": deal})
+            lists.append(re.findall(r"^(\d)\. (.*)$", env.message, re.MULTILINE))
+        assert sorted(text for _, text in lists[0]) == sorted(text for _, text in lists[1])
+        numbers = {text: number for number, text in lists[1]}
+        places.add(numbers[lists[0][0][1]])
+        messages = [envs[0].step("1"), envs[1].step(numbers[lists[0][0][1]])]
+        assert messages[0][1] == messages[1][1]
+        assert messages[0][4]["moves"] == messages[1][4]["moves"]
+        assert envs[0].game == envs[1].game
+    assert places == set("123")  # the most promising position is anywhere in a shuffled list
 
 
 @pytest.mark.parametrize(
@@ -97,6 +116,7 @@ def test_choosing_a_position_plays_its_moves() -> None:
         ("move", "", "The reply has no answer. The nearest legal choice is deal."),
         ("move", "\u2603", '"\\u2603" is not a move.'),
         ("position", "9", '"9" is not one number from 1 to 4. The nearest legal choice is 4.'),
+        ("position", "Answer: 2, 3", '"2, 3" is not one number from 1 to 4. The nearest legal c'),
     ],
 )
 def test_wrong_reply_names_the_nearest_choice(unit: str, reply: str, answer: str) -> None:
