@@ -150,13 +150,11 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         self._actions[0] = self._number(action)
         batch.step(self._actions, out=self._new_observations())
         self._running = not batch.done[0]
-        return (
-            self._observation(),
-            float(batch.rewards[0]),
-            bool(batch.terminated[0]),
-            bool(batch.truncated[0]),
-            self._info(),
-        )
+        info = self._info()
+        if not self._running:
+            info["is_success"] = info["won"]  # the name that Stable-Baselines3 reads
+        ends = bool(batch.terminated[0]), bool(batch.truncated[0])
+        return self._observation(), float(batch.rewards[0]), *ends, info
 
 
 class FourSeasonsEnv(GameEnv):
@@ -199,8 +197,16 @@ class FourSeasonsEnv(GameEnv):
     ## Information
     From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero before the game
     ends), `deal` (int), `cards_up` (int), `won` (bool), `illegal` (bool: the action was illegal,
-    and the position stayed as it was). `deal` is for the experimenter: a deal's number determines
-    the order of all cards, so a policy must not see it. `reveal_deal=False` leaves it out.
+    and the position stayed as it was). At an episode's end also `is_success`, the same as `won`,
+    which Stable-Baselines3 averages as `success_rate`. `deal` is for the experimenter: a deal's
+    number determines the order of all cards, so a policy must not see it. `reveal_deal=False`
+    leaves it out.
+
+    ## Advice for Training
+    Cards can be moved back and forth. An agent with `gamma=1` can learn to do so until `max_moves`,
+    because an algorithm adds the value of the last position to the return of a truncated episode.
+    Use `gamma` below 1, `mask="distinct"` and fewer moves (`max_moves=200`), or learn in
+    `FourSeasonsNextDealEnv`, where no action goes back.
 
     ## Arguments
     See the constructor.

@@ -54,7 +54,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self.copy = settings.copy
         self._shape = (self.num_envs,)
         self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
-        self._final_twins = [f"_{key}" for key in ("action_mask", *self._info_keys, "episode")]
+        finals = ("action_mask", *self._info_keys, "is_success", "episode")
+        self._final_twins = [f"_{key}" for key in finals]
         self._finals: Finals | tuple[()]
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._finals = batch.new_finals() if same_step else ()
@@ -202,6 +203,9 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         infos = self._infos()
         if ended and self._finals:
             infos |= self._final_infos(self._finals)
+        elif ended:
+            infos |= {"is_success": self._give(batch.episodes["won"])}
+            infos |= {"_is_success": self._give(batch.done)}
         rewards, terminated, truncated = batch.rewards, batch.terminated, batch.truncated
         if self.copy:
             rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
@@ -230,6 +234,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         info: dict[str, Any] = {"action_mask": masks}
         for key in self._info_keys:
             info[key] = episodes[key]
+        info["is_success"] = episodes["won"]
         info["episode"] = {"r": episodes["score"], "l": episodes["steps"], "_r": done, "_l": done}
         info |= dict.fromkeys(self._final_twins, done)
         return {
@@ -346,8 +351,8 @@ class FourSeasonsVectorEnv(GameVectorEnv):
     environment after ``reset(seed=s + i)``. By default the next deal follows in the step in which
     an episode ends: observation, mask and info are those of the new episode. `infos["final_obs"]`
     and `infos["final_info"]` are those of the old one, in the rows where `infos["_final_obs"]` is
-    True. `infos["final_info"]["episode"]` holds its return `r` and its length `l`. The keys
-    `final_*` exist only in a step in which an episode has ended.
+    True. `infos["final_info"]["episode"]` holds its return `r` and its length `l`; `is_success` is
+    the same as `won`. The keys `final_*` exist only in a step in which an episode has ended.
 
     `autoreset_mode` and `metadata["autoreset_mode"]` hold the mode. The masks `_key` in infos are
     read-only, because all of them are the same array.

@@ -136,6 +136,8 @@ def test_agrees_with_sync_vector_env(mode):
         one, two = native.step(actions), sync.step(actions)
         for i in range(1, 4):
             assert (one[i] == two[i]).all()
+        for key in ("is_success", "_is_success"):
+            assert same(one[4].get(key), two[4].get(key))
         done = one[2] | one[3]
         for i in np.flatnonzero(one[4].get("_final_obs", ())):
             assert same(one[4]["final_obs"][i], two[4]["final_obs"][i])

@@ -84,7 +84,8 @@ def test_episode_and_mask_end_together(data):
         assert terminated == env.game.is_over
         assert truncated == (steps == max_moves and not terminated)
         assert steps <= max_moves
-    assert info["won"] == env.game.is_won
+        assert ("is_success" in info) == (terminated or truncated)
+    assert info["won"] == info["is_success"] == env.game.is_won
     assert info["cards_up"] == env.game.cards_up
 
 

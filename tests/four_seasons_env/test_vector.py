@@ -87,7 +87,7 @@ def test_plays_as_single_environments(settings, copy, threads):
 def assert_same_finals(infos: dict, answers: list[dict], done: list[bool]) -> None:
     assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == done
     final = infos["final_info"]
-    for key in [*KEYS, "action_mask", "episode"]:
+    for key in [*KEYS, "is_success", "action_mask", "episode"]:
         assert final[f"_{key}"].tolist() == done
     assert not infos["final_obs"][~np.array(done)].any()
     assert not final["action_mask"][~np.array(done)].any()
@@ -97,7 +97,7 @@ def assert_same_finals(infos: dict, answers: list[dict], done: list[bool]) -> No
         assert same(final["action_mask"][i], expected["info"]["action_mask"])
         assert final["episode"]["r"][i] == expected["r"]
         assert final["episode"]["l"][i] == expected["l"]
-        for key in KEYS:
+        for key in [*KEYS, "is_success"]:
             assert final[key][i] == expected["info"][key]
 
 
