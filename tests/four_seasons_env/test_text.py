@@ -61,7 +61,7 @@ def test_observation_shows_the_position() -> None:
         ("", []),
         ("So:\n<answer>T3>T0</answer>\nGood luck!", ["T3>T0"]),
         ("<answer>T3&gt;T0, deal", ["T3>T0", "deal"]),
-        (r"Hence $\boxed{\text{T3} \to \text{T0}}$.", ["T3>T0"]),
+        (r"So $\boxed{\text{T3} \to \text{T0}}$.", ["T3>T0"]),
         ("```text\nT3>T0\ndeal\n```\n", ["T3>T0", "deal"]),
         ("```T3>T0```", ["T3>T0"]),
         ('```json\n{"move": "T3>T0", "why": "a space"}\n```', ["T3>T0"]),
