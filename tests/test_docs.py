@@ -13,7 +13,6 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, file_name
-from four_seasons_env.slots import observation_slots
 from tests.helpers import ROOT
 
 DOCS = ROOT / "docs"
@@ -62,9 +61,6 @@ def test_page_on_spaces_agrees_with_code() -> None:
         assert f"| {move.number} | `{move}` | " in page
     lengths = {name: observation_length(rules, name) for name in OBSERVATIONS}
     assert f"`tops` {lengths['tops']}, `cards` {lengths['cards']}" in page
-    tops, cards = (observation_slots(rules, name) for name in OBSERVATIONS)
-    for slots in (*tops, cards[len(tops)]):
-        assert f" {slots.stop - 1} | {slots.meaning} |" in page
     assert f"An illegal action costs {ILLEGAL_PENALTY:g}." in page
 
 

@@ -189,7 +189,9 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         if not self._shuffle:
             return list(candidates)
         seen = position_in_words(self.game).encode()
-        return np.random.default_rng(zlib.crc32(seen)).permutation(candidates).tolist()
+        return [
+            int(each) for each in np.random.default_rng(zlib.crc32(seen)).permutation(candidates)
+        ]
 
     def _legal(self) -> list[str]:
         return [move.text for move in self.game.legal_moves()]

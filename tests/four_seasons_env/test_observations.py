@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from four_seasons_env.game import Game
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rules import Rules
-from four_seasons_env.slots import observation_slots
 from tests.helpers import (
     RANKS,
     SUITS,
@@ -88,9 +87,6 @@ def test_lengths_and_values(game):
         seen = observe(game, kind)
         assert seen.dtype == np.float32
         assert ((seen >= 0) & (seen <= 1)).all()
-        slots = observation_slots(game.rules, kind)
-        assert [each.start for each in slots] == [0, *(each.stop for each in slots[:-1])]
-        assert slots[-1].stop == len(seen)
 
 
 # --- hidden is hidden ---------------------------------------------------------------------------
