@@ -20,11 +20,13 @@ compressed.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import itertools
 import json
 import math
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -222,7 +224,21 @@ def to_lines(records: Iterable[Record]) -> bytes:
 
 
 def append_record(path: Path, record: Record) -> None:
-    """Add a record to a JSON lines file, which is created if it does not exist."""
+    """Add a record to a JSON lines file, which is created if it does not exist.
+
+    Raises:
+        OSError: naming the file, if it cannot be written; it then holds no part of the record.
+    """
+    line = f"{record.to_json()}\n".encode()
+    if path.suffix == ".gz":
+        line = gzip.compress(line)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(record.to_json() + "\n")
+    with path.open("ab", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            while line:
+                line = line[file.write(line) :]
+        except OSError as error:
+            with contextlib.suppress(OSError):  # a device has no size
+                file.truncate(size)
+            raise OSError(error.errno, error.strerror, str(path)) from None

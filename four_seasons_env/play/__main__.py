@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from four_seasons_env.engine.deals import check_deal
-from four_seasons_env.play.session import Keep
-from four_seasons_env.records import append_record
+from four_seasons_env.play.session import Keep, Session
+from four_seasons_env.records import Record, append_record
 from four_seasons_env.rules import Rules, get_rules
 
 
@@ -34,6 +34,8 @@ def _parser() -> argparse.ArgumentParser:
 def _keeper(path: Path | None, player: str) -> Keep | None:
     """A function that adds a game that has ended to a file, if one is named.
 
+    If a game cannot be written, the next call writes it too.
+
     Raises:
         ValueError: if the file cannot be written, with the reason.
     """
@@ -44,7 +46,15 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
         path.open("a").close()
     except OSError as error:
         raise ValueError(f"{error.filename}: {error.strerror}") from None
-    return lambda session: append_record(path, session.record(player))
+    waiting: list[Record] = []
+
+    def keep(session: Session) -> None:
+        waiting.append(session.record(player))
+        while waiting:
+            append_record(path, waiting[0])
+            del waiting[0]
+
+    return keep
 
 
 def _serve(

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -185,6 +186,8 @@ class Application:
             session.play(_field(body, "move", str))
         else:
             getattr(session, what)()
+        if session.unsaved:
+            print(f"four_seasons_env: {session.unsaved}", file=sys.stderr, flush=True)
         return self._answer(request, request.path_params["name"])
 
     # --- advice

@@ -22,7 +22,7 @@ class Session:
         deal: the deal's number.
         moves: played at once, as texts.
         clock: returns seconds.
-        keep: called each time the game ends.
+        keep: called each time the game ends; after its `OSError` the game continues.
 
     Raises:
         ValueError: for unknown rules, a bad deal number or moves that are not legal.
@@ -44,6 +44,8 @@ class Session:
         """Seconds from the start to each move."""
         self.undone = 0
         """Moves that had turned a card and were taken back."""
+        self.unsaved = ""
+        """Why the game, which has ended, could not be kept."""
         self._keep: Keep | None = (
             None  # set after `moves`: a game played again is not recorded again
         )
@@ -94,7 +96,11 @@ class Session:
         self.played.append(move)
         self.times.append(seconds)
         if self._keep and self.game.is_over:
-            self._keep(self)
+            try:
+                self._keep(self)
+            except OSError as error:
+                reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+                self.unsaved = f"The game could not be saved: {reason}"
 
     def undo(self) -> None:
         """Take the last move back.
@@ -104,6 +110,7 @@ class Session:
         """
         if not self.played:
             raise ValueError("no move has been played: there is nothing to undo")
+        self.unsaved = ""
         self._undone.append((self.played.pop(), self.times.pop()))
         shown = self.game.stock_size
         self.game = Game(self.game.rules, deal=self.game.deal)

@@ -36,6 +36,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
         "cards": game.rules.cards,
         "won": game.is_won,
         "over": game.is_over,
+        "unsaved": session.unsaved,
         "seconds": round(session.seconds, 1),
     }
 

@@ -16,7 +16,9 @@ from four_seasons_env.__main__ import main
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words
+from four_seasons_env.records import read_records
 from four_seasons_env.rules import RULES, get_rules
+from four_seasons_env.solver import solve
 from tests.helpers import ROOT, biased_choice, mostly_slow, restocked, stock_codes
 
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
@@ -105,19 +107,21 @@ def test_finish_plays_cards_up_and_deals_none():
 
 
 @pytest.fixture
-def client():
+def client(tmp_path):
     pytest.importorskip("starlette", reason="the server needs the extra 'play'")
     pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2")
     from starlette.testclient import TestClient
 
+    from four_seasons_env.play.__main__ import _keeper
     from four_seasons_env.play.server import make_app
 
     start = (get_rules("czarina(piles=4)"), 2**62)
-    return TestClient(make_app(start=start), base_url="http://127.0.0.1:8752")
+    app = make_app(keep=_keeper(tmp_path / "games.jsonl", "Ada"), start=start)
+    return TestClient(app, base_url="http://127.0.0.1:8752")
 
 
-def new_game(client, rules: str = "four-seasons", deal: object = 17) -> dict:
-    answer = client.post("/api/sessions", json={"rules": rules, "deal": deal})
+def new_game(client, rules: str = "four-seasons", deal: object = 17, moves=()) -> dict:
+    answer = client.post("/api/sessions", json={"rules": rules, "deal": deal, "moves": [*moves]})
     assert answer.status_code == 201, answer.text
     return answer.json()
 
@@ -254,6 +258,35 @@ def test_the_page_is_served_under_any_path(client, prefix):
         assert client.get(str(answer.url.join(name))).status_code == 200, name
 
 
+def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
+    resource = pytest.importorskip("resource", reason="limits the size of files")
+    path = tmp_path / "games.jsonl"
+    moves = [move.text for move in solve(Game(deal=17), seconds=30).moves]
+    game = f"/api/sessions/{new_game(client, moves=moves[:-1])['id']}"
+
+    def change(what: str) -> dict:
+        return client.post(f"{game}/{what}", json={"move": moves[-1]}).raise_for_status().json()
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    change("move")
+    saved = path.read_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(saved) + 100, hard))  # for a part of a record
+    try:
+        for what in ("redo", "finish"):
+            change("undo")
+            view = change(what)
+            assert view["won"] and view == client.get(game).json() | {"seconds": view["seconds"]}
+            assert view["unsaved"] == f"The game could not be saved: {path}: File too large"
+            assert view["unsaved"] in capsys.readouterr().err
+            assert path.read_bytes() == saved
+        assert change("undo")["unsaved"] == ""
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert change("move")["unsaved"] == ""
+    assert [record.result for record in read_records(path)] == ["won"] * 4
+    assert capsys.readouterr().err == ""
+
+
 def test_agents_advise(client):
     offered = client.get("/api/advisers?rules=four-seasons").json()
     assert offered["agents"][0] == "planner"
@@ -347,7 +380,7 @@ def server():
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "four_seasons_env", "play", "--no-browser", "--port", "0"),
-            *("--rules", "four-seasons", "--deal", "17"),
+            *("--rules", "four-seasons", "--deal", "17", "--record", "/dev/full"),
         ],
         stdout=subprocess.PIPE,
         text=True,
@@ -419,7 +452,7 @@ def drag(page, source: str, target: str) -> None:
 @pytest.mark.slow
 def test_a_whole_game_is_won_by_dragging(page):
     from four_seasons_env.rendering.places import ends
-    from four_seasons_env.solver import shorten, solve
+    from four_seasons_env.solver import shorten
 
     game = Game(deal=17)
     open_deal(page, "four-seasons", 17)
@@ -434,6 +467,7 @@ def test_a_whole_game_is_won_by_dragging(page):
         game.play(move)
     assert game.is_won
     assert f"Won in {len(moves)} moves" in page.inner_text("#message")
+    assert "saved: /dev/full: No space left on device." in page.inner_text("#message")
     assert page.inner_text("#up") == "52 of 52"
     assert page.errors == []
 

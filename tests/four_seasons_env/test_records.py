@@ -88,6 +88,8 @@ def test_compressed_files(tmp_path):
     path.write_bytes(to_lines(records))
     assert list(read_records(path)) == records
     assert path.read_bytes() == to_lines(iter(records))
+    append_record(path, records[0])
+    assert list(read_records(path)) == [*records, records[0]]
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(RecordError, match=r"games.jsonl.gz is damaged after line"):
         list(read_records(path))

@@ -88,9 +88,10 @@ function show(next) {
   $("undo").disabled = view.moves.length === 0;
   $("redo").disabled = !view.can_redo;
   $("finish").disabled = !view.legal.some((move) => move.to.startsWith("F:"));
-  if (view.won) say(`Won in ${view.moves.length} moves and ${clock(view.seconds)}.`, "won");
-  else if (view.over) say("No useful move is left. Undo some moves, or start a new game.");
-  else say("");
+  const over = view.over ? "No useful move is left. Undo some moves, or start a new game." : "";
+  const end = view.won ? `Won in ${view.moves.length} moves and ${clock(view.seconds)}.` : over;
+  if (view.unsaved) say(`${end} ${view.unsaved}.`, "error");
+  else say(end, view.won ? "won" : "");
   tick();
   const { id, rules, deal, moves } = view;
   const address = addressOf(view);
