@@ -4,7 +4,9 @@ In the next-deal environment an action is a position. One network encodes each c
 (`TableEncoder`), and two linear heads turn the encoding into a score and a value
 (`CandidateHeads`). The scores are the policy's log-odds. The value of the decision is the mean of
 the candidates' values, weighted by the policy. What the network learns about a position does not
-depend on the index of the candidate.
+depend on the index of the candidate. So a saved model also plays with more candidates than in
+training: load it with `custom_objects`, the spaces of the new environment
+(docs/reference/agents.md).
 
 >>> MaskablePPO(CandidatePolicy, env, policy_kwargs={"features_extractor_class": TableEncoder})
 """
@@ -52,9 +54,13 @@ class CandidatePolicy(MaskableMultiInputActorCriticPolicy):
     def _build_mlp_extractor(self) -> None:
         space = self.action_space
         assert isinstance(space, spaces.Discrete)
-        encoder = self.features_extractor
-        assert isinstance(encoder, TableEncoder)
-        self.mlp_extractor = CandidateHeads(int(space.n), encoder.width)  # type: ignore[assignment]
+        width = getattr(self.features_extractor, "width", None)
+        if not isinstance(width, int):
+            raise TypeError(
+                'CandidatePolicy needs policy_kwargs={"features_extractor_class": TableEncoder}, '
+                "or a class with a `width` whose output has the shape of TableEncoder's"
+            )
+        self.mlp_extractor = CandidateHeads(int(space.n), width)  # type: ignore[assignment]
 
     def _build(self, lr_schedule: Any) -> None:
         ortho, self.ortho_init = self.ortho_init, False

@@ -122,6 +122,27 @@ def test_a_policy_reads_candidates_separately() -> None:
         )
 
 
+def test_a_saved_model_plays_with_more_candidates(tmp_path) -> None:
+    env = FourSeasonsNextDealVecEnv(6, seed=0)
+    encoder = {"features_extractor_class": TableEncoder}
+    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=encoder, seed=0)
+    model.save(tmp_path / "model")
+    values = []
+    for candidates in (32, 80):
+        env = FourSeasonsNextDealVecEnv(6, seed=0, candidates=candidates, expansions=20)
+        spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
+        model = MaskablePPO.load(tmp_path / "model", custom_objects=spaces)
+        observations, masks = env.reset(), env.action_masks()
+        assert masks[range(6), model.predict(observations, action_masks=masks)[0]].all()
+        values.append(model.policy.predict_values(model.policy.obs_to_tensor(observations)[0]))
+    torch.testing.assert_close(*values)  # of the same candidates
+
+
+def test_another_encoder_needs_a_width() -> None:
+    with pytest.raises(TypeError, match="features_extractor_class"):
+        MaskablePPO(CandidatePolicy, FourSeasonsNextDealVecEnv(2, observation="cards"))
+
+
 def test_the_player_scores_as_the_policy_does() -> None:
     """Compiled evaluation against torch's, on the same weights."""
     kind = get_learner("next_deal_ppo")
