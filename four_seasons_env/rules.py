@@ -211,11 +211,8 @@ class UnknownRules(KeyError, ValueError):
 
 class _Table(dict[str, Rules]):
     def __missing__(self, name: Any) -> Rules:
-        if name in ALIASES:
-            raise UnknownRules(f"{name!r} is another name of {ALIASES[name]!r}: see get_rules")
-        if name in SMALL:
-            raise UnknownRules(f"{name!r} is not in RULES: use get_rules({name!r})")
-        raise UnknownRules(f"unknown rules {name!r}: {nearest(name, [*self, *SMALL])}")
+        get_rules(name)  # raises if nothing has this name
+        raise UnknownRules(f"RULES has no {name!r}: use get_rules({name!r})")
 
 
 _PYSOLFC = Rules(base_from="first", wrap="always", first_waste=1)

@@ -37,7 +37,7 @@ def draw(out: Path) -> None:
     middle = len(positions) // 2
     save_picture(positions[middle], out / "position.svg", before=positions[middle - 1])
     simplicity = Game("simplicity", deal=DEAL)
-    save_picture(simplicity, out / "simplicity.svg", four_colours=True, legal=True)
+    save_picture(simplicity, out / "simplicity.svg", legal=True)
     (out / "rules").mkdir(exist_ok=True)
     for name, rules in RULES.items():
         save_picture(Game(rules, deal=DEAL), out / "rules" / f"{file_name(name)}.svg")

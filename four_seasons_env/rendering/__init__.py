@@ -1,6 +1,6 @@
 """Drawings of positions: as text, SVG or pixels.
 
-- `svg`: `draw_svg`, the only drawing; `layout`, `cards`, `glyphs` and `themes` are its parts.
+- `svg`: `draw_svg`, the only drawing; `layout`, `cards`, `glyphs` and `colours` are its parts.
 - `picture`: the drawing as pixels, and as SVG and PNG files.
 - `text`: the text of `print(game)`.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from four_seasons_env.rendering import colours
 from four_seasons_env.rendering.glyphs import number, suit, text_width, write
 from four_seasons_env.rendering.layout import CARD
-from four_seasons_env.rendering.themes import Theme
 
 _ROUND = 9
 _INDEX = 22.0
@@ -30,16 +30,16 @@ def outline(classes: str, stroke: str) -> str:
     )
 
 
-def _paper(theme: Theme) -> str:
+def _paper() -> str:
     return (
         f'<rect class="paper" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{theme.paper}" stroke="{theme.edge}"/>'
+        f'rx="{_ROUND}" fill="{colours.PAPER}" stroke="{colours.EDGE}"/>'
     )
 
 
-def _index(card: str, theme: Theme, size: float) -> str:
+def _index(card: str, size: float) -> str:
     """Rank and suit in the corner; size 1 for a card that is not covered."""
-    colour, classes = theme.suits[card[1]], f"ink suit-{card[1]}"
+    colour, classes = colours.SUIT[card[1]], f"ink suit-{card[1]}"
     height = _INDEX * size
     x, y = 9 * size + 1, 7.5 * size
     beside = x + text_width(card[0]) * height / 20 + 14 * size
@@ -48,17 +48,16 @@ def _index(card: str, theme: Theme, size: float) -> str:
     )
 
 
-def face(card: str, theme: Theme, seen: float | None = None) -> str:
+def face(card: str, seen: float | None = None) -> str:
     """A card face up.
 
     Args:
         card: its text, such as "6H".
-        theme: the colours.
         seen: height of the strip that the card above leaves; None for a card that is not covered.
     """
-    parts = [_paper(theme), _index(card, theme, 1 if seen is None else min(1, seen / _STRIP))]
+    parts = [_paper(), _index(card, 1 if seen is None else min(1, seen / _STRIP))]
     if seen is None:
-        colour, classes = theme.suits[card[1]], f"ink suit-{card[1]}"
+        colour, classes = colours.SUIT[card[1]], f"ink suit-{card[1]}"
         middle, crown = CARD[0] / 2, _CROWNS.get(card[0])
         if crown:
             parts.append(
@@ -71,7 +70,7 @@ def face(card: str, theme: Theme, seen: float | None = None) -> str:
     return "".join(parts)
 
 
-def back(theme: Theme, count: int) -> str:
+def back(count: int) -> str:
     """A card face down, with the number of cards in the stock on it."""
     rhombs = "".join(
         f"M{x} {y - 8}L{x + 8} {y}L{x} {y + 8}L{x - 8} {y}Z"
@@ -82,9 +81,9 @@ def back(theme: Theme, count: int) -> str:
     x = (CARD[0] - text_width(digits) * 1.2) / 2
     return (
         f'<rect class="back" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{theme.back}" stroke="{theme.edge}"/>'
-        f'<path class="pattern" d="{rhombs}" fill="none" stroke="{theme.pattern}" '
+        f'rx="{_ROUND}" fill="{colours.BACK}" stroke="{colours.EDGE}"/>'
+        f'<path class="pattern" d="{rhombs}" fill="none" stroke="{colours.PATTERN}" '
         'stroke-width="1" stroke-opacity=".7"/>'
-        f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{theme.back}"/>'
+        f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{colours.BACK}"/>'
         + write(digits, x, CARD[1] / 2 - 12, 24, "#ffffff", "count")
     )

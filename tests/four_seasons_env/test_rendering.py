@@ -1,7 +1,6 @@
 import copy
 import random
 import sys
-from collections import Counter
 from xml.etree import ElementTree
 
 import gymnasium as gym
@@ -242,28 +241,6 @@ def test_legal_moves_are_marked(rules):
     assert len(parts(svg, "arrow")) == len([move for move in moves if move != "deal"])
     assert len(parts(svg, "mark")) == ("deal" in moves)
     assert not parts(draw_svg(game), "arrow")
-
-
-def test_suits_have_two_colours_or_four():
-    game = under_way("simplicity")
-
-    def colours(four: bool) -> dict[str, set[str]]:
-        suits = parts(draw_svg(game, four_colours=four), "ink")
-        return {
-            s: {e.get("fill") for e in suits if f"suit-{s}" in e.get("class") and e.get("d")}
-            for s in "CSHD"
-        }
-
-    two, four = colours(False), colours(True)
-    assert two["C"] == two["S"] != two["H"] == two["D"]
-    assert Counter(len(each) for each in four.values()) == {1: 4}
-    assert len(set.union(*four.values())) == 4
-
-
-def test_themes_differ_and_have_names():
-    assert draw_svg(Game(), theme="dark") != draw_svg(Game(), theme="light")
-    with pytest.raises(ValueError, match="unknown theme 'drak': did you mean 'dark'"):
-        draw_svg(Game(), theme="drak")
 
 
 @pytest.mark.parametrize("piles", [1, 5, 12])

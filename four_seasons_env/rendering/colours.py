@@ -1,0 +1,15 @@
+"""Colours of a drawing, in CSS notation. The page of `four-seasons play` has others in its CSS."""
+
+TABLE = "#e3ece4"
+LINE = "#8fa698"
+"""Places without a card, and text next to cards."""
+PAPER = "#ffffff"
+EDGE = "#9aa5a0"
+BACK = "#3d5a80"
+PATTERN = "#8fa9c8"
+"""The pattern on the back."""
+MARK = "#d98200"
+"""The last move."""
+ARROW = "#2f6fb0"
+"""Legal moves."""
+SUIT = {"C": "#1b1f24", "S": "#1b1f24", "H": "#c1222b", "D": "#c1222b"}
