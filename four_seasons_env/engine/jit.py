@@ -214,7 +214,7 @@ def typed(proxy: Any) -> Any:
 
 @functools.cache
 def announce(function: Callable[..., Any]) -> None:
-    """Say on stderr, once, that compilation is about to start, if a function is not in the cache.
+    """Say on stderr, once, that a part of the package compiles, if a function is not in the cache.
 
     Args:
         function: one made by `jit`, which stands for all that its caller is about to compile.
@@ -222,7 +222,8 @@ def announce(function: Callable[..., Any]) -> None:
     cache = getattr(function, "_cache", None)
     has_code = getattr(function, "signatures", None)
     if isinstance(cache, _Cache) and not has_code and not cache.index():
+        part = function.__module__.rpartition(".")[0]
         print(
-            "four_seasons_env: compiling, once on this machine; this can take half a minute ...",
+            f"{part}: compiling, once on this machine; this can take half a minute ...",
             file=sys.stderr,
         )

@@ -5,6 +5,7 @@ from dataclasses import fields
 
 import pytest
 
+from four_seasons_env.arguments import nearest
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.episodes.settings import MoveSettings, MoveVectorSettings
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
@@ -19,6 +20,37 @@ TAKEN = [
     (FourSeasonsNextDealVectorEnv, NextDealVectorSettings),
     (FourSeasonsTextEnv, TextSettings),
 ]
+
+
+KNOWN = [
+    "n_steps",
+    "batch_size",
+    "learning_rate",
+    "gae_lambda",
+    "layers",
+    "value_weight",
+    "Czarina",
+]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        *[("lr", "learning_rate"), ("rate", "learning_rate"), ("LR", "learning_rate")],
+        *[
+            ("lambda", "gae_lambda"),
+            ("batch", "batch_size"),
+            ("step", "n_steps"),
+            ("bs", "batch_size"),
+        ],
+        *[("layer", "layers"), ("val-w", "value_weight"), ("learnrate", "learning_rate")],
+        *[("CZARINA", "Czarina"), ("czarnia", "Czarina"), ("", None), ("=", None), ("xyz", None)],
+    ],
+)
+def test_short_and_misspelled_words(word: str, meant: str | None) -> None:
+    hint, _, listed = nearest(word, KNOWN).rpartition("known: ")
+    assert hint == (f"did you mean {meant!r}? " if meant else "")
+    assert listed == ", ".join(KNOWN)
 
 
 @pytest.mark.parametrize(("kind", "settings"), TAKEN)
