@@ -45,8 +45,8 @@ def run_command(
         flags: dataclass of its flags; flags of nested dataclasses get no prefix.
         description: docstring of the command, for `--help`.
         interrupted: text after Ctrl-C that names the saved files and how to resume. It is formatted
-            with ``run`` (the flags) and ``command`` (the command line), or a function of the flags
-            returns it.
+            with ``run`` (the flags) and ``command`` (the command line); or a function of the flags
+            that returns this text.
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
@@ -68,12 +68,9 @@ def run_command(
         sys.stdout.flush()
         return result
     except KeyboardInterrupt:
-        if callable(interrupted):
-            saved = interrupted(run)
-        else:
-            command = shlex.join(["four-seasons", name, *arguments])
-            saved = interrupted.format(run=run, command=command)
-        print(f"stopped: {saved}", file=sys.stderr)
+        saved = interrupted(run) if callable(interrupted) else interrupted
+        command = shlex.join(["four-seasons", name, *arguments])
+        print(f"stopped: {saved.format(run=run, command=command)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except ModuleNotFoundError:
         raise  # for `four_seasons_env.__main__`, which names the extra

@@ -141,5 +141,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         demo,
         Demo,
         __doc__,
-        "the results are in the newest folder in {run.out}",
+        "finished steps are saved in the newest folder in {run.out}",
     )

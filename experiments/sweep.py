@@ -50,6 +50,7 @@ from four_seasons_env.experiments.results.training_run import (
     read_log,
 )
 from four_seasons_env.experiments.train import Train, parse_steps
+from four_seasons_env.experiments.training.run_folder import last_checkpoint
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -303,9 +304,18 @@ def sweep(run: Sweep) -> list[Failure]:
     return failures
 
 
+def _saved(run: Sweep) -> str:
+    """Text after Ctrl-C: how many jobs are finished or have a checkpoint, and how to resume."""
+    begun = [path.parent for path in run.out.glob(f"*/{RUN}")]
+    unfinished = [folder for folder in begun if not (folder / DONE).is_file()]
+    kept = sum(last_checkpoint(folder) is not None for folder in unfinished)
+    return (
+        f"{len(begun) - len(unfinished)} finished jobs are saved in {{run.out}}, and the last "
+        f"checkpoints of {kept} of {len(unfinished)} unfinished jobs; resume: {{command}}"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 1 if a job failed."""
-    failures = run_command(
-        arguments, sweep, Sweep, __doc__, "checkpoints are saved in {run.out}; resume: {command}"
-    )
+    failures = run_command(arguments, sweep, Sweep, __doc__, _saved)
     sys.exit(1 if failures else 0)

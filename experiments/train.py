@@ -11,6 +11,7 @@ A resumed run learns the same as an uninterrupted run.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -251,8 +252,11 @@ def _saved(run: Train) -> str:
     """Text after Ctrl-C: what is saved, and how to resume."""
     if not (run.out / RUN).is_file():
         return "nothing is saved"
-    saved = "the last checkpoint is saved" if last_checkpoint(run.out) else "no checkpoint yet"
-    return f"{saved} in {run.out}; resume: four-seasons train --resume --out {run.out}"
+    saved = "no checkpoint yet"
+    if checkpoint := last_checkpoint(run.out):
+        when = time.localtime(checkpoint.stat().st_mtime)
+        saved = f"the checkpoint of {time.strftime('%H:%M:%S', when)} is saved"
+    return f"{saved} in {{run.out}}; resume: four-seasons train --resume --out {{run.out}}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

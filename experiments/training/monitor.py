@@ -6,9 +6,10 @@ does not count.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,8 @@ from four_seasons_env.experiments.training.clock import Clock
 from four_seasons_env.experiments.training.run_folder import new_checkpoint
 from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.files import write_atomically
+
+T = TypeVar("T")
 
 RECENT = 1000
 """Number of games in the running win rate."""
@@ -132,8 +135,8 @@ class Monitor:
         self.clock.core_seconds = self.progress.core_seconds
 
     def learn(self) -> None:
-        """Learn until the run ends."""
-        while not self._between_updates():
+        """Learn until the run ends; Ctrl-C between two updates saves a checkpoint."""
+        while not self._saved_at_ctrl_c(self._between_updates):
             elsewhere = self.pool.core_seconds
             with self.clock.running():
                 update = self.learner.update(self.clock.done)
@@ -156,8 +159,8 @@ class Monitor:
             self._log()
         due = int(self.clock.done * self.validations)
         if due > self.progress.validations and not ends:
-            self.progress.validations = due
             self._validate()
+            self.progress.validations = due
         passed = self.clock.seconds - self.progress.seconds
         if passed >= CHECKPOINT_SECONDS and self.clock.done_steps:
             self._save()
@@ -165,7 +168,7 @@ class Monitor:
 
     def finish(self) -> Done:
         """Validate at the end of the run, and return its outcome."""
-        self._validate()
+        self._saved_at_ctrl_c(self._validate)
         assert self.progress.best
         return Done(
             steps=self.learner.steps,
@@ -174,6 +177,15 @@ class Monitor:
             games=self.progress.games,
             best=self.progress.best,
         )
+
+    def _saved_at_ctrl_c(self, work: Callable[[], T]) -> T:
+        """What a function returns that changes nothing that is learned."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            if self.learner.steps:
+                self._save()
+            raise
 
     def _save(self) -> None:
         """Write a checkpoint for `--resume`."""

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from safetensors.numpy import load_file
 
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.registry import make_player
+from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.agents.training.learner import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
@@ -21,6 +23,7 @@ from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.results.training_run import RUN, STEPS, read_log
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
+from four_seasons_env.experiments.training.monitor import Progress
 from four_seasons_env.experiments.training.run_folder import last_checkpoint
 from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.rules import RULES
@@ -92,6 +95,26 @@ def test_interrupted_run_continues(
     monkeypatch.undo()
     assert not (tmp_path / "done.json").exists()
     assert bool(last_checkpoint(tmp_path)) == (seconds == 0.0)
+    train(Train(tmp_path, agent="planner", resume=True, workers=HERE))
+    assert same_outcome(tmp_path, finished)
+
+
+@pytest.mark.parametrize("validation", [0, 2])
+def test_ctrl_c_in_a_validation_saves(
+    validation: int, finished: Path, tmp_path: Path, monkeypatch
+) -> None:
+    calls = itertools.count()
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(calls) == validation:
+            raise KeyboardInterrupt
+        return validate(*arguments)
+
+    monkeypatch.setattr(monitor, "validate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(run(tmp_path))
+    steps = [8, 16, 24][validation]
+    assert read_json(last_checkpoint(tmp_path) / "monitor.json", Progress).logged_steps == steps
     train(Train(tmp_path, agent="planner", resume=True, workers=HERE))
     assert same_outcome(tmp_path, finished)
 

@@ -150,6 +150,8 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     (failure,) = sweep(run)
     assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
     assert pd.read_csv(run.out / "jobs.csv")["job"].tolist() != []
+    saved = "2 finished jobs are saved in {run.out}, and the last checkpoints of 0 of 0 unfinished"
+    assert module._saved(run) == f"{saved} jobs; resume: {{command}}"
     kept = run.out / "seed-0" / "best" / WEIGHTS_FILE
     before = kept.stat().st_mtime_ns
     (run.out / "fixed").touch()
