@@ -179,7 +179,7 @@ class Monitor:
         )
 
     def _saved_at_ctrl_c(self, work: Callable[[], T]) -> T:
-        """What a function returns that changes nothing that is learned."""
+        """Call a function that changes nothing learned; Ctrl-C in it saves a checkpoint."""
         try:
             return work()
         except KeyboardInterrupt:
