@@ -11,6 +11,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from four_seasons_env.engine.cards import deck_text, parse_deck
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.records import Record, append_record
@@ -19,10 +20,9 @@ from four_seasons_env.rules import Rules, get_rules
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
-    parser.add_argument(
-        "--rules", default="four-seasons", help="rule set, such as 'czarina(piles=4)'"
-    )
+    parser.add_argument("--rules", default="four-seasons", help="such as 'czarina(piles=4)'")
     parser.add_argument("--deal", type=int, help="the deal's number; default: any")
+    parser.add_argument("--deck", help="the cards, first dealt first, such as '6D 10H Q♠ ...'")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8752, help="0: any that is free")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
@@ -32,9 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _keeper(path: Path | None, player: str) -> Keep | None:
-    """A function that adds a game that has ended to a file, if one is named.
-
-    If a game cannot be written, the next call writes it too.
+    """A function that adds games that end to a file, if there is one; failed ones wait for more.
 
     Raises:
         ValueError: if the file cannot be written, with the reason.
@@ -58,7 +56,7 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
 
 
 def _serve(
-    start: tuple[Rules, int | None], host: str, port: int, browser: bool, keep: Keep | None
+    start: tuple[Rules, int | str | None], host: str, port: int, browser: bool, keep: Keep | None
 ) -> None:
     """Serve the page, which opens a rule set and a deal, until the process is stopped."""
     import uvicorn
@@ -82,8 +80,7 @@ def _serve(
         if browser:
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-        anywhere = host in ("0.0.0.0", "::")
-        hosts = ["*"] if anywhere else [*LOOPBACK, name]
+        hosts = ["*"] if host in ("0.0.0.0", "::") else [*LOOPBACK, name]
         config = uvicorn.Config(make_app(hosts, keep, start), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -97,11 +94,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
     rules = get_rules(options.rules)
     deal = None if options.deal is None else check_deal(options.deal)
+    deck = None if options.deck is None else deck_text(parse_deck(options.deck, rules.ranks))
+    if deck and deal is not None:
+        raise ValueError("give --deal or --deck, not both")
     if not 0 <= options.port < 2**16:
         raise ValueError(f"--port is a number from 0 to 65535, not {options.port}")
     keep = _keeper(options.record, options.player)
     with contextlib.suppress(KeyboardInterrupt):
-        _serve((rules, deal), options.host, options.port, not options.no_browser, keep)
+        _serve((rules, deck or deal), options.host, options.port, not options.no_browser, keep)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ GET ``/api/start``                  the rule set and the deal (or null) to open 
 GET ``/api/rules``                  the rule sets: name, how to play, source
 GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether the
                                     chance of winning is known for it
-POST ``/api/sessions``              ``{rules, deal, moves}``: a new game
+POST ``/api/sessions``              ``{rules, deal, moves}``: a new game; deal "deck": the flag's
 GET ``/api/sessions/ID``            the game
-POST ``/api/sessions/ID/move``      ``{move}``: play it; also ``undo``, ``redo``, ``finish``
+POST ``/api/sessions/ID/move``      ``{move}``; also ``undo``, ``redo``, ``finish``, ``restart``
 GET ``/api/sessions/ID/hint``       ``?agent=``: its move, and the planner's value of each
 GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
@@ -54,10 +54,6 @@ _thinking = Lock()
 """Held while an agent thinks: agents write into buffers that all requests share."""
 
 
-class BadRequest(ValueError):
-    """A request that is malformed."""
-
-
 class UnknownSession(Exception):
     """A game that this server does not have."""
 
@@ -65,29 +61,31 @@ class UnknownSession(Exception):
 async def _body(request: Request) -> dict[str, Any]:
     """A request's JSON object."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        raise BadRequest("send JSON, with the content type application/json")
+        raise ValueError("send JSON, with the content type application/json")
     try:
         body = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
-        raise BadRequest("the request is not JSON") from None
+        raise ValueError("the request is not JSON") from None
     if not isinstance(body, dict):
-        raise BadRequest("send a JSON object")
+        raise ValueError("send a JSON object")
     return body
 
 
 def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
     value = body.get(name, default)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise BadRequest(f"{name!r} must be a {kind.__name__}")
+        raise ValueError(f"{name!r} must be a {kind.__name__}")
     return value
 
 
-def _new_session(body: dict[str, Any], keep: Keep | None) -> Session:
+def _new_session(body: dict[str, Any], keep: Keep | None, first: int | str | None) -> Session:
     deal, moves = body.get("deal", 0), _field(body, "moves", list, [])
-    if isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
+    if deal == "deck" and isinstance(first, str):
+        deal = first
+    elif isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
         deal = int(deal)  # the page sends text, because JavaScript's numbers end at 2^53
-    if isinstance(deal, bool) or not isinstance(deal, int):
-        raise BadRequest(f"a deal is a number, not {str(deal)[:40]!r}")
+    elif isinstance(deal, bool) or not isinstance(deal, int):
+        raise ValueError(f"a deal is a number, not {str(deal)[:40]!r}")
     return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
 
 
@@ -98,7 +96,7 @@ class Application:
     copies of a game.
     """
 
-    def __init__(self, keep: Keep | None, start: tuple[Rules, int | None]) -> None:
+    def __init__(self, keep: Keep | None, start: tuple[Rules, int | str | None]) -> None:
         self._sessions: dict[str, Session] = {}
         self._start = start
         self._keep = keep
@@ -118,7 +116,7 @@ class Application:
             Route(session + "/verdict", self.verdict),
             *(
                 Route(f"{session}/{name}", self.change, methods=["POST"], name=name)
-                for name in ("move", "undo", "redo", "finish")
+                for name in ("move", "undo", "redo", "finish", "restart")
             ),
             Mount("/page", StaticFiles(directory=PAGE)),
         ]
@@ -132,7 +130,8 @@ class Application:
     async def start(self, request: Request) -> Response:
         """The game of the command line; the deal is text: JavaScript's numbers end at 2^53."""
         rules, deal = self._start
-        return JSONResponse({"rules": rules.name, "deal": None if deal is None else str(deal)})
+        name = "deck" if isinstance(deal, str) else None if deal is None else str(deal)
+        return JSONResponse({"rules": rules.name, "deal": name})
 
     async def rules(self, request: Request) -> Response:
         """The rule sets."""
@@ -167,7 +166,7 @@ class Application:
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
-        session = _new_session(await _body(request), self._keep)
+        session = _new_session(await _body(request), self._keep, self._start[1])
         name = secrets.token_urlsafe(12)
         self._sessions[name] = session
         return self._answer(request, name, 201)
@@ -178,7 +177,7 @@ class Application:
         return self._answer(request, request.path_params["name"])
 
     async def change(self, request: Request) -> Response:
-        """Play a move, undo, redo or finish."""
+        """Play a move, undo, redo, finish or restart."""
         what = request.url.path.rpartition("/")[2]
         body = await _body(request)
         session = self._session(request)
@@ -258,7 +257,7 @@ async def _check_again(request: Request, answer: RequestResponseEndpoint) -> Res
 def make_app(
     hosts: Sequence[str] = LOOPBACK,
     keep: Keep | None = None,
-    start: tuple[Rules, int | None] = (RULES["four-seasons"], None),
+    start: tuple[Rules, int | str | None] = (RULES["four-seasons"], None),
 ) -> Starlette:
     """The application.
 
@@ -266,7 +265,7 @@ def make_app(
         hosts: names under which it may be reached (the ``Host`` of requests); "*" for any. This
             protects a server on loopback from pages whose DNS name points at loopback.
         keep: called with each session whose game ends.
-        start: the rule set and the deal to open first; None for any deal.
+        start: the rule set and the deal to open first: a number, a deck's text, or None for any.
     """
     return Starlette(
         routes=Application(keep, start).routes(),

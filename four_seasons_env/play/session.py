@@ -19,24 +19,25 @@ class Session:
 
     Args:
         rules: a rule set's name or a `Rules`.
-        deal: the deal's number.
+        deal: the deal's number, or a deck's text.
         moves: played at once, as texts.
         clock: returns seconds.
         keep: called each time the game ends; after its `OSError` the game continues.
 
     Raises:
-        ValueError: for unknown rules, a bad deal number or moves that are not legal.
+        ValueError: for unknown rules, a bad deal or moves that are not legal.
     """
 
     def __init__(
         self,
         rules: str | Rules,
-        deal: int,
+        deal: int | str,
         moves: Iterable[str] = (),
         clock: Callable[[], float] = time.monotonic,
         keep: Keep | None = None,
     ) -> None:
-        self.game = Game(rules, deal=deal)
+        self._deck = deal if isinstance(deal, str) else None
+        self.game = Game(rules, None if isinstance(deal, str) else deal, self._deck)
         self.before: Game | None = None
         """The position before the last move; None after an undo."""
         self.played: list[Move] = []
@@ -46,9 +47,8 @@ class Session:
         """Moves that had turned a card and were taken back."""
         self.unsaved = ""
         """Why the game, which has ended, could not be kept."""
-        self._keep: Keep | None = (
-            None  # set after `moves`: a game played again is not recorded again
-        )
+        self._keep: Keep | None = None  # while `moves` are played, which have been recorded
+        self._earlier: list[Game] = []
         self._undone: list[tuple[Move, float]] = []
         self._clock = clock
         self._started = clock()
@@ -73,7 +73,8 @@ class Session:
         return Record(
             self.game.rules.name,
             tuple(move.text for move in self.played),
-            deal=self.game.deal,
+            deal=None if self._deck else self.game.deal,
+            deck=self._deck,
             times=tuple(self.times),
             player=player,
             undone=self.undone,
@@ -90,9 +91,10 @@ class Session:
         self._undone.clear()
 
     def _play(self, move: Move, seconds: float) -> None:
-        before = self.game.copy()
-        self.game.play(move)
-        self.before = before
+        after = self.game.copy()
+        after.play(move)
+        self._earlier.append(self.game)
+        self.before, self.game = self.game, after
         self.played.append(move)
         self.times.append(seconds)
         if self._keep and self.game.is_over:
@@ -113,10 +115,7 @@ class Session:
         self.unsaved = ""
         self._undone.append((self.played.pop(), self.times.pop()))
         shown = self.game.stock_size
-        self.game = Game(self.game.rules, deal=self.game.deal)
-        self.before = None
-        for move in self.played:
-            self.game.play(move)
+        self.before, self.game = None, self._earlier.pop()
         self.undone += self.game.stock_size > shown
 
     def redo(self) -> None:
@@ -129,19 +128,21 @@ class Session:
             raise ValueError("no move has been taken back: there is nothing to redo")
         self._play(*self._undone.pop())
 
-    def finish(self) -> int:
-        """Play every card that goes to its foundation, and return how many did. Deal no card.
+    def restart(self) -> None:
+        """Take all moves back."""
+        while self.played:
+            self.undo()
+
+    def finish(self) -> None:
+        """Play every card that goes to its foundation. Deal no card.
 
         Where spaces are filled from the stock at once, a card that would turn another stays.
         """
-        count = 0
-        while True:
-            ups = [move for move in self.game.legal_moves() if move.text.endswith(">F")]
+        while ups := [move for move in self.game.legal_moves() if move.text.endswith(">F")]:
             known = [move for move in ups if not self._turns_a_card(move)]
             if not known:
-                return count
+                return
             self.play(known[0].text)
-            count += 1
 
     def _turns_a_card(self, move: Move) -> bool:
         after = self.game.copy()

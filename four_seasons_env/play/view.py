@@ -22,7 +22,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
     places = [f"T{i}" for i in range(game.rules.piles)] + [f"F:{s}" for s in game.foundations]
     return {
         "rules": game.rules.name,
-        "deal": str(game.deal),  # JavaScript's numbers end at 2^53
+        "deal": "deck" if game.deal < 0 else str(game.deal),  # JavaScript's numbers end at 2^53
         "svg": draw_svg(game, before=session.before, unseen=unseen, compact=compact),
         "legal": [
             dict(zip(("from", "to"), ends(game, move), strict=True))

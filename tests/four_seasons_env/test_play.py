@@ -13,6 +13,7 @@ import webbrowser
 import pytest
 
 from four_seasons_env.__main__ import main
+from four_seasons_env.engine.cards import deck_text
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.play.session import Session
 from four_seasons_env.play.words import card_words
@@ -21,6 +22,7 @@ from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import solve
 from tests.helpers import ROOT, biased_choice, mostly_slow, restocked, stock_codes
 
+DECK = deck_text(Game(deal=17).record["deck"][0])
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
 
 # --- sessions -------------------------------------------------------------------------------------
@@ -95,10 +97,9 @@ def test_finish_plays_cards_up_and_deals_none():
             for _ in range(8):
                 session.play(str(session.game.legal_moves()[0]))
             stock, up = session.game.stock_size, session.game.cards_up
-            count = session.finish()
+            session.finish()
             assert session.game.stock_size == stock
-            assert session.game.cards_up == up + count
-            assert session.finish() == 0
+            assert session.game.cards_up == up + len(session.played) - 8
             if rules == "four-seasons":
                 assert not any(str(m).endswith(">F") for m in session.game.legal_moves())
 
@@ -115,7 +116,7 @@ def client(tmp_path):
     from four_seasons_env.play.__main__ import _keeper
     from four_seasons_env.play.server import make_app
 
-    start = (get_rules("czarina(piles=4)"), 2**62)
+    start = (get_rules("czarina(piles=4)"), DECK)
     app = make_app(keep=_keeper(tmp_path / "games.jsonl", "Ada"), start=start)
     return TestClient(app, base_url="http://127.0.0.1:8752")
 
@@ -128,7 +129,7 @@ def new_game(client, rules: str = "four-seasons", deal: object = 17, moves=()) -
 
 def test_start_and_rules_of_the_page(client):
     start = client.get("/api/start").json()
-    assert start == {"rules": "czarina(piles=4)", "deal": str(2**62)}
+    assert start == {"rules": "czarina(piles=4)", "deal": "deck"}
     how = {each["name"]: each["how"] for each in client.get("/api/rules").json()}
     assert set(how) == {*RULES, start["rules"]}
     assert 50 <= len(how["four-seasons"].split()) <= 65
@@ -159,11 +160,12 @@ def test_a_game_is_played_through_the_server(client):
 
 
 @pytest.mark.parametrize("rules", mostly_slow(RULES))
-def test_no_hidden_card_is_sent(client, rules):
+@pytest.mark.parametrize("deal", [17, "deck"])
+def test_no_hidden_card_is_sent(client, rules, deal):
     """Nothing that the page receives names a card that has not been dealt."""
-    view = new_game(client, rules, 5)
+    view = new_game(client, rules, deal)
     path = f"/api/sessions/{view['id']}"
-    twin = Game(rules, deal=5)
+    twin = Game(rules, deal=17)
     rng = random.Random(3)
     while not twin.is_over and twin.moves_played < 60:
         move = str(biased_choice(twin.legal_moves(), rng))
@@ -262,7 +264,7 @@ def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
     resource = pytest.importorskip("resource", reason="limits the size of files")
     path = tmp_path / "games.jsonl"
     moves = [move.text for move in solve(Game(deal=17), seconds=30).moves]
-    game = f"/api/sessions/{new_game(client, moves=moves[:-1])['id']}"
+    game = f"/api/sessions/{new_game(client, deal='deck', moves=moves[:-1])['id']}"
 
     def change(what: str) -> dict:
         return client.post(f"{game}/{what}", json={"move": moves[-1]}).raise_for_status().json()
@@ -283,7 +285,7 @@ def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert change("move")["unsaved"] == ""
-    assert [record.result for record in read_records(path)] == ["won"] * 4
+    assert [(each.result, each.deck) for each in read_records(path)] == [("won", DECK)] * 4
     assert capsys.readouterr().err == ""
 
 
@@ -331,6 +333,10 @@ def test_advice_ignores_the_order_of_the_stock():
     [
         (["--rules", "czarena"], "did you mean 'czarina'"),
         (["--deal", "-1"], "a deal is a number from 0"),
+        (["--deck", ""], "missing: AC AS"),
+        (["--deck", DECK.replace("6H", "6X")], "unknown card '6X'"),
+        (["--deck", DECK, "--rules", "four-seasons(ranks=4)"], "above the highest rank 4: 5C"),
+        (["--deck", DECK, "--deal", "17"], "give --deal or --deck, not both"),
         (["--port", "99999"], "--port is a number from 0 to 65535, not 99999"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1:8752"),
         (["--record", "tests"], "tests: Is a directory"),
@@ -380,7 +386,8 @@ def server():
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "four_seasons_env", "play", "--no-browser", "--port", "0"),
-            *("--rules", "four-seasons", "--deal", "17", "--record", "/dev/full"),
+            *("--deck", DECK.replace("T", "10").replace("S", "♠").replace(" ", ", ")),
+            *("--record", "/dev/full"),
         ],
         stdout=subprocess.PIPE,
         text=True,
@@ -681,17 +688,85 @@ def test_nothing_moves_while_the_page_loads(page, width):
 
 
 @pytest.mark.slow
-def test_the_page_opens_the_deal_of_the_flags(page):
+@pytest.mark.parametrize("width", [390, 1500])
+def test_new_games_and_the_way_back(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
     page.goto("/")
     page.wait_for_selector("#board svg")
-    assert page.input_value("#deal") == "17"
-    page.fill("#deal", "18")
+    drawing = page.inner_html("#board")
+    assert page.input_value("#deal") == "deck"
+    page.fill("#deal", "17")
     page.click("#new button:not([type])")
-    page.wait_for_url("**deal=18")
+    page.wait_for_url("**deal=17")
+    assert page.inner_html("#board") == drawing
+    page.keyboard.press("d")
+    wait_for(page, 1)
+    page.select_option("#rules", "czarina-1898")
+    page.check("#winnable")
     page.click("#any")
-    page.wait_for_function("!location.search.endsWith('deal=18')")
+    page.wait_for_function("location.search.startsWith('?rules=czarina-1898&deal=')")
     assert page.input_value("#deal") == page.url.rpartition("=")[2]
-    assert "Move all 52 cards" in page.inner_text("#how")
+    assert "once" in page.inner_text("#how")
+    page.click("#spoiler summary")
+    page.click("#verdict")
+    page.get_by_text("this deal can still be won").wait_for(timeout=120_000)
+    page.go_back()
+    wait_for(page, 1)
+    assert page.input_value("#rules") == "four-seasons"
+    page.keyboard.press("d")
+    wait_for(page, 2)
+    page.click("#restart")
+    wait_for(page, 0)
+    assert page.is_disabled("#restart")
+    page.keyboard.press("r")
+    wait_for(page, 1)
+    page.reload()
+    wait_for(page, 1)
+    page.go_back()
+    wait_for(page, 0)
+    assert page.input_value("#deal") == "deck"
+    page.go_forward()
+    wait_for(page, 1)
+    assert page.is_enabled("#redo")
+    page.select_option("#rules", "corners")  # the solver loses every deal
+    page.click("#any")
+    page.get_by_text("could win none of 30 deals").wait_for()
+    wait_for(page, 1)
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_a_browser_counts_its_deals(page):
+    moves = [move.text for move in solve(Game(deal=17), seconds=30).moves]
+
+    def expect_count(text: str) -> None:
+        page.get_by_text(f"Deals won on this browser: {text}", exact=True).wait_for()
+
+    for damaged in ("{", "5", "null", '"text"', '["?"]'):
+        page.goto("/")
+        page.evaluate("text => { localStorage['four-seasons-games'] = text; }", damaged)
+    open_deal(page, "four-seasons", 18)
+    expect_count("0 of 0")
+    page.keyboard.press("d")
+    expect_count("0 of 1")
+    page.keyboard.press("d")
+    page.keyboard.press("u")
+    page.goto("/")
+    stored = {"four-seasons-game?rules=four-seasons&deal=17": json.dumps(moves[:-1])}
+    page.evaluate("stored => Object.assign(sessionStorage, stored)", stored)
+    open_deal(page, "four-seasons", 17)
+    expect_count("0 of 1")
+    page.click("#step", timeout=120_000)  # an agent's win
+    page.locator("#message", has_text="Won in").wait_for()
+    expect_count("0 of 1")
+    page.reload()
+    for _ in range(2):
+        wait_for(page, len(moves))
+        page.keyboard.press("u")
+        wait_for(page, len(moves) - 1)
+        page.keyboard.press("a")
+    expect_count("1 of 2")
+    assert page.errors == []
 
 
 @pytest.mark.slow
@@ -708,7 +783,7 @@ def test_a_proxy_may_add_a_path(page, server):
     page.wait_for_selector("#board svg")
     page.keyboard.press("d")
     wait_for(page, 1)
-    assert page.url == f"{server}proxy/8888/?rules=four-seasons&deal=17"
+    assert page.url == f"{server}proxy/8888/?rules=four-seasons&deal=deck"
     page.wait_for_selector("#hint:enabled", timeout=120_000)
     page.reload()
     wait_for(page, 1)

@@ -7,10 +7,12 @@ import { Panel } from "./panel.js";
 const $ = (id) => document.getElementById(id);
 const KEPT = "four-seasons-game"; // the last game: of the tab in sessionStorage, of all in localStorage
 const STORAGES = ["sessionStorage", "localStorage"];
+const GAMES = "four-seasons-games"; // whether each deal that was played has been won
 const IDS = "four-seasons-ids";
 const NARROW = matchMedia("(max-width: 800px)"); // as in style.css
 const FIRST_DEAL = 20_000; // those below are for the experiments
 const DEALS = 980_000;
+const TRIES = 30;
 
 let view = null;
 let shownAt = 0;
@@ -23,7 +25,7 @@ addEventListener("pagehide", () => keep("sessionStorage", IDS, JSON.stringify(id
 addEventListener("pageshow", () => keep("sessionStorage", IDS, "{}"));
 
 const board = new Board($("board"), play);
-const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, say, fail });
+const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, follow, say, fail });
 
 /** A stored text; null if there is none, or if the browser allows no storage. */
 function recall(storage, name) {
@@ -70,7 +72,7 @@ function show(next) {
   const shown = view?.rules;
   view = next;
   shownAt = performance.now();
-  document.title = `${view.rules}, deal ${view.deal}`;
+  document.title = `${view.rules}, ${view.deal === "deck" ? "" : "deal "}${view.deal}`;
   board.show(view);
   panel.show(view);
   if (view.rules !== shown) {
@@ -85,7 +87,7 @@ function show(next) {
   $("deal").value = view.deal;
   $("up").textContent = `${view.cards_up} of ${view.cards}`;
   $("count").textContent = view.moves.length;
-  $("undo").disabled = view.moves.length === 0;
+  $("undo").disabled = $("restart").disabled = view.moves.length === 0;
   $("redo").disabled = !view.can_redo;
   $("finish").disabled = !view.legal.some((move) => move.to.startsWith("F:"));
   const over = view.over ? "No useful move is left. Undo some moves, or start a new game." : "";
@@ -137,8 +139,22 @@ function change(what, body) {
   return act(() => post(`sessions/${view.id}/${what}${suffix()}`, body));
 }
 
-function play(move) {
+function follow(move) {
   return change("move", { move });
+}
+
+function play(move) {
+  return follow(move).then(tally);
+}
+
+/** Count the deals that the player has played and won on this browser; an agent's moves count nothing. */
+function tally() {
+  const games = { ...recallJson("localStorage", GAMES) };
+  if (view?.moves.length) games[addressOf(view)] = games[addressOf(view)] === true || view.won;
+  keep("localStorage", GAMES, JSON.stringify(games));
+  const played = Object.keys(games).filter((each) => each.startsWith("?")); // damaged values have others
+  const won = played.filter((each) => games[each] === true);
+  $("tally").textContent = `Deals won on this browser: ${won.length} of ${played.length}`;
 }
 
 /** Ask for a game from the opening, or after moves. */
@@ -146,9 +162,27 @@ function setUp({ rules, deal, moves = [] }) {
   return post(`sessions${suffix()}`, { rules, deal, moves });
 }
 
-function start(rules, deal) {
+/** Start a game with an entry in the browser's history: Back returns to the game before. */
+function start(request) {
   panel.watch(false);
-  return act(() => setUp({ rules, deal }));
+  return act(async () => {
+    const next = await request();
+    const address = addressOf(next);
+    if (view && location.search !== address) history.pushState(null, "", address);
+    return next;
+  });
+}
+
+/** Any deal, or one of those that the solver can win. */
+async function anyGame(rules) {
+  if (!$("winnable").checked) return setUp({ rules, deal: anyDeal() });
+  say("Looking for a deal that can be won …");
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const game = await setUp({ rules, deal: anyDeal() });
+    const { verdict } = await get(`sessions/${game.id}/verdict`);
+    if (verdict === "won") return game;
+  }
+  throw new Error(`The solver could win none of ${TRIES} deals of ${rules}.`);
 }
 
 /** Set up again a game that the server has forgotten. */
@@ -203,16 +237,22 @@ async function open() {
   $("rules").addEventListener("change", explain);
   $("new").addEventListener("submit", (event) => {
     event.preventDefault();
-    start($("rules").value, $("deal").value.trim() || anyDeal());
+    const [rules, deal] = [$("rules").value, $("deal").value.trim()];
+    start(() => (deal ? setUp({ rules, deal }) : anyGame(rules)));
   });
-  $("any").addEventListener("click", () => start($("rules").value, anyDeal()));
+  $("any").addEventListener("click", () => start(() => anyGame($("rules").value)));
+  addEventListener("popstate", () => {
+    const asked = new URLSearchParams(location.search);
+    enter(asked.get("rules"), asked.get("deal"));
+  });
 }
 
 // --- buttons, keys and looks
 
 const redraw = () => view && act(() => get(`sessions/${view.id}${suffix()}`));
 
-for (const what of ["undo", "redo", "finish"]) $(what).addEventListener("click", () => change(what));
+for (const what of ["undo", "redo", "restart"]) $(what).addEventListener("click", () => change(what));
+$("finish").addEventListener("click", () => change("finish").then(tally));
 $("unseen").addEventListener("toggle", redraw);
 NARROW.addEventListener("change", redraw);
 
@@ -263,7 +303,10 @@ function look(button, name, on, off) {
   });
 }
 
+$("winnable").checked = recall("localStorage", "winnable") === "true";
+$("winnable").addEventListener("change", () => keep("localStorage", "winnable", $("winnable").checked));
 look("theme", "theme", "dark", "light");
 look("colours", "colours", "four", "two");
 setInterval(tick, 1000);
+tally();
 open().catch(fail);

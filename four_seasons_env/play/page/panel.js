@@ -18,8 +18,9 @@ const WITH_CHANCES = `${ABOUT}, and the chance of winning after each legal move.
 export class Panel {
   /**
    * @param {import("./board.js").Board} board
-   * @param {{path: () => string, play: (move: string) => Promise<void>, say: (text: string) => void,
-   *   fail: (error: Error) => void}} game
+   * @param {{path: () => string, play: (move: string) => Promise<void>,
+   *   follow: (move: string) => Promise<void>, say: (text: string) => void, fail: (error: Error) => void}} game
+   *   `follow` plays an agent's move
    */
   constructor(board, game) {
     this.board = board;
@@ -126,7 +127,7 @@ export class Panel {
   /** Let the agent play a move. */
   async step() {
     const answer = await this.hint();
-    if (answer) await this.game.play(answer.move);
+    if (answer) await this.game.follow(answer.move);
     return Boolean(answer);
   }
 
@@ -140,7 +141,7 @@ export class Panel {
       const answer = await this.hint();
       if (!answer) return this.watch(false);
       await new Promise((done) => setTimeout(done, 1500 * (1 - $("speed").value / 100) ** 1.5));
-      if (this.watching) await this.game.play(answer.move);
+      if (this.watching) await this.game.follow(answer.move);
     }
   }
 
