@@ -10,6 +10,9 @@ Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient A
 
 from __future__ import annotations
 
+import functools
+import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +66,18 @@ class Variant:
     the hyperparameters."""
 
 
+@functools.cache
+def _warn_truncated() -> None:
+    """Warn, once in a process, that the training may collapse."""
+    warnings.warn(
+        "most training games end at max_moves, and gamma=1 makes a long game no worse than a short "
+        "one: set gamma below 1 (--set gamma=0.999). The docstring of FourSeasonsEnv has more "
+        "advice.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
 class Ppo(Learner):
     """A model of Stable-Baselines3, and the mean of its weights."""
 
@@ -80,6 +95,7 @@ class Ppo(Learner):
         arguments = {name: getattr(settings, name) for name in variant.env_arguments}
         env = variant.env(settings.games, rules=rules, **arguments)
         self._done = 0.0
+        self._truncated: deque[bool] = deque(maxlen=4 * settings.games)  # the latest games
         self.model: Any = MaskablePPO(
             variant.policy,
             env,
@@ -120,6 +136,10 @@ class Ppo(Learner):
 
         self.model.learn(1, note, log_interval=None, reset_num_timesteps=False)
         self.average.update(self.model.policy, self.steps)
+        self._truncated.extend(info["TimeLimit.truncated"] for info in ended)
+        full = len(self._truncated) == self._truncated.maxlen
+        if full and self.settings.gamma == 1.0 and np.mean(self._truncated) > 0.5:
+            _warn_truncated()
         return Update(
             [bool(info["is_success"]) for info in ended],
             [int(info["cards_up"]) for info in ended],

@@ -22,6 +22,7 @@ model = MaskablePPO(
     gae_lambda=0.9,
     policy_kwargs={"features_extractor_class": TableEncoder},
     seed=0,
+    stats_window_size=512,  # games in success_rate: four of each environment
     verbose=1,
 )
 model.learn(32_768)

@@ -39,7 +39,7 @@ from four_seasons_env.files import write_atomically
 T = TypeVar("T")
 
 RECENT = 1000
-"""Number of games in the running win rate."""
+"""Number of games in the running win rate, at least: four of each that is played side by side."""
 
 CHECKPOINT_SECONDS = 60.0
 """Seconds of learning between two checkpoints."""
@@ -58,7 +58,7 @@ class Progress:
     games: Count = 0
     """Training games that have ended."""
     won: list[bool] = field(default_factory=list)
-    """Whether each of the last `RECENT` games was won."""
+    """Whether each of the recent games was won, see `RECENT`."""
     cards_up: list[Count] = field(default_factory=list)
     """Cards up at the end of each of these games; empty if the algorithm does not report them."""
     best: Validation | None = None
@@ -147,8 +147,9 @@ class Monitor:
         """Count the training games that ended in an update, and note its records for the log."""
         progress = self.progress
         progress.games += len(update.won)
-        progress.won = [*progress.won, *update.won][-RECENT:]
-        progress.cards_up = [*progress.cards_up, *update.cards_up][-RECENT:]
+        recent = max(RECENT, 4 * self.learner.settings.games)
+        progress.won = [*progress.won, *update.won][-recent:]
+        progress.cards_up = [*progress.cards_up, *update.cards_up][-recent:]
         self.row |= {name: float(value) for name, value in update.records.items()}
 
     def _between_updates(self) -> bool:

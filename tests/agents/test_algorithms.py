@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.learned import ppo
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.training.learner import get_learner
@@ -53,6 +54,17 @@ def test_algorithms_learn_all_kinds_of_rules(name: str, rules: str, tmp_path: Pa
     agent = make_agent(f"{name}:{run.out / 'best'}", rules)
     played = play_deals(agent, RULES[rules], range(TRAIN_FROM, TRAIN_FROM + 4))
     assert (played["moves"] > 0).all()
+
+
+@pytest.mark.parametrize(("gamma", "warns"), [("1", True), ("0.999", False)])
+def test_truncated_games_warn_once(gamma: str, warns: bool, recwarn) -> None:
+    ppo._warn_truncated.cache_clear()
+    learner = make("maskable_ppo", DEFAULT, f"gamma={gamma}", "max_moves=4")
+    for _ in range(4):  # 16 games end
+        learner.update(0.0)
+    told = [str(each.message) for each in recwarn if "max_moves" in str(each.message)]
+    assert len(told) == warns
+    assert not told or "--set gamma=0.999" in told[0]
 
 
 def test_an_update_is_one_rollout_at_its_rate() -> None:
