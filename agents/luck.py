@@ -3,9 +3,9 @@
 Let W be any fixed function of public information. When a card is turned, its luck is W of the
 position that follows, less the mean of W over all cards that could have come. For a player who does
 not know the next card, the luck of each turned card has mean zero, whatever W is. So
-``won - luck`` has the same mean as ``won``, and less variance the better W is. A player who has
-more luck than its variance allows knows more than public information. docs/explanation/luck.md
-explains the method and names its sources.
+``won - luck`` has the same mean as ``won``, and less variance the better W is; W does not
+need to be calibrated. A player who has more luck than its variance allows knows more than public
+information. docs/explanation/luck.md explains the method and names its sources.
 
 `measure` computes the luck by any W. `LuckMeter` uses the bundled W: the planner's value of the
 best position that a narrow search finds.
@@ -100,8 +100,7 @@ class LuckMeter:
 
     def worth(self, games: NDArray[Any]) -> NDArray[np.float64]:
         """W of positions, GAME (n,); the order of their unseen cards does not matter."""
-        values = np.zeros(len(games))
-        _worth_all(games, self._evaluator, self._search, _LIMITS, values)
+        values: NDArray[np.float64] = worth_all(games, self._evaluator, self._search, _LIMITS)
         return values
 
     def measure(self, start: Game, moves: Iterable[Move | str | int]) -> Luck:
@@ -110,11 +109,21 @@ class LuckMeter:
 
 
 @jit
-def _worth_all(games, evaluator, search, limits, values):
+def worth_all(games, evaluator, search, limits):
+    """The value of the best position that a search finds from each game: GAME (n,), float64 (n,).
+
+    Args:
+        games: positions; the order of their unseen cards does not matter.
+        evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
+        search: buffers with room for the largest search of the limits.
+        limits: `four_seasons_env.agents.planner.search.SearchLimits`.
+    """
+    values = np.zeros(len(games))
     for i in range(len(games)):
         g = games[i : i + 1].copy()
         hide_unseen(g[0], evaluator.rule)
         values[i] = _worth(g[0], evaluator, search, limits)
+    return values
 
 
 @jit

@@ -33,7 +33,7 @@ class Reviewed:
     idle: int
     """Number of moves after the last position; they turned no card and put none up."""
     chances: list[float | None]
-    """Chance of winning at each position by the planner; empty without weights for the rules."""
+    """The chance that the planner wins from each position; empty where `can_judge` is false."""
     verdicts: Verdicts
     alternatives: dict[str, str]
     """The solver's verdict after each legal move in the position of the losing move."""
@@ -120,8 +120,8 @@ def _summary(game: Reviewed) -> str:
 def _caption(game: Reviewed) -> str:
     band = "The band is the verdict of the solver, which sees all cards, on the true deal."
     if not game.chances:
-        return band + " There is no network that judges positions of these rules."
-    return "The line is the chance of winning, as the planner judges public information. " + band
+        return band + " The chance of winning is not known for these rules."
+    return "The line is the chance that the planner wins from there, by public information. " + band
 
 
 def _chart(game: Reviewed) -> str:

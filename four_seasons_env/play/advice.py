@@ -41,7 +41,7 @@ def _adviser(name: str, rules: Rules) -> Agent:
 
 @functools.lru_cache(maxsize=8)
 def _judge(rules: Rules) -> Judge | None:
-    """The planner's judgement of positions, or None if it has no weights for a rule set."""
+    """The planner's judgement of positions, or None for rule sets where it is not right."""
     try:
         from four_seasons_env.agents.judge import Judge, can_judge
     except ImportError:  # the extra "agents" is missing
@@ -75,7 +75,7 @@ def choose(name: str, game: Game, seed: int = 0) -> Move:
 
 
 def values(game: Game) -> dict[str, float]:
-    """The planner's chance of winning after each move, by the move's text, the best first."""
+    """The chance that the planner wins after each move, by the move's text, the best first."""
     judge = _judge(game.rules)
     if judge is None:
         return {}
@@ -85,7 +85,7 @@ def values(game: Game) -> dict[str, float]:
 
 
 def chance(game: Game) -> float | None:
-    """The planner's estimate of the chance of winning, 0 to 1; None if it has no weights."""
+    """The chance that the planner wins from here, 0 to 1; None where it is unknown."""
     judge = _judge(game.rules)
     return None if judge is None else judge.chance(game)
 

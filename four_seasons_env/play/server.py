@@ -207,6 +207,8 @@ class Application:
             for text, value in values.items()
             if text in names
         ]
+        # Among equals the agent's move is first.
+        alternatives.sort(key=lambda each: (-each["value"], each["move"] != move.text))
         return JSONResponse(
             {
                 "agent": agent,

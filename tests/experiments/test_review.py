@@ -195,7 +195,7 @@ def test_a_recorded_game_is_reviewed(tmp_path, capsys):
     flags = ["--record", str(games), "--seconds", "1", "--out", str(page)]
     review_command([*flags, "--line", "2"])
     assert "Ada: simplicity, deal 17" in page.read_text()
-    assert "no network that judges" in page.read_text()
+    assert "is not known for these rules" in page.read_text()
     for wrong, message in (
         ([*flags, "--line", "3"], "has no game 3"),
         (["--agent", "plannr", "--out", str(page)], "did you mean 'planner'"),

@@ -13,7 +13,7 @@ const VERDICTS = {
 
 const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seasons-env[agents]'.";
 const ABOUT = "Hint shows the agent's move";
-const WITH_CHANCES = `${ABOUT}, and the chance of winning after each legal move.`;
+const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each legal move.`;
 
 export class Panel {
   /**
