@@ -7,6 +7,7 @@ import html
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -24,7 +25,13 @@ from four_seasons_env.experiments.results.comparison import (
     summarise_folder,
 )
 from four_seasons_env.experiments.results.summary import BASELINE, labels, ranked, summarise_seeds
-from four_seasons_env.experiments.results.training_run import DONE, read_done, read_log, read_run
+from four_seasons_env.experiments.results.training_run import (
+    DONE,
+    STEPS,
+    read_done,
+    read_log,
+    read_run,
+)
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 1.5rem auto;
@@ -47,6 +54,14 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 .note { color: #555; font-size: .9rem; overflow-wrap: anywhere; }
 """
 
+_WIN_RATE = "validation/win_rate"
+_BUDGETS = {
+    "core_minutes": ("time/core_seconds", 60),
+    "minutes": ("time/seconds", 60),
+    "steps": (STEPS, 1),
+}
+"""By flag of `four-seasons train`: the column of `progress.csv`, and its divisor."""
+
 _SHOWN = (
     *("rules", "agent", "method", "seeds"),
     *("won % [95%]", f"vs {BASELINE} [95%]", "ms/game"),
@@ -63,11 +78,10 @@ _NOTES = (
 )
 
 _LEARNING_NOTE = (
-    "The curve shows validation deals, which also select the policy that is saved. Both axes start "
-    "at zero, and the line starts at the first validation. The selected "
-    "policy is partly lucky on these deals, and they are few. The table above shows other deals, "
-    "so its figure differs and is usually lower. A line is the mean over training seeds, its band "
-    "the range from the worst to the best seed. Dashed lines are win rates from the table above."
+    "Table and curves show validation deals, which also select the policy that is saved: the best. "
+    "It is partly lucky on these deals, and they are few. A comparison plays other deals, so its "
+    "figure differs and is usually lower. A line is one training, from its first validation. "
+    "Dashed lines are win rates of a comparison."
 )
 
 _LUCK_NOTE = (
@@ -96,7 +110,7 @@ def make_page(
     """
     with tempfile.TemporaryDirectory() as work:
         page = Page("Four Seasons: how well is it played?", Path(work))
-        _opening(page, comparisons, trainings)
+        _opening(page, comparisons)
         for folder in comparisons:
             _comparison(page, folder, census)
         if trainings:
@@ -171,19 +185,8 @@ def _drawn(part: str) -> str:
     return f'<p><img alt="{html.escape(description)}" src="data:image/png;base64,{data}"></p>'
 
 
-def _opening(page: Page, comparisons: Sequence[Path], trainings: Sequence[Path]) -> None:
-    """Summary of the trainings, and win rates of the comparisons."""
-    for folder in trainings:
-        if not (folder / DONE).is_file():
-            continue
-        about, done = read_run(folder), read_done(folder)
-        run, best = about["run"], done.best
-        start = f"from {run['warm_start']}" if run["warm_start"] else "from random weights"
-        page.paragraph(
-            f"{run['agent']} learned {about['rules']['name']} {start} for "
-            f"{done.seconds / 60:.1f} minutes ({done.games:,} games, seed {run['seed']}). Its best "
-            f"policy won {best.won:.1%} of validation deals {best.deals}."
-        )
+def _opening(page: Page, comparisons: Sequence[Path]) -> None:
+    """Win rates of the comparisons."""
     for folder in comparisons:
         for rules, played in read_results(folder).groupby("rules", sort=False):
             rates = played.assign(who=labels(played)).groupby("who")["won"].mean()
@@ -244,18 +247,52 @@ def _reference(comparisons: list[Path], rules: str) -> dict[str, float]:
 
 
 def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None:
-    """Learning curves of each rule set, with a colour for each algorithm."""
+    """Outcomes and learning curves of each rule set, with a colour for each algorithm."""
     abouts = {folder: read_run(folder) for folder in folders}
     for rules in dict.fromkeys(each["rules"]["name"] for each in abouts.values()):
-        runs: dict[str, list[pd.DataFrame]] = {}
-        for folder, each in abouts.items():
-            if each["rules"]["name"] == rules:
-                start = each["run"]["warm_start"]
-                name = each["run"]["agent"] + (f" from {start}" if start else "")
-                runs.setdefault(name, []).append(read_log(folder))
+        own = {path: each["run"] for path, each in abouts.items() if each["rules"]["name"] == rules}
         page.heading(f"Learning {rules}")
+        rows = [_outcome(path, run) for path, run in own.items() if (path / DONE).is_file()]
+        if rows:
+            page.table(pd.DataFrame(sorted(rows, key=lambda row: -float(row["best won %"]))))
+        curves, budget = _curves(own)
         title = f"{rules}: validation during training"
-        plot_learning(runs, title, page.picture(title), _reference(comparisons, rules))
+        references = _reference(comparisons, rules)
+        plot_learning(curves, title, page.picture(title), budget, references)
         page.note(_LEARNING_NOTE)
     page.heading("Source of the trainings", 3)
     page.commands([each["command"] for each in abouts.values()])
+
+
+def _learner(run: dict[str, Any]) -> str:
+    """The agent of a training, and the weights that it started from."""
+    return str(run["agent"]) + (f" from {run['warm_start']}" if run["warm_start"] else "")
+
+
+def _outcome(folder: Path, run: dict[str, Any]) -> dict[str, str]:
+    """A row of the table of finished trainings."""
+    done = read_done(folder)
+    return {
+        "agent": _learner(run),
+        "seed": str(run["seed"]),
+        "minutes": f"{done.seconds / 60:.1f}",
+        "core-minutes": f"{done.core_seconds / 60:.1f}",
+        "games": f"{done.games:,}",
+        "best won %": f"{100 * done.best.won:.2f}",
+    }
+
+
+def _curves(runs: dict[Path, dict[str, Any]]) -> tuple[pd.DataFrame, str]:
+    """The validations of trainings, against the budget that limits all of them, and its name."""
+    flag = next(each for each in _BUDGETS if all(run[each] for run in runs.values()))
+    if flag == "steps" and len({run["agent"] for run in runs.values()}) > 1:
+        flag = "minutes"  # their steps are not the same
+    column, unit = _BUDGETS[flag]
+    curves = [pd.DataFrame(columns=["name", "run", "spent", "win_rate"])]
+    for folder, run in runs.items():
+        log = read_log(folder)
+        if _WIN_RATE in log:
+            valid = log.dropna(subset=[_WIN_RATE])
+            about = {"name": _learner(run), "run": str(folder), "win_rate": valid[_WIN_RATE]}
+            curves.append(pd.DataFrame({"spent": valid[column] / unit} | about))
+    return pd.concat(curves), flag.replace("_", "-")

@@ -17,12 +17,11 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
     plot_win_rates,
 )
+from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.reporting.plots.odds import plot_census
 from four_seasons_env.experiments.reporting.plots.style import (
-    COLOURS,
     colours_of,
     in_percent,
-    new_axes,
     new_panels,
 )
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
@@ -42,38 +41,6 @@ STUDIES = {
     "30-minutes": "30 minutes",
 }
 """The studies of docs/results/learning_curves.csv, and their names in the plot."""
-
-
-def plot_learning(curves: pd.DataFrame, references: dict[str, float], path: Path) -> None:
-    """Draw validation deals won against core-minutes of learning: a line per run.
-
-    Args:
-        curves: learning_curves.csv.
-        references: test win rates of agents, drawn as dashed lines.
-        path: file of the picture.
-    """
-    figure, axes = new_axes(4.4)
-    for i, (study, name) in enumerate(STUDIES.items()):
-        for _, rows in curves[curves["study"] == study].groupby("seed"):
-            minutes = rows["core_seconds"] / 60
-            axes.plot(minutes, rows["win_rate"], ".-", color=COLOURS[i], lw=1, ms=4)
-        axes.plot([], [], color=COLOURS[i], label=name)
-    axes.set_xscale("log")
-    axes.set_xticks(ticks := [0.3, 1, 2, 7, 30], [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlim(0.25, 36)
-    for name, rate in references.items():
-        axes.axhline(rate, color="grey", ls="--", lw=1, zorder=1)
-        axes.annotate(
-            f"{name} {rate:.1%}", (35, rate + 0.005), ha="right", fontsize=7, color="dimgrey"
-        )
-    axes.set_xlabel("core-minutes of learning (log scale)")
-    axes.set_ylabel("validation deals won")
-    axes.set_ylim(0, 0.85)
-    in_percent(axes, y=True)
-    axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
-    figure.suptitle("next_deal_ppo on four-seasons: validation during training", fontsize=10)
-    figure.savefig(path)
 
 
 def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
@@ -124,10 +91,12 @@ def main() -> None:
     both = both.sort_values("play").drop_duplicates("agent")
     plot_win_rates(both, "Four Seasons: who wins how often", out / "answer.png")
 
-    curves = read_table(RESULTS / "learning_curves.csv")
+    curves = read_table(RESULTS / "learning_curves.csv").rename(columns={"seed": "run"})
+    curves = curves.assign(name=curves["study"].map(STUDIES), spent=curves["core_seconds"] / 60)
     rates = players.sort_values("play").drop_duplicates("agent").set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
-    plot_learning(curves, references, out / "learning.png")
+    title, ticks = "next_deal_ppo on four-seasons: validation during training", (0.3, 1, 2, 7, 30)
+    plot_learning(curves, title, out / "learning.png", "core-minutes", references, ticks)
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")

@@ -175,6 +175,7 @@ def test_the_report_takes_its_run(finished: Path, tmp_path: Path) -> None:
     assert "Learning four-seasons" in text
     assert text.count("data:image/png") == 1, "one learning curve"
     assert "validation during training" in text
+    assert "<td>24</td>" in text, "a row for the training, with its games"
     assert "usually lower" in text, "why the table differs"
 
 

@@ -17,9 +17,11 @@ from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.report_page import _curves
 from four_seasons_env.experiments.results.ceiling import read_census
 from four_seasons_env.experiments.results.comparison import COLUMNS, Player, read_results
 from four_seasons_env.experiments.results.tables import read_table
+from four_seasons_env.experiments.results.training_run import DONE, PROGRESS, RUN, STEPS
 from four_seasons_env.rules import RULES
 
 ALONE = Workers(n_jobs=1)
@@ -216,6 +218,39 @@ def test_damaged_part_is_played_again(tmp_path: Path, damage: Callable[[Path], N
     pd.testing.assert_frame_equal(without_times(play_all(run)), without_times(before))
     assert abs(len(part.read_bytes()) - whole) < 100  # times differ
     assert kept.stat().st_mtime_ns == kept_at
+
+
+@pytest.mark.parametrize(
+    ("limits", "axis"),
+    [
+        ({"core_minutes": 2.0, "minutes": 3.0}, ("core-minutes", [1.0, 2.0])),
+        ({"minutes": 3.0}, ("minutes", [1.5, 3.0])),
+        ({}, ("steps", [100, 200])),
+    ],
+)
+def test_report_has_the_answer_first(
+    tmp_path: Path, limits: dict[str, float], axis: tuple[str, list[float]]
+) -> None:
+    compared, learned = tmp_path / "compared", tmp_path / "learned"
+    play_all(comparison(compared, "random", "heuristic"))
+    run = {"agent": "planner", "warm_start": None, "seed": 7, "steps": "1G"}
+    run |= {"core_minutes": None, "minutes": None} | limits
+    about = {"run": run, "rules": {"name": "czarina"}, "hyperparameters": {}, "command": "train"}
+    best = {"deals": "10000-10099", "won": 0.375, "cards_up": 30.0, "steps": 200}
+    done = {"steps": 200, "seconds": 180.0, "core_seconds": 120.0, "games": 200, "best": best}
+    log = pd.DataFrame({STEPS: [100, 200], "time/seconds": [90, 180]})
+    log = log.assign(**{"time/core_seconds": [60, 120], "validation/win_rate": [0.25, 0.375]})
+    learned.mkdir()
+    (learned / RUN).write_text(json.dumps(about))
+    (learned / DONE).write_text(json.dumps(done))
+    log.to_csv(learned / PROGRESS, index=False)
+    page = report(Report([learned, compared])).read_text()
+    assert page.index("Games won under") < page.index("<h2>four-seasons") < page.index("Learning")
+    assert "<td>37.50</td>" in page.partition("Learning czarina")[2]
+    curves, budget = _curves({learned: run})
+    assert (budget, curves["spent"].tolist()) == axis
+    others = {learned: run, tmp_path: run | {"agent": "maskable_ppo"}}
+    assert _curves(others)[1] == ("minutes" if budget == "steps" else budget)
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

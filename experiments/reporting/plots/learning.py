@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
@@ -16,30 +15,29 @@ from four_seasons_env.experiments.reporting.plots.style import (
     plain_text,
 )
 
-WIN_RATE = "validation/win_rate"
-"""Column of `progress.csv` for the curves."""
-
 
 def plot_learning(
-    runs: Mapping[str, Sequence[pd.DataFrame]],
+    curves: pd.DataFrame,
     title: str,
     path: Path,
+    budget: str,
     references: Mapping[str, float] | None = None,
+    ticks: tuple[float, ...] = (),
 ) -> None:
-    """Draw validation deals won against minutes of learning, both axes from zero.
-
-    A line is the mean over training seeds, in a band from the worst to the best seed.
+    """Draw validation deals won against the budget of learning: a line per run.
 
     Args:
-        runs: logs of runs (`four_seasons_env.experiments.results.training_run.read_log`), by
-            algorithm.
+        curves: a row per validation: `name` (of the algorithm or study), `run`, `spent` (of the
+            budget) and `win_rate`.
         title: title of the plot.
         path: file of the picture.
+        budget: what is spent, such as "core-minutes", for the axis.
         references: win rates of other agents, drawn as dashed lines.
+        ticks: of a logarithmic axis; without them it is linear, from zero.
     """
-    figure, axes = new_axes()
+    figure, axes = new_axes(4.4 if ticks else 3.4)
     for name, value in (references or {}).items():
-        axes.axhline(value, color="grey", ls="--", lw=1)
+        axes.axhline(value, color="grey", ls="--", lw=1, zorder=1)
         axes.annotate(
             plain_text(f"{name} {value:.1%}"),
             (1, value),
@@ -50,32 +48,23 @@ def plot_learning(
             fontsize=7,
             color="dimgrey",
         )
-    for name, logs in runs.items():
-        curves = [
-            (log["time/seconds"] / 60, log[WIN_RATE])
-            for log in (each.dropna(subset=[WIN_RATE]) for each in logs if WIN_RATE in each)
-            if len(log)
-        ]
-        if not curves:
-            continue
-        grid = np.linspace(
-            max(x.iloc[0] for x, _ in curves), min(x.iloc[-1] for x, _ in curves), 200
-        )
-        values = np.array([np.interp(grid, x, y) for x, y in curves])
-        seeds = f" ({len(curves)} seeds)" if len(curves) > 1 else ""
-        (line,) = axes.plot(
-            grid, values.mean(axis=0), label=name + seeds, color=colours_of(list(runs))[name]
-        )
-        axes.fill_between(
-            grid, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, lw=0
-        )
-    axes.set_xlabel("minutes of learning")
+    colours = colours_of(curves["name"].tolist())
+    for name, runs in curves.groupby("name", sort=False):
+        for _, own in runs.groupby("run"):
+            axes.plot(own["spent"], own["win_rate"], ".-", color=colours[name], lw=1, ms=4)
+        axes.plot([], [], color=colours[name], label=plain_text(str(name)))
+    axes.set_xlabel(f"{budget} of learning" + (" (log scale)" if ticks else ""))
     axes.set_ylabel("validation deals won")
     in_percent(axes, y=True)
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
+    if ticks:
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    else:
+        axes.set_xlim(left=0)
     figure.suptitle(title, fontsize=10)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, fontsize=8)
+    if len(curves):
+        axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
     figure.savefig(path)
