@@ -32,7 +32,7 @@ from four_seasons_env.text import FourSeasonsTextEnv
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
-_KEYS = ("rules", "agent", "play", "deal", "cards", "study", "seed", "page", "what", "machine")
+_KEYS = ("rules", "agent", "play", "deal", "cards", "study", "seed", "page", "what")
 """Columns that identify a row of results."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
@@ -249,9 +249,6 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/benchmark.md", "results", lambda: players("four-seasons", ranked=True),
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
-    ("docs/reference/benchmark.md", "peers", lambda: stored("peers"),
-     "moves per CPU-second | ratio | machine",
-     "{what} | {value:.1f} | {machine}"),
     ("docs/reference/benchmark.md", "rates", rates,
      "what | games | threads | observation | moves per second | per CPU-second",
      "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "

@@ -16,7 +16,7 @@ from four_seasons_env.experiments.reporting.cells import ADJUSTED
 
 NAMES = (
     *("agent", "play", "rules", "what", "method", "observation", "state"),
-    *("script", "versions", "environment", "machine"),
+    *("script", "versions", "environment"),
 )
 """Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
 _NAME = 13

@@ -55,11 +55,6 @@ def test_halved_weights_take_half_the_space(tmp_path: Path) -> None:
         np.testing.assert_array_equal(each, weights[name].astype(np.float16))
 
 
-def test_peers_are_measured(tmp_path: Path) -> None:
-    run("peers", "--seconds", "0.01", "--out", str(tmp_path / "peers.csv"))
-    assert (pd.read_csv(tmp_path / "peers.csv")["value"] > 0).all()
-
-
 def test_small_games_writes_optima_and_regret(tmp_path: Path) -> None:
     optima, out = tmp_path / "small_games.json", tmp_path / "small-games.csv"
     flags = ["--rules", "small-4x4-cells", "--agents", "heuristic", "--games", "3"]
