@@ -60,7 +60,7 @@ _BUDGETS = {
     "minutes": ("time/seconds", 60),
     "steps": (STEPS, 1),
 }
-"""By flag of `four-seasons train`: the column of `progress.csv`, and its divisor."""
+"""The column of `progress.csv` and its divisor, by flag of `four-seasons train`."""
 
 _SHOWN = (
     *("rules", "agent", "method", "seeds"),
