@@ -254,7 +254,8 @@ def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None
         page.heading(f"Learning {rules}")
         rows = [_outcome(path, run) for path, run in own.items() if (path / DONE).is_file()]
         if rows:
-            page.table(pd.DataFrame(sorted(rows, key=lambda row: -float(row["best won %"]))))
+            rows.sort(key=lambda row: -float(row["best won %"]))
+            page.table(pd.DataFrame(rows))
         curves, budget = _curves(own)
         title = f"{rules}: validation during training"
         references = _reference(comparisons, rules)

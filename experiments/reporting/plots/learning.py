@@ -49,10 +49,10 @@ def plot_learning(
             color="dimgrey",
         )
     colours = colours_of(curves["name"].tolist())
-    for name, runs in curves.groupby("name", sort=False):
-        for _, own in runs.groupby("run"):
-            axes.plot(own["spent"], own["win_rate"], ".-", color=colours[name], lw=1, ms=4)
-        axes.plot([], [], color=colours[name], label=plain_text(str(name)))
+    for name, colour in colours.items():
+        for _, own in curves[curves["name"] == name].groupby("run"):
+            axes.plot(own["spent"], own["win_rate"], ".-", color=colour, lw=1, ms=4)
+        axes.plot([], [], color=colour, label=plain_text(name))
     axes.set_xlabel(f"{budget} of learning" + (" (log scale)" if ticks else ""))
     axes.set_ylabel("validation deals won")
     in_percent(axes, y=True)
