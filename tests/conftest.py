@@ -1,10 +1,7 @@
 """Settings of the suite: hypothesis draws the same examples in every run."""
 
 import os
-import signal
-from collections.abc import Iterator
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of torch; the tests themselves run side by side
@@ -18,16 +15,3 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("suite")
-
-
-@pytest.fixture
-def watchdog() -> Iterator[None]:
-    """Stop a test that hangs."""
-
-    def bark(*_: object) -> None:
-        raise TimeoutError("hangs")
-
-    signal.signal(signal.SIGALRM, bark)
-    signal.setitimer(signal.ITIMER_REAL, 1.0)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)

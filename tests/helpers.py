@@ -23,8 +23,6 @@ from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, R
 ROOT = Path(__file__).parent.parent
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
-Size = tuple[int, int]
-"""Ranks and piles."""
 
 
 def load(path: Path) -> Any:
@@ -145,19 +143,6 @@ LINEAR = Rules(**ROWS["four-seasons"] | {"wrap": "linear", "name": "linear"})
 def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:
     """A small game with the rules of a row: its episodes end soon, and some are won."""
     return Rules(**ROWS[name] | {"name": f"small {name}", "ranks": ranks, "piles": piles})
-
-
-def small_rules(*, wraps: Iterable[Size], rows: Iterable[Size]) -> Iterator[Rules]:
-    """Small games of all kinds: ranks and piles for each wrap, then for each row.
-
-    A rule set with a reserve gets at least one other pile.
-    """
-    for wrap in WRAPS:
-        for ranks, piles in wraps:
-            yield small("four-seasons", ranks=ranks, piles=piles).replace(wrap=wrap)
-    for row, fields in ROWS.items():
-        for ranks, piles in rows:
-            yield small(row, ranks=ranks, piles=max(piles, 2 if fields.get("reserve") else 1))
 
 
 @st.composite

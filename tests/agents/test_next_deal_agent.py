@@ -14,8 +14,6 @@ from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, candidate_weights
 from tests.helpers import ROWS, mostly_slow
 
-DEFAULT = RULES["four-seasons"]
-
 
 def untrained(rules: str, folder: Path, endings: str = "search") -> Path:
     save_policy(folder, candidate_card(RULES[rules], endings, seed=7), candidate_weights())

@@ -20,7 +20,6 @@ from four_seasons_env.rules import RULES
 
 DEFAULT = RULES["four-seasons"]
 ALONE = Workers(n_jobs=1)
-DEALS = f"{TRAIN_FROM}-{TRAIN_FROM + 1199}"
 SMALL = {
     "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
 }

@@ -11,7 +11,7 @@ from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import mostly_slow
+from tests.helpers import deck_with, mostly_slow
 
 DEFAULT = RULES["four-seasons"]
 
@@ -25,7 +25,7 @@ def masks_of(game: np.ndarray) -> np.ndarray:
 def test_no_move_back_until_a_card_is_dealt() -> None:
     """A jack that moves to a queen, and could move back to its space."""
     rule = kernel.compile_rules(DEFAULT)
-    game = Game(deck=deck_of("QC QH JS 2C 5D 9H")).record.copy()
+    game = Game(deck=deck_with("QC QH JS 2C 5D 9H")).record.copy()
     guard = RepeatGuard(1, rule, 10)
     rows = np.zeros(1, np.int64)
     to, fro, deal = (np.array([find_move(DEFAULT, text).number]) for text in _TEXTS)
@@ -50,12 +50,6 @@ def test_no_move_back_until_a_card_is_dealt() -> None:
 
 
 _TEXTS = ("T2>T0", "T0>T2", "deal")
-
-
-def deck_of(start: str) -> str:
-    cards = [rank + suit for rank in "A23456789TJQK" for suit in "CSHD"]
-    first = start.split()
-    return " ".join(first + [card for card in cards if card not in first])
 
 
 class Witness:

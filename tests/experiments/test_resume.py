@@ -13,13 +13,11 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents.learned.sb3_state import ARRAYS
-from four_seasons_env.agents.training.learner import get_learner
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.results.training_run import DONE, STEPS
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.run_folder import last_checkpoint
-from four_seasons_env.rules import RULES
 
 pytestmark = pytest.mark.slow
 
@@ -107,13 +105,6 @@ def test_a_killed_run_learns_the_same(agent: str, tmp_path: Path) -> None:
     assert arrays[0].files == arrays[1].files
     for name in arrays[0].files:
         np.testing.assert_array_equal(arrays[0][name], arrays[1][name], err_msg=name)
-
-
-def model_of(agent: str, games: int = 8) -> Any:
-    kind = get_learner(agent)
-    settings = kind.read_settings([*SMALL[agent], f"games={games}"])
-    learner: Any = kind(RULES["four-seasons"], settings, 0)
-    return learner.model
 
 
 def test_damaged_checkpoints_are_named(tmp_path: Path, monkeypatch) -> None:

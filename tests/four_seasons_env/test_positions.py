@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from four_seasons_env.engine.cards import card_code
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
@@ -26,10 +27,6 @@ def positions(rules, count: int, most: int) -> Iterator[Game]:
     while len(game.stock) > 1 and "deal" in map(str, game.legal_moves()):
         game.play("deal")
     yield game
-
-
-def codes(cards: list[str]) -> list[int]:
-    return [4 * "A23456789TJQK".index(card[0]) + "CSHD".index(card[1]) for card in cards]
 
 
 @jit
@@ -53,13 +50,13 @@ def test_advice_is_its_documented_sum(rules) -> None:
 
         meant = game.cards_up - len(game.stock) - len(game.waste)
         for pile in game.tableau:
-            cards = codes(pile)
+            cards = [card_code(card) for card in pile]
             meant -= bool(cards)
             meant -= 0.3 * sum(wait(card) > wait(host) for host, card in pairwise(cards))
         for pile in [*game.tableau, game.waste]:
-            cards = codes(pile)[::-1]
+            cards = [card_code(card) for card in reversed(pile)]
             meant -= 0.3 * sum(above for above, card in enumerate(cards) if wait(card) == 0)
-        waste = codes(game.waste)
+        waste = [card_code(card) for card in game.waste]
         breaks = sum((rank(b) - rank(a)) % rules.ranks != 1 for a, b in pairwise(waste))
         meant -= 0.5 * breaks
         assert advise(game.record, compile_rules(rules)) == pytest.approx(meant, abs=1e-4)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from four_seasons_env.engine.cards import card_code
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.hash_table import find, move_keys
 from four_seasons_env.engine.hashing import position_keys, public_key
@@ -181,21 +182,17 @@ def needed(cards: set[int], hosts: set[int], game: Game) -> int:
     return len(cards) - int(np.array(fits)[matched].sum())
 
 
-def code(card: str) -> int:
-    return 4 * "A23456789TJQK".index(card[0]) + "CSHD".index(card[1])
-
-
 def features_of(game: Game) -> dict[str, float]:
     """The features of a position as their names say, from what `Game` shows."""
     record, ranks = game.record[0], game.rules.ranks
     place = {
         card: ((card >> 2) - int(record["base"][card & 3])) % ranks for card in range(4 * ranks)
     }
-    waste = [code(card) for card in reversed(game.waste)]  # the top first
-    piles = [[code(card) for card in pile] for pile in game.tableau if pile]
-    up = {code(card) for pile in game.foundations.values() for card in pile}
+    waste = [card_code(card) for card in reversed(game.waste)]  # the top first
+    piles = [[card_code(card) for card in pile] for pile in game.tableau if pile]
+    up = {card_code(card) for pile in game.foundations.values() for card in pile}
     tableau = {card for pile in piles for card in pile}
-    stock = {code(card) for card in game.stock}
+    stock = {card_code(card) for card in game.stock}
     one_way = not game.redeals_left and not game.rules.worrying_back
     ready = {card for card in place if place[card] == int(record["level"][card & 3])}
 
@@ -223,7 +220,7 @@ def features_of(game: Game) -> dict[str, float]:
         reached = reached | {card}
     above = [(card, below) for i, below in enumerate(waste) for card in waste[:i]]
     wait = dict.fromkeys(place, 0)
-    for number, card in enumerate(map(code, game.stock), 1):
+    for number, card in enumerate(map(card_code, game.stock), 1):
         for each, at in place.items():
             if each & 3 == card & 3 and at >= place[card] and one_way:
                 wait[each] = number

@@ -10,9 +10,9 @@ import random
 from collections.abc import Iterable, Iterator
 
 from four_seasons_env.game import Game
-from four_seasons_env.rules import SMALL, Rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.solver import Known, fair_value
-from tests.helpers import numbered_deck, small_rules
+from tests.helpers import numbered_deck
 from tests.reference.brute_force import position_of
 from tests.reference.fair_brute_force import FairBruteForce, TooLarge
 
@@ -63,11 +63,3 @@ def compare(rules: Rules, deals: Iterable[int], hidden: int, most: int = MOST) -
                 assert last.value == expected, (rules, deal, decision, last, expected)
             values.append(expected)
     return values
-
-
-def small_games() -> Iterable[Rules]:
-    """Rule sets of all kinds whose endings are decided by brute force in fractions of a second."""
-    yield from small_rules(wraps=((4, 1), (4, 2), (5, 2), (5, 3)), rows=((4, 1), (4, 3), (5, 2)))
-    yield from SMALL.values()
-    for piles in (2, 3):  # cells in which more lies at the bottom of the waste
-        yield SMALL["small-4x1-cells"].replace(ranks=5, piles=piles)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from four_seasons_env.engine.cards import card_code
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import sat, solve
@@ -34,7 +35,7 @@ def satisfies(game: Game, moves: Sequence[object]) -> bool:
     place = root.frames[0]["place"]
     formula = sat.Formula(root)
     left, up = _times(game, moves)
-    cards = {int(place[_number(card)]): card for card in {**left, **up}}
+    cards = {int(place[card_code(card)]): card for card in {**left, **up}}
     passing = [cards[place] for place in formula.passing.tolist()]
     facts = []
     for i, card in enumerate(passing):
@@ -47,10 +48,6 @@ def satisfies(game: Game, moves: Sequence[object]) -> bool:
         for block in formula.clauses.blocks:
             solver.append_formula(block.tolist())
         return bool(solver.solve([int(lit) if holds else -int(lit) for lit, holds in facts]))
-
-
-def _number(card: str) -> int:
-    return 4 * "A23456789TJQK".index(card[0]) + "CSHD".index(card[1])
 
 
 def _times(game: Game, moves: Sequence[object]) -> tuple[dict[str, float], dict[str, int]]:
