@@ -95,6 +95,7 @@ def test_game_won_by_hand():
     assert game.is_won
     assert game.is_over
     assert game.cards_up == 16
+    assert str(game).startswith("custom, custom deck: 16 of 16 cards up, 27 moves, won\n")
     assert game.foundations == {suit: [rank + suit for rank in "A234"] for suit in "CSHD"}
     assert game.legal_moves() == []
     with pytest.raises(IllegalMove, match="the game is won"):
