@@ -230,6 +230,25 @@ def board(game: Game) -> dict[str, Any]:
     }
 
 
+def canonical(game: Game) -> str:
+    """A position without the order of its piles and of its stock."""
+    piles = sorted(map(str, game.tableau))
+    return str((piles, game.waste, game.foundations, game.stock_size, game.redeals_left))
+
+
+def reachable(game: Game) -> dict[str, Game]:
+    """The positions before the next card is turned, found by `Game` alone."""
+    found, waiting = {canonical(game): game}, [game]
+    while waiting:
+        here = waiting.pop()
+        for move in here.legal_moves():
+            after = here.after(move)
+            if after.stock_size == game.stock_size and canonical(after) not in found:
+                found[canonical(after)] = after
+                waiting.append(after)
+    return found
+
+
 def texts(moves: Sequence[Any]) -> set[str]:
     return {str(move) for move in moves}
 
