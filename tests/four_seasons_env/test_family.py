@@ -11,32 +11,6 @@ from tests.helpers import deck_with, observe, small, texts
 LIMITED = small("czarina-1898", ranks=4, piles=1)
 
 
-# --- an empty opening -----------------------------------------------------------------------------
-
-
-def test_corner_patience_begins_with_spaces():
-    game = Game("corner-patience", deck=deck_with("7H 3C 7S KD"))
-    assert game.tableau == [[], [], [], [], []]
-    assert game.foundations["H"] == ["7H"]
-    assert set(game.bases.values()) == {"7C", "7S", "7H", "7D"}
-    assert (game.stock_size, game.waste) == (51, [])
-    assert texts(game.legal_moves()) == {"deal"}
-
-
-# --- cells and two redeals ------------------------------------------------------------------------
-
-
-def test_a_redeal_fills_cells_of_corners_hoffmann():
-    game = Game("corners-hoffmann", deck=deck_with("2D 3C 4C 5C 6C QH TS", end="KD KH AD JS 9C"))
-    game.play("T0>F")
-    assert game.tableau[0] == ["QH"]
-    while game.stock_size:
-        game.play("deal")
-    order = game.waste
-    game.play("redeal")
-    assert (game.stock, game.waste, game.redeals_left) == (order, [], 1)
-
-
 # --- a limited redeal -----------------------------------------------------------------------------
 
 
@@ -57,36 +31,6 @@ def test_a_limited_redeal_offers_two_cards():
         game.play("deal")
     with pytest.raises(IllegalMove, match="4S"):
         game.play("W>F")
-
-
-def test_a_played_card_turns_the_next():
-    game = second_round("3C 2H 4S 2C 3H 2S 3S AD")
-    for face_up in ("3H", "2S", "3S", "AD"):
-        game.play("S>F")
-        assert (game.waste, game.face_up) == (["4S"], face_up)
-    game.play("W>F")
-    assert game.waste == ["AD"]  # it was face up, and the next is
-    assert game.face_up == game.stock[0]
-
-
-def test_the_face_up_card_packs_and_fills_spaces():
-    game = second_round("3C 2H 4S 2C AD 4C 3S")
-    game.play("S>F")
-    game.play("T0>F")
-    assert (game.tableau, game.waste, game.face_up) == ([["AD"]], ["4S"], "4C")
-    game = second_round("3C 2H 4S 2C AD 4C 3S")
-    game.play("S>T0")
-    game.play("S>T0")
-    assert game.tableau == [["3C", "2C", "AD"]]
-
-
-def test_the_game_ends_if_neither_card_plays():
-    game = second_round("AC 2H 4S 4C AS")
-    assert (game.waste, game.face_up) == (["4S"], "4C")
-    game.play("W>T0")  # King on Ace, as twos are the base
-    assert (game.waste, game.face_up) == (["4C"], "AS")
-    assert game.is_over
-    assert not game.is_won
 
 
 def test_what_lies_face_up_is_seen():
@@ -129,20 +73,3 @@ def test_spaces_take_reserve_or_waste_cards():
     game.play("T2>T3")
     assert game.tableau == [["9C", "8D"], ["4D"], ["QD"], ["8S"], ["2C"]]  # from the stock
     assert (game.waste, game.stock[0]) == (["7C"], "JS")
-
-
-def test_an_empty_centre_waits_for_the_redeal():
-    rules = small("florentine", ranks=4, piles=2)
-    game = Game(rules, deck=deck_with("2C 4C 2S 3C", ranks=4))
-    while game.stock_size:
-        game.play("deal")
-    game.play("T1>F")  # the reserve, with nothing to replace it
-    assert game.tableau == [["4C"], []]
-    assert not any(str(move).endswith("T1") for move in game.legal_moves())
-    first, *others = game.waste
-    game.play("redeal")
-    assert game.tableau == [["4C"], [first]]
-    assert game.stock == others
-
-
-# --- observations ---------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ def as_engine_has_it(game: Game) -> dict[str, Any]:
     return board(game) | {
         "legal": texts(game.legal_moves()),
         "distinct": texts(game.legal_moves(distinct=True)),
+        "face up": game.face_up,
         "cards up": game.cards_up,
         "over": game.is_over,
         "won": game.is_won,
@@ -49,6 +50,7 @@ def as_model_has_it(model: SlowGame) -> dict[str, Any]:
         "redeals left": model.redeals_left,
         "legal": model.legal_moves(),
         "distinct": set() if model.is_won else model.distinct_moves(),
+        "face up": model.stock[0] if model.second_round and model.stock else None,
         "cards up": sum(map(len, model.foundations.values())),
         "over": model.is_over,
         "won": model.is_won,
