@@ -317,6 +317,15 @@ def mixed_action(env: FourSeasonsEnv, rng: random.Random) -> int:
     return legal_action(env, rng)
 
 
+def random_steps(env: Any, steps: int, seed: int = 0) -> list[Any]:
+    """The answers of an environment of several games to random legal actions."""
+    rng, answers = np.random.default_rng(seed), []
+    for _ in range(steps):
+        masks = env.action_masks()
+        answers.append(env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)))
+    return answers
+
+
 class Fleet:
     """Single environments side by side, each reset when its episode ends."""
 

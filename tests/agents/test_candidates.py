@@ -20,6 +20,7 @@ from four_seasons_env.positions.features import (
 )
 from four_seasons_env.rules import RULES
 from tests.agents.test_network import plain_pairs
+from tests.helpers import random_steps
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 DEFAULT = RULES["four-seasons"]
@@ -33,11 +34,8 @@ SMALL = [
 def observed(rules: str = "four-seasons", games: int = 20, steps: int = 15) -> dict:
     """Observations of random play."""
     env = FourSeasonsNextDealVectorEnv(games, rules)
-    observations, _ = env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    for _ in range(steps):
-        masks = env.action_masks()
-        observations, *_ = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
+    env.reset(seed=0)
+    observations, *_ = random_steps(env, steps)[-1]
     return {name: torch.from_numpy(each) for name, each in observations.items()}
 
 

@@ -28,7 +28,7 @@ from four_seasons_env.positions.reach import WON, new_search
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_weights, layers, value_network
 from tests.agents.test_planner import positions
-from tests.helpers import RANKS, ROWS, mostly_slow
+from tests.helpers import RANKS, ROWS, mostly_slow, random_steps
 
 HEADS = ("score", "value")
 
@@ -36,11 +36,8 @@ HEADS = ("score", "value")
 def observed(rules: str, observation: str) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the candidates that random play may choose, and their places."""
     env = FourSeasonsNextDealVectorEnv(8, rules, candidates=12, observation=observation)
-    seen, _ = env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    for _ in range(15):
-        masks = env.action_masks()
-        seen, *_ = env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1))
+    env.reset(seed=0)
+    seen, *_ = random_steps(env, 15)[-1]
     decisions, places = seen["action_mask"].nonzero()
     rows = seen["observation"]
     return rows.reshape(-1, rows.shape[2]), 12 * decisions + places

@@ -17,7 +17,7 @@ from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasons
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv
-from tests.helpers import Fleet, deck_with, mixed_action, observe, same, small
+from tests.helpers import Fleet, deck_with, mixed_action, observe, random_steps, same, small
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 GAMES = 4
@@ -63,15 +63,6 @@ def test_plays_as_single_environments(settings):
     assert len(ended) >= GAMES
     if "max_moves" in settings:
         assert any(ended)
-
-
-def random_steps(env: FourSeasonsVecEnv, steps: int) -> list:
-    rng = np.random.default_rng(0)
-    answers = []
-    for _ in range(steps):
-        masks = env.action_masks()
-        answers.append(env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)))
-    return answers
 
 
 def test_each_way_to_ask_for_masks():

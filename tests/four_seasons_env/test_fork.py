@@ -10,26 +10,17 @@ from tests.helpers import ROOT
 
 FORKED = """
 import os, sys
-import numpy as np
 from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import same
-
-def steps(env, count):
-    rng = np.random.default_rng(0)
-    answers = []
-    for _ in range(count):
-        masks = env.action_masks()
-        answers.append(env.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])))
-    return answers
+from tests.helpers import random_steps, same
 
 kind = {"moves": FourSeasonsVectorEnv, "positions": FourSeasonsNextDealVectorEnv}[sys.argv[1]]
 env, twin = kind(6, num_threads=3), kind(6)
 for each in (env, twin):
     each.reset(seed=5)
-    steps(each, 3)
+    random_steps(each, 3)
 child = os.fork()
-went_well = same(steps(env, 20), steps(twin, 20))
+went_well = same(random_steps(env, 20), random_steps(twin, 20))
 env.close()
 if not child:
     os._exit(0 if went_well else 3)

@@ -20,7 +20,16 @@ from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealVectorSettings
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import ROWS, canonical, mostly_slow, reachable, small, texts
+from tests.helpers import (
+    ROWS,
+    canonical,
+    mostly_slow,
+    random_steps,
+    reachable,
+    same,
+    small,
+    texts,
+)
 from tests.reference.golden import FEATURES, all_features
 
 DEFAULT = RULES["four-seasons"]
@@ -194,32 +203,15 @@ COPIERS = {
 
 @pytest.mark.parametrize("how", mostly_slow(COPIERS, ("pickle",)))
 def test_copies_play_alike(how: str) -> None:
-    def play(env, steps: int, seed: int) -> list:
-        rng = np.random.default_rng(seed)
-        seen = []
-        for _ in range(steps):
-            masks = env.action_masks()
-            assert masks.any(axis=1).all()
-            actions = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
-            observations, rewards, terminated, truncated, infos = env.step(actions)
-            assert not infos["illegal"].any()
-            seen += [rewards.copy(), terminated.copy(), truncated.copy(), env.games.copy()]
-            seen += [infos["deal"].copy(), env.action_masks().copy()]
-            seen += [each.copy() for each in observations.values()]
-        return seen
-
-    def same(first: list, second: list) -> bool:
-        return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-
     env = FourSeasonsNextDealVectorEnv(40, num_threads=2, **SMALL)
     env.reset(seed=5)
-    play(env, 60, 0)
-    middle = COPIERS[how](env)
-    twin = COPIERS[how](env)
-    ahead = play(middle, 80, 1)
-    assert same(ahead, play(env, 80, 1))  # the original did not notice
-    assert same(ahead, play(twin, 80, 1))
-    assert not same(ahead, play(env, 80, 1))
+    random_steps(env, 60)
+    middle, twin = COPIERS[how](env), COPIERS[how](env)
+    ahead = random_steps(middle, 80, 1)
+    assert same(ahead, random_steps(env, 80, 1))  # the original did not notice
+    assert same(ahead, random_steps(twin, 80, 1))
+    assert same(middle.games, twin.games)
+    assert not any(infos["illegal"].any() for *_, infos in ahead)
 
 
 def test_illegal_actions_stay_or_raise() -> None:

@@ -16,7 +16,7 @@ from four_seasons_env.games import Games
 from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import RULES, Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import deck_with, mostly_slow, positions, same
+from tests.helpers import deck_with, mostly_slow, positions, random_steps, same
 
 
 @given(positions())
@@ -176,11 +176,8 @@ def kind(request):
 
 def played(env, steps: int = 40):
     """An environment some random steps after its reset."""
-    rng = np.random.default_rng(0)
-    _, infos = env.reset(seed=3)
-    for _ in range(steps):
-        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
-        *_, infos = env.step(actions)
+    env.reset(seed=3)
+    random_steps(env, steps)
     return env
 
 
@@ -216,9 +213,4 @@ def test_other_arrays_of_a_state_are_free(kind):
     for name in free - {"words"}:
         state[name].reshape(-1).view(np.uint8)[:] = 255 if state[name].dtype != np.bool_ else 1
     twin.restore(state)
-    rng = np.random.default_rng(1)
-    for _ in range(60):
-        masks = env.action_masks()
-        assert (twin.action_masks() == masks).all()
-        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-        assert same(twin.step(actions), env.step(actions))
+    assert same(random_steps(twin, 60), random_steps(env, 60))

@@ -18,6 +18,7 @@ from tests.helpers import (
     mixed_action,
     mostly_slow,
     observe,
+    random_steps,
     same,
     small,
 )
@@ -152,23 +153,13 @@ def test_what_one_game_cannot_answer(name, error):
             ask(name)
 
 
-def play(env: FourSeasonsVectorEnv, steps: int, rng: np.random.Generator) -> list:
-    """The answers of an environment to random legal actions."""
-    answers = []
-    for _ in range(steps):
-        masks = env.action_masks()
-        actions = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
-        answers.append(env.step(actions))
-    return answers
-
-
 def test_same_seed_same_games():
     settings = {"rules": small("four-seasons"), "max_moves": 30}
     env = FourSeasonsVectorEnv(4, **settings)
     runs = []
     for env_again in (env, env, FourSeasonsVectorEnv(4, **settings)):
         start = env_again.reset(seed=5)
-        runs.append((start, play(env_again, 60, np.random.default_rng(2))))
+        runs.append((start, random_steps(env_again, 60)))
     assert same(runs[0], runs[1])
     assert same(runs[0], runs[2])
     other = env.reset(seed=6)
@@ -211,9 +202,8 @@ def test_writing_into_answers_changes_nothing():
     spoil(env.reset(seed=1))
     twin.reset(seed=1)
     for seed in range(12):
-        one = play(env, 1, np.random.default_rng(seed))
-        two = play(twin, 1, np.random.default_rng(seed))
-        assert same(one, two)
+        one = random_steps(env, 1, seed)
+        assert same(one, random_steps(twin, 1, seed))
         spoil(one)
 
 
@@ -263,9 +253,7 @@ def assert_unharmed(env: FourSeasonsVectorEnv, twin: FourSeasonsVectorEnv) -> No
     assert (env.games == twin.games).all()
     assert env.np_random.bit_generator.state == twin.np_random.bit_generator.state
     for _ in range(2):
-        one = play(env, 20, np.random.default_rng(0))
-        two = play(twin, 20, np.random.default_rng(0))
-        assert same(one, two)
+        assert same(random_steps(env, 20), random_steps(twin, 20))
         assert same(env.reset(), twin.reset())
 
 
