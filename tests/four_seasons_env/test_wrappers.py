@@ -1,8 +1,6 @@
-"""`MaskInObservation`, single and vector: names, dtypes, ends of episodes, specs, copies."""
+"""`MaskInObservation`, single and vector: names, dtypes, ends of episodes, specs."""
 
 from __future__ import annotations
-
-import pickle
 
 import gymnasium as gym
 import numpy as np
@@ -95,24 +93,6 @@ def test_spec_makes_it_again(env_id: str) -> None:
     first, second = env.reset(seed=3)[0], again.reset(seed=3)[0]
     for key in first:
         np.testing.assert_array_equal(first[key], second[key])
-
-
-def test_copies_play_as_the_original() -> None:
-    env = MaskInObservation(gym.make("FourSeasons-v0"), "rllib")
-    rng = np.random.default_rng(2)
-    joined, _ = env.reset(seed=1)
-    for _ in range(12):
-        joined = env.step(drawn(joined["action_mask"], rng))[0]
-    twin = pickle.loads(pickle.dumps(env))
-    for _ in range(40):
-        action = drawn(joined["action_mask"], rng)
-        joined, *rest = env.step(action)
-        other, *others = twin.step(action)
-        np.testing.assert_array_equal(joined["observations"], other["observations"])
-        np.testing.assert_array_equal(joined["action_mask"], other["action_mask"])
-        assert rest[:3] == others[:3]
-        if rest[1] or rest[2]:
-            break
 
 
 @pytest.mark.parametrize(
