@@ -46,9 +46,9 @@ _SHIFTS = {
     "pysolfc/four-seasons": 0.2,
     "solitaire-till-dawn": 0.35,
 }
-"""Added to the log-odds of the network, which was trained with smaller searches than the planner's.
-So the mean chance at the openings of 500 test deals is the planner's win rate. The rule sets left
-out need a shift of more than 0.5; a number that far off is not shown."""
+"""Added to the log-odds of the network, which was trained with smaller searches than the planner's:
+the mean chance at the openings of 500 or more deals is then the planner's win rate. The rule sets
+left out need a shift of more than 0.5, too much for a number to be shown."""
 _MOST_KNOWN = 100_000
 """Values of turning a card that are kept for later questions."""
 

@@ -55,6 +55,17 @@ def test_halved_weights_take_half_the_space(tmp_path: Path) -> None:
         np.testing.assert_array_equal(each, weights[name].astype(np.float16))
 
 
+def test_calibration_compares_chances_with_games(tmp_path: Path) -> None:
+    run("calibration", "--deals", "1", "--games", "2", "--out", str(tmp_path / "x.csv"))
+    rows = pd.read_csv(tmp_path / "x.csv")
+    stored = pd.read_csv(ROOT / "docs" / "results" / "calibration.csv")
+    both = rows.merge(stored, on=["player", "deal", "moves", "hidden", "move", "chosen"])
+    assert len(both) == len(rows) > 4
+    assert both["chance_x"].to_numpy() == pytest.approx(both["chance_y"].to_numpy(), abs=1e-4)
+    gap = stored["chance"] - stored["won"] / stored["games"]
+    assert gap.groupby(stored["chosen"]).mean().abs().max() < 0.04
+
+
 def test_small_games_writes_optima_and_regret(tmp_path: Path) -> None:
     optima, out = tmp_path / "small_games.json", tmp_path / "small-games.csv"
     flags = ["--rules", "small-4x4-cells", "--agents", "heuristic", "--games", "3"]

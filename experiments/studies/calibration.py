@@ -1,0 +1,97 @@
+"""Does the planner win as often after a move as a hint says?
+
+    python experiments/studies/calibration.py --out runs/calibration.csv
+
+Takes a position from each of 90 games of the planner and of the heuristic on validation deals.
+There the planner's move and up to three others, dealing at once among them, are played, and the
+planner plays on from reshuffled stocks. Writes a row per move, for docs/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from four_seasons_env.agents import Agent, make_agent
+from four_seasons_env.agents.judge import Judge
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.matches.play import play_games
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.results.tables import write_csv
+from four_seasons_env.game import MAX_MOVES, Game
+from four_seasons_env.rules import RULES
+
+RULE_SET = RULES["four-seasons"]
+FIRST_DEALS = {"planner": 10_000, "heuristic": 10_500}
+"""The first validation deal of each player whose games give positions."""
+OTHERS = 3
+"""Moves compared with the planner's in a position, at most."""
+COLUMNS = ["player", "deal", "moves", "hidden", "move", "chosen", "chance", "games", "won"]
+
+
+def games_won(position: Game, move: int, agent: Agent, games: int, seed: int) -> int:
+    """Play a move and then an agent's moves in reshuffled copies; returns the games won."""
+    rng, rule = np.random.default_rng(seed), kernel.compile_rules(position.rules)
+    copies = position.record.repeat(games)
+    kernel.reshuffle_unseen_all(copies, rule, rng.integers(0, 2**63, games, np.uint64))
+    kernel.play_all(copies, rule, np.full(games, move))
+    words, masks = kernel.new_masks(games, position.rules)
+    for _ in range(MAX_MOVES):
+        goes_on = np.zeros(games, np.bool_)
+        kernel.legal_all(copies, rule, True, words, goes_on)
+        if not goes_on.any():
+            break
+        alive = copies[goes_on]
+        kernel.play_all(alive, rule, agent.act(alive.copy(), masks[goes_on], rng))
+        copies[goes_on] = alive
+    return int((copies["cards_up"] == position.rules.cards).sum())
+
+
+def compare(
+    player: str, deals: int, games: int, agent: Agent, judge: Judge
+) -> Iterator[tuple[Any, ...]]:
+    """A row per move of the positions from a player's games; see `COLUMNS`."""
+    first = FIRST_DEALS[player]
+    (found,) = find_players([player], RULE_SET, ["deterministic"])
+    for record in play_games(found, RULE_SET, range(first, first + deals))["game"]:
+        rng, reached = np.random.default_rng(record.deal), record.positions()
+        hidden = [i for i, each in enumerate(reached) if each.stock_size > 1]
+        choices = [i for i in hidden if len(reached[i].legal_moves(distinct=True)) > 1]
+        if not choices:
+            continue
+        at = int(rng.choice(choices))
+        position = reached[at]
+        mask = position.action_mask(distinct=True)[None]
+        chosen = all_moves(RULE_SET)[int(agent.act(position.record.copy(), mask, rng)[0])]
+        others = [move for move in position.legal_moves(distinct=True) if move != chosen]
+        rng.shuffle(others)
+        others.sort(key=lambda move: move.text != "deal")
+        chances = judge.values(position)
+        for move in [chosen, *others[:OTHERS]]:
+            won = games_won(position, move.number, agent, games, record.deal)
+            about = player, record.deal, at, position.stock_size, move.text
+            yield *about, move == chosen, chances[move.number], games, won
+
+
+def main() -> None:
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--deals", type=int, default=45)
+    parser.add_argument("--games", type=int, default=40)
+    flags = parser.parse_args()
+    games, agent, judge = flags.games, make_agent("planner", RULE_SET), Judge(RULE_SET)
+    players = [compare(player, flags.deals, games, agent, judge) for player in FIRST_DEALS]
+    rows = list(itertools.chain(*players))
+    write_csv(flags.out, pd.DataFrame(rows, columns=COLUMNS))
+
+
+if __name__ == "__main__":
+    main()
