@@ -45,8 +45,8 @@ def run_command(
         flags: dataclass of its flags; flags of nested dataclasses get no prefix.
         description: docstring of the command, for `--help`.
         interrupted: text after Ctrl-C that names the saved files and how to resume. It is formatted
-            with ``run`` (the flags) and ``command`` (the command line); or a function of the flags
-            that returns this text.
+            with ``run`` (the flags), ``command`` (the command line) and ``out`` (the folder, quoted
+            for a shell); or a function of the flags that returns this text.
 
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
@@ -70,7 +70,8 @@ def run_command(
     except KeyboardInterrupt:
         saved = interrupted(run) if callable(interrupted) else interrupted
         command = shlex.join(["four-seasons", name, *arguments])
-        print(f"stopped: {saved.format(run=run, command=command)}", file=sys.stderr)
+        out = shlex.quote(str(getattr(run, "out", "")))
+        print(f"stopped: {saved.format(run=run, command=command, out=out)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except ModuleNotFoundError:
         raise  # for `four_seasons_env.__main__`, which names the extra

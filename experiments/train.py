@@ -256,7 +256,7 @@ def _saved(run: Train) -> str:
     if checkpoint := last_checkpoint(run.out):
         when = time.localtime(checkpoint.stat().st_mtime)
         saved = f"the checkpoint of {time.strftime('%H:%M:%S', when)} is saved"
-    return f"{saved} in {{run.out}}; resume: four-seasons train --resume --out {{run.out}}"
+    return f"{saved} in {{run.out}}; resume: four-seasons train --resume --out {{out}}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
+from four_seasons_env.experiments import train
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.results.out_folder import MARKS
 
@@ -170,6 +172,21 @@ def test_closed_pipe() -> None:
 @dataclasses.dataclass
 class Flags:
     out: Path = Path("runs/x")
+
+
+def test_ctrl_c_in_a_training_names_its_checkpoint(tmp_path: Path, monkeypatch, capsys) -> None:
+    def stopped(run: train.Train) -> None:
+        run.out.mkdir(exist_ok=True)
+        (run.out / "run.json").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "train", stopped)
+    out = tmp_path / "a b"
+    for saved in "no checkpoint yet", "the checkpoint of [0-9:]{8} is saved":
+        assert call(monkeypatch, "train", "--out", str(out)) == 130
+        resume = f"in {out}; resume: four-seasons train --resume --out '{out}'\n"
+        assert re.fullmatch(f"stopped: {saved} {resume}", capsys.readouterr().err)
+        (out / "checkpoints" / "000001").mkdir(parents=True, exist_ok=True)
 
 
 def test_ctrl_c_says_how_to_resume(monkeypatch, capsys) -> None:
