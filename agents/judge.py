@@ -13,22 +13,20 @@ from typing import Any
 import numpy as np
 
 from four_seasons_env.agents.luck import worth_all
-from four_seasons_env.agents.planner.lookahead import choose
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
 from four_seasons_env.agents.planner.weights import bundled_network
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden, play
 from four_seasons_env.game import Game
-from four_seasons_env.positions.reach import WON, new_search, position_key
+from four_seasons_env.positions.reach import NOT_YET, WON, new_search, position_key
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
 _POSITIONS = 1000
 """Positions that a search holds and expands at most while cards are hidden."""
-_TURNS = 4
-"""Positions compared after a move, as places to turn the next card: the best by the network."""
-_ANY = np.float32(2)
-"""A margin that leaves none of these out."""
+_TURNS = 3
+"""Places to turn the next card that are compared after a move: the best by the network. The first
+place is always one more, as the network may value it too low."""
 _NEXT = SearchLimits(positions=100, expansions=40, ending_positions=1000, ending_expansions=500)
 """Limits of the searches after the next card."""
 _FEW = 3
@@ -75,7 +73,6 @@ class Judge:
         self._evaluator = new_evaluator(rules, bundled_network(rules))
         self._search = new_search(rules, _POSITIONS)
         self._next = new_search(rules, max(_NEXT.positions, _NEXT.ending_positions))
-        self._chosen = np.zeros(_TURNS, np.int64)
         self._known: dict[tuple[int, bytes], float] = {}  # mean values of turning a card
 
     def chance(self, game: Game) -> float | None:
@@ -112,8 +109,10 @@ class Judge:
         best, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)
         if search.values[best] == WON:
             return 1.0
+        rows = np.flatnonzero(search.turns[:count] != NOT_YET)
+        likely = rows[np.argsort(-search.worths[rows], kind="stable")[:_TURNS]]
         turns = []  # copies, because the searches below use the same buffers
-        for row in self._chosen[: choose(search, count, _TURNS, _ANY, self._chosen)]:
+        for row in np.union1d(likely, rows[:1]):
             move = int(search.turns[row])
             at = search.parents[row] if move > 0 else row
             turns.append((search.positions[at].copy(), move))

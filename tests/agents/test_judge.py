@@ -46,19 +46,16 @@ def test_the_order_of_moves_changes_no_value(judge):
 
 
 def test_moves_are_worth_their_best_successor(judge):
-    rng = np.random.default_rng(0)
+    rng, game = np.random.default_rng(0), Game(deal=2**32)
     compared = 0
-    for deal in range(2**32, 2**32 + 4):
-        game = Game(deal=deal)
-        while game.stock_size > 1 and not game.is_over:
-            if len(game.stops()) <= 4:  # with more, a search may overlook the best
-                for number, value in judge.values(game).items():
-                    after = game.after(number)
-                    if after.stock_size == game.stock_size:
-                        assert value == pytest.approx(judge.chance(after), abs=1e-6)
-                        compared += 1
-            game.play(rng.choice(game.legal_moves()).number)
-    assert compared > 20
+    for _ in range(15):
+        for number, value in judge.values(game).items():
+            after = game.after(number)
+            if after.stock_size == game.stock_size:
+                assert value == pytest.approx(judge.chance(after), abs=0.01)
+                compared += 1
+        game.play(rng.choice(game.legal_moves()).number)
+    assert compared > 30
 
 
 def test_two_hidden_cards_are_judged_exactly(judge):
