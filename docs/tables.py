@@ -293,9 +293,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),
      "decisions | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
-     "library | tested | environment | lines of glue | masks in training | steps | cards up",
-     "[{page}]({page}.md) | {versions} | {environment} | {glue:.0f} | {masked_training} "
-     "| {steps:,.0f} | {cards_up:.1f}"),
+     "library | tested | environment | steps | cards up",
+     "[{page}]({page}.md) | {versions} | {environment} | {steps:,.0f} "
+     "| {cards_up:.1f}"),
 ]
 # fmt: on
 """Tables with a row for each row of results: page, marks, rows, titles, formats."""

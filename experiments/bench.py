@@ -52,7 +52,7 @@ class Bench:
     seconds: float = 0.5
     """Length of a window in seconds."""
     out: Path | None = None
-    """Folder for bench.csv and a plot."""
+    """Folder for bench.csv."""
 
 
 Rates = NDArray[np.float64]
@@ -72,7 +72,6 @@ def bench(run: Bench) -> pd.DataFrame:
 
     import pandas as pd
 
-    from four_seasons_env.experiments.reporting.plots.bench import plot_rates
     from four_seasons_env.experiments.reporting.tables import print_table
     from four_seasons_env.experiments.results.tables import write_csv
 
@@ -81,8 +80,7 @@ def bench(run: Bench) -> pd.DataFrame:
     print_table(as_cells(table), f"{run.rules} on {cpu_name()}", saved)
     if run.out and saved:
         write_csv(saved, table)
-        plot_rates(table, run.out / "bench.png")
-        print(f"saved in {run.out}: bench.csv, bench.png")
+        print(f"saved: {saved}")
     return table
 
 

@@ -31,10 +31,9 @@ hyperparams = {
 """The file for `--conf-file`: rl_zoo3 reads hyperparameters from here."""
 
 if __name__ == "__main__":
-    # glue: rl_zoo3 does not list MaskablePPO
+    # rl_zoo3 does not list MaskablePPO
     rl_zoo3.ALGOS["ppo_mask"] = MaskablePPO
     rl_zoo3.train.ALGOS = rl_zoo3.ALGOS
-    # end of glue
     command = f"train --algo ppo_mask --env {ID} --seed 1 --log-folder logs --device cpu"
     command += f" --conf-file {__file__} --eval-freq -1"  # its evaluations drop the masks
     sys.argv = command.split()

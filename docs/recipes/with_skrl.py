@@ -42,9 +42,8 @@ class Policy(CategoricalMixin, Model):
         """Logits, of the observations in `inputs`."""
         seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
         logits = self.net(seen["observation"])
-        # glue: one line
+        # skrl knows no masks
         logits = logits.masked_fill(seen["action_mask"] == 0, torch.finfo(logits.dtype).min)
-        # end of glue
         return logits, {}
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.reporting.plots.bench import plot_rates
 from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
     plot_win_rates,
@@ -127,7 +126,6 @@ def main() -> None:
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_calibration(read_table(RESULTS / "calibration.csv"), out / "calibration.png")
-    plot_rates(read_table(RESULTS / "bench.csv"), out / "bench.png")
     plot_sensitivity(read_table(RESULTS / "sensitivity.csv"), out / "sensitivity.png")
 
 

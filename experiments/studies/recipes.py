@@ -28,10 +28,6 @@ from four_seasons_env.experiments.results.tables import read_table, write_csv
 
 RECIPES = ROOT / "docs" / "recipes"
 STORED = ROOT / "docs" / "results" / "libraries.csv"
-GLUE = re.compile(r"# glue.*?\n(.*?)# end of glue", re.DOTALL)
-"""Code in a script that makes a library use masks."""
-MASKED_TRAINING = re.compile(r"""illegal(?:=|": )"raise\"""")
-"""Code by which an illegal action in training is an error."""
 
 
 def versions(name: str) -> str:
@@ -55,11 +51,7 @@ def run_recipe(name: str) -> list[dict[str, Any]]:
     rows = []
     page = (RECIPES / f"{name}.md").read_text()
     for script in re.findall(r"<!-- (with_\w+\.py) -->", page):
-        code = (RECIPES / script).read_text()
-        lines = [line.strip() for part in GLUE.findall(code) for line in part.splitlines()]
         row = {"page": name, "script": script, "versions": versions(name)}
-        row["glue"] = sum(bool(line) and not line.startswith("#") for line in lines)
-        row["masked_training"] = "yes" if MASKED_TRAINING.search(code) else "no"
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
                 [sys.executable, str(RECIPES / script)],
