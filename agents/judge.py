@@ -47,8 +47,6 @@ _SHIFTS = {
 """Added to the log-odds of the network, which was trained with smaller searches than the planner's:
 the mean chance at the openings of 500 or more deals is then the planner's win rate. The rule sets
 left out need a shift of more than 0.5, too much for a number to be shown."""
-_MOST_KNOWN = 100_000
-"""Values of turning a card that are kept for later questions."""
 
 _CHANCES = {"won": 1.0, "lost": 0.0}
 
@@ -141,7 +139,5 @@ class Judge:
                 after = np.concatenate([each.game.record for each in outcomes])
                 worths = worth_all(after, self._evaluator, self._next, _NEXT)
                 worths /= worths + (1 - worths) * np.exp(-self._shift)
-            if len(self._known) == _MOST_KNOWN:
-                self._known.clear()
             self._known[key] = float(worths @ [each.probability for each in outcomes])
         return self._known[key]
