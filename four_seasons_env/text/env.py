@@ -61,6 +61,7 @@ class TextSettings(GameSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("unit", self.unit, UNITS)
+        check_choice("shuffle", self.shuffle, (True, False))
         for name in ("choices", "tries"):
             check_positive(name, getattr(self, name))
 

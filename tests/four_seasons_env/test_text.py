@@ -187,6 +187,8 @@ def test_wrong_use() -> None:
         FourSeasonsTextEnv(choices=-1)
     with pytest.raises(ValueError, match="unknown unit 'moves': did you mean 'move'"):
         FourSeasonsTextEnv(unit="moves")
+    with pytest.raises(ValueError, match="unknown shuffle 'no'"):
+        FourSeasonsTextEnv(shuffle="no")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("unit", UNITS)
