@@ -8,13 +8,18 @@ nothing is hidden, the solver answers instead.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.luck import worth_all
+from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
-from four_seasons_env.agents.planner.weights import bundled_network
+from four_seasons_env.agents.planner.weights import AGENT, HEADS
+from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard, load_policy
+from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden, play
 from four_seasons_env.game import Game
@@ -33,27 +38,16 @@ _FEW = 3
 """Most hidden cards for which the solver answers; the network values endings poorly."""
 _SOLVER_POSITIONS = 20_000
 """Positions that the solver may visit once nothing is hidden."""
-_SHIFTS = {
-    "four-seasons": 0.25,
-    "four-seasons-1883": 0.35,
-    "corner-patience": 0.1,
-    "czarina": 0.15,
-    "fsolitaire": 0.05,
-    "kings-in-the-corner": 0.1,
-    "pysolfc/czarina": -0.1,
-    "pysolfc/four-seasons": 0.2,
-    "solitaire-till-dawn": 0.35,
-}
-"""Added to the log-odds of the network, which was trained with smaller searches than the planner's:
-the mean chance at the openings of 500 or more deals is then the planner's win rate. The rule sets
-left out need a shift of more than 0.5, too much for a number to be shown."""
+LARGEST_SHIFT = 0.5
+"""With a larger `PolicyCard.chance_shift`, a network is too far off for its chances to be shown."""
 
 _CHANCES = {"won": 1.0, "lost": 0.0}
 
 
 def can_judge(rules: Rules) -> bool:
     """Whether the chances are right for a rule set."""
-    return rules.name in _SHIFTS
+    file = bundled_weights(AGENT, rules.name) / CARD_FILE
+    return file.is_file() and read_json(file, PolicyCard).chance_shift is not None
 
 
 class Judge:
@@ -61,14 +55,21 @@ class Judge:
 
     Args:
         rules: the rule set; `can_judge` says whether its chances are right.
+        policy: folder of the planner's policy. None: the one that comes with the project.
+        shift: added to the log-odds of the network. None: `PolicyCard.chance_shift`.
 
     Raises:
         FileNotFoundError: where there is no network.
     """
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules, self._shift = rules, _SHIFTS.get(rules.name, 0.0)
-        self._evaluator = new_evaluator(rules, bundled_network(rules))
+    def __init__(
+        self, rules: Rules, policy: Path | None = None, shift: float | None = None
+    ) -> None:
+        policy = policy or bundled_weights(AGENT, rules.name)
+        card, weights = load_policy(policy, AGENT, rules)
+        self._rules = rules
+        self._shift = (card.chance_shift or 0.0) if shift is None else shift
+        self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
         self._search = new_search(rules, _POSITIONS)
         self._next = new_search(rules, max(_NEXT.positions, _NEXT.ending_positions))
         self._known: dict[tuple[int, bytes], float] = {}  # mean values of turning a card

@@ -65,6 +65,10 @@ class PolicyCard:
     decisions: dict[str, int | float | str] = field(default_factory=dict)
     """Where actions are positions: the search fields of
     `four_seasons_env.next_deal.settings.NextDealSettings`."""
+    chance_shift: float | None = None
+    """Added to the log-odds of a planner's network for the chances that a page shows, because the
+    player searches further than the network was trained with. None: not measured, or too large
+    (`four_seasons_env.agents.judge`)."""
 
 
 def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:

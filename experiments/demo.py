@@ -32,7 +32,7 @@ PLAYED = ("greedy", "heuristic")
 SHOWN = ("random", "maskable_ppo", "finisher", "planner")
 """More agents whose stored results are printed before the start."""
 
-QUICK = ("play_candidates=100", "play_expansions=160", "play_ending_expansions=1400")
+QUICK = ("play_candidates=100", "play_expansions=160", "play_endings=search")
 """Hyperparameters for play that is twice as fast and wins about two points less."""
 
 

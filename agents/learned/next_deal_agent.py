@@ -23,6 +23,9 @@ from four_seasons_env.rules import Rules
 HEADS = ("score", "value")
 """Outputs of the network for each candidate."""
 
+SOLVER = "solver"
+"""A way to play endings that only players have: by `four_seasons_env.solver`."""
+
 _AT_A_TIME = 128
 """Games decided in one call of the network."""
 
@@ -86,7 +89,7 @@ class NextDealAgent:
         # A player that samples follows its policy, and has no use for the values.
         weight = decisions.pop("value_weight", 0.0)
         self._value_weight = np.float32(weight if self.deterministic else 0)
-        self._solves = decisions.get("endings") == "solver"
+        self._solves = decisions.get("endings") == SOLVER
         if self._solves:
             decisions["endings"] = "search"
         if decisions.keys() != _DECISIONS:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from four_seasons_env.agents.learned.next_deal_agent import SOLVER
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.schemas import Amount, Positive, Share, one_of
 from four_seasons_env.episodes.settings import MASKS
@@ -66,7 +67,8 @@ class NextDealPpoSettings(PpoSettings):
     the run so far; 0: the latest weights."""
     play_candidates: Positive
     play_expansions: Positive
-    play_ending_expansions: Positive
+    play_endings: Annotated[str, one_of((*ENDINGS, SOLVER))]
+    """How it plays once nothing is hidden: as in training, or by the solver."""
     value_weight: Amount
     """A player without chance decides for the most score + value_weight x value."""
 

@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
-from four_seasons_env.agents.planner.self_play import play_part
+from four_seasons_env.agents.planner.self_play import Task, play_part
 from four_seasons_env.agents.planner.settings import PlannerSettings
 from four_seasons_env.agents.planner.weights import AGENT, HEADS
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
@@ -80,9 +80,9 @@ class PlannerLearner(Learner):
         games, rate = self.settings.games, self.settings.rate(done)
         first = TRAIN_FROM + self.seed * _DEALS_A_SEED + self.steps
         weights = arrays_of(self.network.state_dict(), {"": ""})
-        about = self.rules, self.settings, tuple(weights)
+        task = Task(self.rules, self.settings, self.settings.lambda_at(done), tuple(weights))
         deals = first + np.arange(games)
-        parts = self.pool.over_deals(play_part, about, deals, *weights.values())
+        parts = self.pool.over_deals(play_part, task, deals, *weights.values())
         rows, targets = (
             torch.from_numpy(np.concatenate([part[i] for part in parts])) for i in range(2)
         )

@@ -76,6 +76,15 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
     return written, won_games
 
 
+class Task(NamedTuple):
+    """Games to play."""
+
+    rules: Rules
+    settings: PlannerSettings  # of which the limits of searches apply
+    td_lambda: float
+    names: tuple[str, ...]  # of the weights
+
+
 class Played(NamedTuple):
     """Games that have been played, one after the other."""
 
@@ -91,17 +100,16 @@ def _search(rules: Rules, size: int) -> Search:
 
 
 def play_part(
-    task: tuple[tuple[Rules, PlannerSettings, tuple[str, ...]], NDArray[np.int64]],
+    work: tuple[Task, NDArray[np.int64]],
     *weights: NDArray[np.float32],
 ) -> Played:
     """Play deals; a game depends on its deal and the weights alone.
 
     Args:
-        task: the rule set, the hyperparameters, the names of the weights, and the deals, int64 of
-            shape (n,). Only the limits of searches and `td_lambda` apply here.
+        work: a `Task`, and its deals, int64 of shape (n,).
         *weights: of the network.
     """
-    (rules, settings, names), deals = task
+    (rules, settings, td_lambda, names), deals = work
     network = network_of(dict(zip(names, weights, strict=True)), settings.layers, HEADS)
     limits = SearchLimits(**{name: getattr(settings, name) for name in SearchLimits._fields})
     rows = len(deals) * LONGEST
@@ -115,7 +123,7 @@ def play_part(
         new_evaluator(rules, network),
         _search(rules, max(limits.positions, limits.ending_positions)),
         limits,
-        np.float32(settings.td_lambda),
+        np.float32(td_lambda),
         experience,
     )
     return Played(experience.rows[:written], experience.targets[:written], int(won))

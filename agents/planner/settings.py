@@ -26,7 +26,9 @@ class PlannerSettings:
     """Positions that a search for a win holds at most, once nothing is hidden."""
     ending_expansions: Positive
     td_lambda: Share
-    """Weight of the later values in a target."""
+    """Weight of the later values in a target at first; it changes evenly to the final one."""
+    final_td_lambda: Share
+    """Late in a run the values are good, and a target that relies on them varies less."""
     n_epochs: Positive
     """Times that each position is learned from."""
     batch_size: Positive
@@ -41,3 +43,7 @@ class PlannerSettings:
         """The learning rate when this share of the run is done, 0 to 1."""
         fall = self.final_learning_rate / self.learning_rate
         return float(self.learning_rate * fall**done)
+
+    def lambda_at(self, done: float) -> float:
+        """`td_lambda` when this share of the run is done, 0 to 1."""
+        return self.td_lambda + done * (self.final_td_lambda - self.td_lambda)

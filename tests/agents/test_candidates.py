@@ -27,7 +27,7 @@ DEFAULT = RULES["four-seasons"]
 SMALL = [
     *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=10"),
     *("expansions=20", "ending_expansions=40", "play_candidates=10", "play_expansions=20"),
-    "play_ending_expansions=40",
+    "play_endings=search",
 ]
 
 

@@ -23,7 +23,7 @@ SMALL = {
     "next_deal_ppo": [
         *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),
         *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
-        "play_ending_expansions=20",
+        "play_endings=search",
     ],
 }
 

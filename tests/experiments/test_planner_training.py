@@ -62,7 +62,7 @@ def test_run_folder(finished: Path) -> None:
     about = json.loads((finished / RUN).read_text())
     assert about["rules"]["name"] == "four-seasons"
     assert about["run"]["agent"] == "planner"
-    assert about["hyperparameters"]["td_lambda"] == 0.7
+    assert about["hyperparameters"]["final_td_lambda"] == 0.3
     assert about["hyperparameters"]["positions"] == 10
     assert about["command"].startswith("four-seasons")
     assert about["run"]["workers"] == {"backend": "loky", "n_jobs": 1, "cluster": None}

@@ -1,5 +1,6 @@
 """Each study runs from beginning to end, on little data."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -10,8 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.learned.next_deal_agent import HEADS
-from four_seasons_env.agents.policy_files import WEIGHTS_FILE, load_policy, save_policy
+from four_seasons_env.agents.network.evaluation import network_of
+from four_seasons_env.agents.planner.search import new_evaluator, value_of
+from four_seasons_env.agents.planner.weights import HEADS
+from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
 from tests.helpers import ROOT
@@ -41,18 +45,30 @@ def test_ladder_compares_agents(tmp_path: Path) -> None:
     assert {"heuristic", "greedy"} <= set(summary["agent"])
 
 
-def test_halved_weights_take_half_the_space(tmp_path: Path) -> None:
-    rules = RULES["florentine"]
-    weights = table_weights((8, 4, 8, 8), HEADS, 0)
-    save_policy(tmp_path / "a", candidate_card(rules), weights)
-    run("halve", str(tmp_path / "a"), "--out", str(tmp_path / "b"))
-    sizes = [(tmp_path / each / WEIGHTS_FILE).stat().st_size for each in "ab"]
-    assert sizes[1] < 0.6 * sizes[0]
-    before, _ = load_policy(tmp_path / "a", "next_deal_ppo", rules)
-    card, found = load_policy(tmp_path / "b", "next_deal_ppo", rules)
-    assert card.training["float16_of"].endswith(before.sha256)
-    for name, each in found.items():
-        np.testing.assert_array_equal(each, weights[name].astype(np.float16))
+def test_bundled_policies_are_the_mean_of_their_networks(tmp_path: Path) -> None:
+    rules, layers = RULES["four-seasons"], ([8, 4, 8, 8], [4, 8, 4, 4])
+    card = candidate_card(rules)
+    for seed, own in enumerate(layers):
+        learned = dataclasses.replace(card, agent="planner", layers=own, decisions={})
+        weights = table_weights(tuple(own), HEADS, seed)
+        halves = {name: each.astype(np.float16) for name, each in weights.items()}
+        save_policy(tmp_path / str(seed), learned, halves)
+    parts = [tmp_path / "0", tmp_path / "1"]
+    run("bundle", *map(str, parts), "--out", str(tmp_path / "both"), "--deals", "4")
+    one, other, both = (value_at_opening(path) for path in (*parts, tmp_path / "both"))
+    assert both == pytest.approx((one + other) / 2, abs=0.01)
+    joined, _ = load_policy(tmp_path / "both", "planner", rules)
+    assert joined.layers == [12, 12, 12, 12]
+    assert len(joined.training["mean_of"]) == 2
+
+
+def value_at_opening(policy: Path) -> float:
+    """The log-odds that a planner's network gives an opening."""
+    card, weights = load_policy(policy, "planner", RULES["four-seasons"])
+    network = network_of(weights, card.layers, HEADS)
+    evaluator = new_evaluator(RULES["four-seasons"], network)
+    chance = value_of(Game("four-seasons", deal=10_000).record[0], evaluator)
+    return float(np.log(chance / (1 - chance)))
 
 
 def test_calibration_compares_chances_with_games(tmp_path: Path) -> None:
@@ -97,7 +113,7 @@ def test_learning_collects_results(tmp_path: Path, monkeypatch) -> None:
     grid = tmp_path / "next_deal.yaml"
     grid.write_text(
         "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
-        "  play_candidates: 8, play_expansions: 10, play_ending_expansions: 10}\n"
+        "  play_candidates: 8, play_expansions: 10, play_endings: search}\n"
         "grid: {seed: [0, 1]}\nvariants: {small: {rules: four-seasons}}\n"
     )
     monkeypatch.setattr(learning, "__file__", str(tmp_path / "learning.py"))
@@ -118,7 +134,7 @@ def test_sensitivity_compares_values(tmp_path: Path, monkeypatch) -> None:
     fixed = (
         "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
         "  n_steps: 8, batch_size: 8, candidates: 8, expansions: 10, play_candidates: 8,\n"
-        "  play_expansions: 10, play_ending_expansions: 10}\n"
+        "  play_expansions: 10, play_endings: search}\n"
     )
     (tmp_path / "training_seeds.yaml").write_text(fixed + "grid: {seed: [0, 1]}\n")
     (tmp_path / "sensitivity.yaml").write_text(
