@@ -20,12 +20,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.reporting.cells import census_as_text, decided_within, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
 from four_seasons_env.experiments.results.odds import summarise_census
 from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
-from four_seasons_env.experiments.studies.sensitivity import by_value
+from four_seasons_env.observations import OBSERVATIONS, observation_length
+from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
 
@@ -116,7 +118,7 @@ def odds() -> pd.DataFrame:
         own = played[played["rules"] == name].sort_values("deals", ascending=False, kind="stable")
         own = own.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
         best = own.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
-        row = {"rules": name, "file": file_name(name), "best": best["agent"]}
+        row = {"rules": name, "anchor": name.replace("/", ""), "best": best["agent"]}
         row |= {"random": own["text"]["random"], "heuristic": own["text"]["heuristic"]}
         open_cards = f"{bounds['winnable %'][name]} ({bounds['deals'][name]})"
         found.append(row | {"fair": best["text"], "open": open_cards})
@@ -184,12 +186,67 @@ def prompt() -> str:
     return f"```text\n{env.message}\n```\n"
 
 
+def rule_sets() -> str:
+    """A section for each rule set: its id, sizes, differences from the default, and source."""
+    ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
+    default, sections = RULES[DEFAULT], []
+    for name, rules in RULES.items():
+        made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
+        tops, cards = (observation_length(rules, each) for each in OBSERVATIONS)
+        about = f"`gym.make({made})`: {len(all_moves(rules))} actions, observations of {tops:,} "
+        about += f"(`tops`) or {cards:,} numbers (`cards`). "
+        about += f"[Opening](../pictures/rules/{file_name(name)}.svg)"
+        changed = [
+            f"- {field}=`{getattr(rules, field)}`: {words}"
+            for (field, value), words in DIFFERENCES.items()
+            if getattr(rules, field) == value != getattr(default, field)
+            and not (field == "wrap" and rules.build == "none")
+        ]
+        parts = [f"### {name}", f"{about}.", "\n".join(changed), f"Source: {rules.about}"]
+        sections.append("\n\n".join(filter(None, parts)))
+    return "\n\n".join(sections) + "\n"
+
+
 def script(path: Path) -> str:
     """A script as a block of code."""
     return f"```python\n{path.read_text()}```\n"
 
 
 # --- The parts: page, name of the marks, rows, titles, formats. ---
+
+DIFFERENCES = {
+    ("piles", 12): "Twelve piles lie in two rows of six.",
+    ("base_from", "first"): "The first card of the deck is the base card.",
+    ("base_from", "one_per_suit"): "Each suit has its own base, the card of the suit that the "
+    "deck would deal last. These four cards go to their foundations before the opening.",
+    ("base_from", "aces"): "The foundations start empty, and their base is the Ace.",
+    ("opening", "as_dealt"): "Cards are dealt one at a time. A card that fits a foundation goes "
+    "there, any other card to the next pile, until every pile has a card.",
+    ("opening", "empty"): "The piles begin empty.",
+    ("build", "alternate_colour"): "Piles are built down in alternate colours.",
+    ("build", "none"): "Each pile is a cell for one card.",
+    ("wrap", "always"): "A King may always be put on an Ace.",
+    ("wrap", "never"): "No card may be put on an Ace.",
+    ("runs", True): "A packed run, or the part of it that fits, moves as a unit onto another card. "
+    "A space takes only one card.",
+    ("spaces", "before_dealing"): "No card can be dealt while there is a space and a card in the "
+    "waste.",
+    ("spaces", "auto_stock"): "A space is filled from the stock at once. When the stock is empty, "
+    "the player may fill it with any available card.",
+    ("spaces", "auto_waste"): "A space is filled from the waste at once. If this empties the "
+    "waste, a card of the stock is dealt to it. The player may fill a remaining space.",
+    ("reserve", True): "The centre pile is a reserve of one card, and no card may be put on it. "
+    "Its card goes to its foundation or to a space, and the stock replaces it at once. A space "
+    "takes only this card or the top card of the waste.",
+    ("redeals", 1): "When the stock is empty, the waste may be turned over once.",
+    ("redeals", 2): "When the stock is empty, the waste may be turned over, twice in a game.",
+    ("limited_redeal", True): "After the redeal, one card is turned to the waste, and the next "
+    "lies face up on the stock. Both are available. The next card is turned only after one of them "
+    "has been played; if neither can be played, the game is lost.",
+    ("first_waste", 1): "One card is dealt to the waste before play.",
+    ("worrying_back", True): "The top card of a foundation may go back to a pile.",
+}
+"""The meaning of a field of `Rules` whose value differs from the default."""
 
 LADDER = {
     "random": "any legal move",
@@ -223,20 +280,6 @@ def quote() -> str:
     return QUOTE.format(**rates | {"best": best})
 
 
-def sensitivity() -> pd.DataFrame:
-    """A row for each hyperparameter: the mean win rate of each value."""
-    table = by_value(stored("sensitivity"))
-    form = "{value:g}: {mean:.1%}"
-    table["text"] = [cell(form, row) for row in table.to_dict("records")]
-    table["place"] = table.groupby("hyperparameter")["value"].rank().astype(int).sub(3)
-    wide = table.pivot(index="hyperparameter", columns="place", values="text")
-    names = dict(zip(wide.columns, ("lowest", "low", "baseline", "high", "highest"), strict=True))
-    return wide.loc[table["hyperparameter"].unique()].rename(columns=names).reset_index()
-
-
-_ODDS = "`random` wins % | `heuristic` wins % | best fair player wins % | can be won %"
-_WON = "{random} | {heuristic} | `{best}` {fair} | {open}"
-
 # fmt: off
 TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("README.md", "results",
@@ -259,18 +302,15 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/agents.md", "ladder", lambda: players("ladder"),
      "agent | method | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
-    ("docs/explanation/measures.md", "sensitivity", sensitivity,
-     "hyperparameter | lowest | low | baseline | high | highest",
-     "`{hyperparameter}` | {lowest} | {low} | {baseline} | {high} | {highest}"),
     ("docs/reference/agents.md", "recipes", lambda: players("recipes"),
      "rules | agent | method | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
      "{rules} | {agent} | {kind} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
     ("docs/reference/agents.md", "weights", weights,
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
-    ("docs/reference/family.md", "odds", odds,
-     f"rules | {_ODDS}",
-     f"[{{rules}}](../rules/{{file}}.md) | {_WON}"),
+    ("docs/reference/rules.md", "odds", odds,
+     "rules | `random` wins % | `heuristic` wins % | best fair player wins % | can be won %",
+     "[{rules}](#{anchor}) | {random} | {heuristic} | `{best}` {fair} | {open}"),
     ("docs/reference/small-games.md", "optima", optima,
      "rules | openings | valued | optimum % [95%]",
      "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}]"),
@@ -299,13 +339,11 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
 ]
 # fmt: on
 """Tables with a row for each row of results: page, marks, rows, titles, formats."""
-for _rules in RULES:
-    _page = f"docs/rules/{file_name(_rules)}.md"
-    TABLES.append((_page, "odds", lambda name=_rules: odds().query("rules == @name"), _ODDS, _WON))
 
 
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
+    ("docs/reference/rules.md", "sections"): rule_sets,
     ("docs/reference/small-games.md", "regret"): lambda: as_markdown(regrets()),
     ("docs/explanation/solver.md", "rules"): lambda: as_markdown(counted(census())),
     ("docs/explanation/solver.md", "decided"): lambda: as_markdown(

@@ -1,5 +1,6 @@
 """The docs: examples run, links work, tables agree with the code."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from docs import prose, tables
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rewards import ILLEGAL_PENALTY
-from four_seasons_env.rules import RULES, file_name
+from four_seasons_env.rules import RULES
 from tests.helpers import ROOT
 
 DOCS = ROOT / "docs"
@@ -64,17 +65,19 @@ def test_page_on_spaces_agrees_with_code() -> None:
     assert f"An illegal action costs {ILLEGAL_PENALTY:g}." in page
 
 
-def test_rule_sets_have_page_picture_and_row() -> None:
-    family = (DOCS / "reference" / "family.md").read_text()
+def test_rule_sets_have_section_and_picture() -> None:
+    page = (DOCS / "reference" / "rules.md").read_text()
+    default = RULES["four-seasons"]
     for name, rules in RULES.items():
-        page = (DOCS / "rules" / f"{file_name(name)}.md").read_text()
-        (picture,) = re.findall(r"!\[the opening\]\((.*)\)", page)
-        assert (DOCS / "rules" / picture).is_file()
-        assert rules.about in page
-        actions = len(all_moves(rules))
-        tops, cards = (observation_length(rules, each) for each in OBSERVATIONS)
-        line = next(row for row in family.splitlines() if row.startswith(f"| [{name}]"))
-        assert line.endswith(f" | {actions} | {tops:,} / {cards:,} |")
+        section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        (picture,) = re.findall(r"\[Opening\]\((.*)\)", section)
+        assert (DOCS / "reference" / picture).is_file()
+        assert rules.about in section
+        for field in dataclasses.fields(rules):  # every difference is in words
+            value = getattr(rules, field.name)
+            if value != getattr(default, field.name) and field.name not in ("name", "about"):
+                is_named = f"- {field.name}=`{value}`: " in section
+                assert is_named or (field.name, rules.build) == ("wrap", "none")
 
 
 def test_recipes_are_quoted_linked_and_run() -> None:

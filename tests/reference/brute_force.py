@@ -1,7 +1,8 @@
 """Can a small game be won? A complete search, in plain Python.
 
-It follows docs/rules and shares no code with the engine or the solver; only the opening comes from
-the slow model. Nothing is cut off, so it is for small games only. Cards are (rank, suit).
+It follows docs/reference/rules.md and shares no code with the engine or the solver; only the
+opening comes from the slow model. Nothing is cut off, so it is for small games only. Cards are
+(rank, suit).
 """
 
 from collections.abc import Iterable, Iterator

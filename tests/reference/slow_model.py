@@ -1,8 +1,8 @@
 """A slow, plain model of the Four Seasons family, to compare the compiled engine with.
 
-It follows docs/rules and shares no code with the engine, so a mistake in one of the two shows as a
-difference. Cards are texts ("6H", "TC"), piles lists of them, bottom first. Nothing is cached: each
-move computes everything again from the cards.
+It follows docs/reference/rules.md and shares no code with the engine, so a mistake in one of the
+two shows as a difference. Cards are texts ("6H", "TC"), piles lists of them, bottom first. Nothing
+is cached: each move computes everything again from the cards.
 """
 
 from itertools import pairwise
