@@ -311,7 +311,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/reference/rules.md", "odds", odds,
      "rules | `random` wins % | `heuristic` wins % | best fair player wins % | can be won %",
      "[{rules}](#{anchor}) | {random} | {heuristic} | `{best}` {fair} | {open}"),
-    ("docs/reference/small-games.md", "optima", optima,
+    ("docs/reference/data.md", "optima", optima,
      "rules | openings | valued | optimum % [95%]",
      "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}]"),
     ("docs/explanation/learning.md", "study",
@@ -344,7 +344,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
 OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
     ("docs/reference/rules.md", "sections"): rule_sets,
-    ("docs/reference/small-games.md", "regret"): lambda: as_markdown(regrets()),
+    ("docs/reference/data.md", "regret"): lambda: as_markdown(regrets()),
     ("docs/explanation/solver.md", "rules"): lambda: as_markdown(counted(census())),
     ("docs/explanation/solver.md", "decided"): lambda: as_markdown(
         decided_within(census().query("rules == @DEFAULT"))

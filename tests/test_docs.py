@@ -56,13 +56,16 @@ def test_tables_and_readme_are_short() -> None:
     assert len((ROOT / "README.md").read_text().split()) < 900
 
 
-def test_page_on_spaces_agrees_with_code() -> None:
-    page, rules = (DOCS / "reference" / "spaces.md").read_text(), RULES["four-seasons"]
-    for move in all_moves(rules):
-        assert f"| {move.number} | `{move}` | " in page
-    lengths = {name: observation_length(rules, name) for name in OBSERVATIONS}
-    assert f"`tops` {lengths['tops']}, `cards` {lengths['cards']}" in page
-    assert f"An illegal action costs {ILLEGAL_PENALTY:g}." in page
+def test_page_on_environments_agrees_with_code() -> None:
+    page, rules = (DOCS / "reference" / "environments.md").read_text(), RULES["four-seasons"]
+    moves = [str(move) for move in all_moves(rules)]
+    assert f"`Discrete({len(moves)})`" in page
+    assert moves[:3] == ["deal", "W>F", "T0>F"]
+    assert (moves[6], moves[7], moves[11]) == ("T4>F", "W>T0", "W>T4")
+    assert (*moves[12:14], moves[31]) == ("T0>T1", "T0>T2", "T4>T3")
+    for name in OBSERVATIONS:
+        assert re.search(rf"`{name}` \([^)]*, {observation_length(rules, name)} numbers\)", page)
+    assert f"the reward is -{ILLEGAL_PENALTY:g}" in page
 
 
 def test_rule_sets_have_section_and_picture() -> None:

@@ -4,7 +4,7 @@
     python experiments/studies/expert_data.py --out runs/expert
     python experiments/studies/expert_data.py --out runs/expert --clone
 
-A row for each decision, a file for each hundred deals; docs/reference/dataset.md describes the
+A row for each decision, a file for each hundred deals; docs/reference/data.md describes the
 columns. With `--clone`, a network learns the actions in the folder and plays validation deals.
 """
 

@@ -11,10 +11,8 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from tests.helpers import ROOT, numbered_deck, splitmix64, training_deals
 
-DOCUMENT = ROOT / "docs" / "reference" / "deals.md"
-documented = pytest.mark.skipif(
-    not DOCUMENT.exists(), reason="docs/reference/deals.md is not there"
-)
+DOCUMENT = ROOT / "docs" / "reference" / "data.md"
+documented = pytest.mark.skipif(not DOCUMENT.exists(), reason="docs/reference/data.md is missing")
 
 
 def dealt_deck(deal: int, ranks: int = 13) -> list[str]:

@@ -16,7 +16,7 @@ SEED, STEPS = 11, 12
 
 
 def drawn(seed: int, count: int) -> list[int]:
-    """The deals by the definition in docs/reference/deals.md."""
+    """The deals by the definition in docs/reference/data.md."""
     return [DEALS[(deal - TRAIN_FROM) % len(DEALS)] for deal in training_deals(seed, count)]
 
 

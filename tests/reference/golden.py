@@ -69,7 +69,7 @@ def play(rules: Rules, deal: int) -> tuple[Game, list[str]]:
 
 
 def _deck(rules: Rules, deal: int) -> list[str]:
-    """The deck as `docs/reference/deals.md` gives it, before any rule touches it."""
+    """The deck as `docs/reference/data.md` gives it, before any rule touches it."""
     plain = Rules(ranks=rules.ranks, piles=1)
     game = Game(plain, deal)
     return [*game.tableau[0], *(f[0] for f in game.foundations.values() if f), *game.stock]

@@ -262,7 +262,7 @@ def fair_value(
     All orders of the unseen cards are equally likely; the order that the game holds is
     not looked at, and no limit of moves counts. Every decision until the next card is turned is
     weighed against every other, and every card that may come is averaged over, so the value is
-    exact where the bounds meet (docs/explanation/fair-values.md). With few cards hidden that takes
+    exact where the bounds meet (docs/explanation/solver.md). With few cards hidden that takes
     milliseconds to seconds. Without `seconds`, the same arguments give the same answer.
 
     Args:
