@@ -20,13 +20,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.reporting.cells import census_as_text, decided_within, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
 from four_seasons_env.experiments.results.odds import summarise_census
 from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
-from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES, file_name
 from four_seasons_env.text import FourSeasonsTextEnv
@@ -187,22 +185,19 @@ def prompt() -> str:
 
 
 def rule_sets() -> str:
-    """A section for each rule set: its id, sizes, differences from the default, and source."""
+    """A section for each rule set: its id, opening, differences from the default, and source."""
     ids = {name: f'"{env_id}"' for env_id, name in ENVS.items()}
     default, sections = RULES[DEFAULT], []
     for name, rules in RULES.items():
         made = ids.get(name, f'"FourSeasons-v0", rules="{name}"')
-        tops, cards = (observation_length(rules, each) for each in OBSERVATIONS)
-        about = f"`gym.make({made})`: {len(all_moves(rules))} actions, observations of {tops:,} "
-        about += f"(`tops`) or {cards:,} numbers (`cards`). "
-        about += f"[Opening](../pictures/rules/{file_name(name)}.svg)"
+        about = f"`gym.make({made})`, [opening](../pictures/rules/{file_name(name)}.svg)."
         changed = [
             f"- {field}=`{getattr(rules, field)}`: {words}"
             for (field, value), words in DIFFERENCES.items()
             if getattr(rules, field) == value != getattr(default, field)
             and not (field == "wrap" and rules.build == "none")
         ]
-        parts = [f"### {name}", f"{about}.", "\n".join(changed), f"Source: {rules.about}"]
+        parts = [f"### {name}", about, "\n".join(changed), f"Source: {rules.about}"]
         sections.append("\n\n".join(filter(None, parts)))
     return "\n\n".join(sections) + "\n"
 
@@ -300,8 +295,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "what | value",
      "{what} | {value}"),
     ("docs/reference/agents.md", "ladder", lambda: players("ladder"),
-     "agent | method | play | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move",
-     "{agent} | {kind} | {play} | {won} | {gain} | {up} | {ms_per_move:.3f}"),
+     "agent | method | play | won % [95%] | vs heuristic [95%] | ms/move",
+     "{agent} | {kind} | {play} | {won} | {gain} | {ms_per_move:.3f}"),
     ("docs/reference/agents.md", "weights", weights,
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
@@ -342,7 +337,6 @@ OTHERS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/explanation/answer.md", "quote"): quote,
     ("docs/reference/rules.md", "sections"): rule_sets,
     ("docs/reference/data.md", "regret"): lambda: as_markdown(regrets()),
-    ("docs/explanation/solver.md", "rules"): lambda: as_markdown(counted(census())),
     ("docs/explanation/solver.md", "decided"): lambda: as_markdown(
         decided_within(census().query("rules == @DEFAULT"))
     ),

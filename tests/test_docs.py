@@ -73,7 +73,7 @@ def test_rule_sets_have_section_and_picture() -> None:
     default = RULES["four-seasons"]
     for name, rules in RULES.items():
         section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
-        (picture,) = re.findall(r"\[Opening\]\((.*)\)", section)
+        (picture,) = re.findall(r"\[opening\]\((.*)\)", section)
         assert (DOCS / "reference" / picture).is_file()
         assert rules.about in section
         for field in dataclasses.fields(rules):  # every difference is in words
