@@ -39,7 +39,7 @@ _FEW = 3
 _SOLVER_POSITIONS = 20_000
 """Positions that the solver may visit once nothing is hidden."""
 LARGEST_SHIFT = 0.5
-"""With a larger `PolicyCard.chance_shift`, a network is too far off for its chances to be shown."""
+"""Largest `PolicyCard.chance_shift` of a network whose chances are shown."""
 
 _CHANCES = {"won": 1.0, "lost": 0.0}
 

@@ -165,14 +165,16 @@ def weights() -> pd.DataFrame:
     rows = []
     for path in sorted((ROOT / "agents" / "weights").glob("*/*/model.json")):
         card = json.loads(path.read_text())["training"]
-        teacher = str(card.get("warm_start")).partition(" ")[0]
-        unit = "games" if "games" in card else "steps"
-        row = {"path": path.relative_to(ROOT).as_posix(), "seed": card["seed"]}
-        row["name"] = f"{path.parts[-3]}/{path.parts[-2]}"
-        row["amount"] = f"{card[unit]:,} {unit}"
+        parts = card.get("joined", [card])  # the trainings whose networks are joined
+        teacher = str(parts[0].get("warm_start")).partition(" ")[0]
+        unit = "games" if "games" in parts[0] else "steps"
+        row = {"path": path.relative_to(ROOT).as_posix(), "name": "/".join(path.parts[-3:-1])}
+        row["seed"] = ", ".join(str(part["seed"]) for part in parts)
+        row["amount"] = f"{sum(part[unit] for part in parts):,} {unit}"
         row["teacher"] = teacher.replace("None", "-").rpartition("weights/")[2]
-        row["minutes"] = card.get("core_seconds", card["seconds"]) / 60
-        rows.append(row | {"tried": card["validation"]["won"]})
+        row["minutes"] = sum(part.get("core_seconds", part["seconds"]) for part in parts) / 60
+        row["tried"] = sum(part["validation"]["won"] for part in parts) / len(parts)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

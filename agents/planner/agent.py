@@ -22,13 +22,9 @@ from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden
-from four_seasons_env.game import Game
 from four_seasons_env.positions.reach import WON, new_search
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver import fair_value
 
-EXACT_POSITIONS = 300_000
-"""Positions that the search for the best decision may visit by default."""
 _MARGIN = np.float32(0.08)
 """Positions worth less than the best by more than this are not examined further."""
 _ANY = np.float32(2)
@@ -62,10 +58,6 @@ class PlannerAgent:
             for never.
         worlds: of the first round of a look ahead, and of a vote.
         candidates: positions that a look ahead or a vote decides among at most.
-        exact: when no more than this many cards are hidden, the best of all decisions is searched
-            for (`four_seasons_env.solver.fair_value`). 0 for never.
-        exact_positions: positions that this search may visit; where it does not end in time, the
-            planner decides as without it.
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
@@ -87,8 +79,6 @@ class PlannerAgent:
         votes: int = 4,
         worlds: int = 8,
         candidates: int = 4,
-        exact: int = 0,
-        exact_positions: int = EXACT_POSITIONS,
     ) -> None:
         if not 1 <= candidates <= CANDIDATES:
             raise ValueError(f"candidates must be 1 to {CANDIDATES}, not {candidates}")
@@ -100,7 +90,6 @@ class PlannerAgent:
         self._buffers = new_lookahead_buffers(rules, _INNER)
         self._votes_from, self._votes = votes, SolverVotes(rules, worlds, _WIDTH)
         self._plans = Plans(rules, ending_positions)
-        self._rules, self._exact, self._exact_positions = rules, exact, exact_positions
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -122,8 +111,6 @@ class PlannerAgent:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
         hide_unseen(game, self._evaluator.rule)
-        if self._plan_exactly(game):
-            return
         best, count = reach(game, self._evaluator, search, self._positions, self._expansions)
         is_won = search.values[best] == WON
         if not is_won:
@@ -140,17 +127,6 @@ class PlannerAgent:
             parent = search.parents[at]
             self._plans[search.positions[parent]] = int(search.moves[at])
             at = parent
-
-    def _plan_exactly(self, game: Any) -> bool:
-        """Plan the best decision if it can be found; returns whether it has been."""
-        if int(game["deck_size"]) - int(game["dealt"]) > self._exact:
-            return False
-        position = Game.from_own_record(game, self._rules)
-        best = fair_value(position, max_positions=self._exact_positions).best
-        if best:
-            shortest = min(best, key=lambda decision: len(decision.moves))
-            self._plans.follow(game, [int(move) for move in shortest.moves])
-        return bool(best)
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
         """The row to decide for after a look ahead or a vote, where the options ask for one."""

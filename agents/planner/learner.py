@@ -89,9 +89,7 @@ class PlannerLearner(Learner):
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         rng = np.random.default_rng((self.seed, self.steps))
-        loss = np.nan
-        for _ in range(self.settings.n_epochs):
-            loss = self._learn(rows, targets, torch.from_numpy(rng.permutation(len(rows))))
+        loss = self._learn(rows, targets, torch.from_numpy(rng.permutation(len(rows))))
         self.steps += games
         self.average.update(self.network, self.steps)
         won = sum(part.won for part in parts)

@@ -29,8 +29,6 @@ class PlannerSettings:
     """Weight of the later values in a target at first; it changes evenly to the final one."""
     final_td_lambda: Share
     """Late in a run the values are good, and a target that relies on them varies less."""
-    n_epochs: Positive
-    """Times that each position is learned from."""
     batch_size: Positive
     learning_rate: Rate
     """Adam's learning rate at first; falls by equal factors to the final one over the run."""

@@ -82,7 +82,7 @@ def bundle(policies: Sequence[Path], out: Path) -> PolicyCard:
     training = [each.training | {"sha256": each.sha256} for each in cards]
     if len(policies) > 1:
         layers = np.sum([each.layers for each in cards], axis=0).tolist()
-        card = dataclasses.replace(card, layers=layers, training={"mean_of": training})
+        card = dataclasses.replace(card, layers=layers, training={"joined": training})
         weights = [join(cards, weights)]
     else:
         card = dataclasses.replace(card, training=training[0])

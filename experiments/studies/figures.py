@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
@@ -25,7 +24,6 @@ from four_seasons_env.experiments.reporting.plots.style import (
 )
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
 from four_seasons_env.experiments.results.tables import DATA, read_table
-from four_seasons_env.experiments.studies.sensitivity import HYPERPARAMETERS, SEEDS, by_value
 
 RESULTS = ROOT / "docs" / "results"
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
@@ -40,38 +38,6 @@ STUDIES = {
     "30-minutes": "30 minutes",
 }
 """The studies of docs/results/learning_curves.csv, and their names in the plot."""
-
-
-def plot_sensitivity(runs: pd.DataFrame, path: Path) -> None:
-    """Draw validation deals won by value of each hyperparameter, and by training seed.
-
-    Args:
-        runs: sensitivity.csv.
-        path: file of the picture.
-    """
-    figure, panels = new_panels(7, len(HYPERPARAMETERS) + 1, columns=2)
-    table, colour = by_value(runs), colours_of(["next_deal_ppo"])["next_deal_ppo"]
-    plain = runs.loc[runs["study"] == SEEDS, "win_rate"]
-    for axes, key in zip(panels, HYPERPARAMETERS, strict=False):
-        own = table[table["hyperparameter"] == key].reset_index()
-        places, errors = own.index, [own["mean"] - own["min"], own["max"] - own["mean"]]
-        axes.errorbar(places, own["mean"], errors, fmt="o-", color=colour, lw=1, ms=4, capsize=2)
-        baseline = own[own["is_baseline"]]
-        axes.plot(baseline.index, baseline["mean"], "o", color="black", ms=5, zorder=3)
-        axes.set_xticks(places, [f"{value:g}" for value in own["value"]])
-        axes.set_title(key, fontsize=8)
-    panels[-1].plot(np.arange(len(plain)), plain, ".", color="black", ms=5)
-    panels[-1].set_title(f"baseline, {len(plain)} training seeds", fontsize=8)
-    panels[-1].set_xticks([])
-    lowest = 0.05 * np.floor(20 * table["min"].min())
-    highest = 0.05 * np.ceil(20 * max(table["max"].max(), plain.max()))
-    for axes in panels:
-        axes.tick_params(labelsize=7)
-        axes.set_ylim(lowest, highest)
-        in_percent(axes, y=True)
-    figure.supylabel("validation deals won", fontsize=8)
-    figure.suptitle("next_deal_ppo after two core-minutes (black: baseline)", fontsize=10)
-    figure.savefig(path)
 
 
 def plot_calibration(moves: pd.DataFrame, path: Path) -> None:
@@ -126,7 +92,6 @@ def main() -> None:
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_calibration(read_table(RESULTS / "calibration.csv"), out / "calibration.png")
-    plot_sensitivity(read_table(RESULTS / "sensitivity.csv"), out / "sensitivity.png")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def test_bundled_policies_are_the_mean_of_their_networks(tmp_path: Path) -> None
     assert both == pytest.approx((one + other) / 2, abs=0.01)
     joined, _ = load_policy(tmp_path / "both", "planner", rules)
     assert joined.layers == [12, 12, 12, 12]
-    assert len(joined.training["mean_of"]) == 2
+    assert len(joined.training["joined"]) == 2
 
 
 def value_at_opening(policy: Path) -> float:
@@ -126,29 +126,6 @@ def test_learning_collects_results(tmp_path: Path, monkeypatch) -> None:
     learning.main()
     assert set(pd.read_csv(out / "summary.csv")["agent"]) >= {"small", "small-policy-alone"}
     assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
-
-
-def test_sensitivity_compares_values(tmp_path: Path, monkeypatch) -> None:
-    from four_seasons_env.experiments.studies import sensitivity
-
-    fixed = (
-        "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
-        "  n_steps: 8, batch_size: 8, candidates: 8, expansions: 10, play_candidates: 8,\n"
-        "  play_expansions: 10, play_endings: search}\n"
-    )
-    (tmp_path / "training_seeds.yaml").write_text(fixed + "grid: {seed: [0, 1]}\n")
-    (tmp_path / "sensitivity.yaml").write_text(
-        fixed + "grid: {seed: [0]}\nvariants: {low: {n_epochs: 2}, high: {n_epochs: 4}}\n"
-    )
-    monkeypatch.setattr(sensitivity, "__file__", str(tmp_path / "sensitivity.py"))
-    monkeypatch.setattr(sys, "argv", ["sensitivity", "--out", str(out := tmp_path / "out")])
-    sensitivity.main()
-    runs = pd.read_csv(out / "sensitivity.csv")
-    assert runs.groupby("study").size().to_dict() == {"training_seeds": 2, "sensitivity": 2}
-    table = sensitivity.by_value(runs).query("hyperparameter == 'n_epochs'")
-    assert table[["value", "is_baseline"]].values.tolist() == [[1, True], [2, False], [4, False]]
-    first = runs.query("study == 'training_seeds' and seed == 0")["win_rate"].item()
-    assert table.loc[table["is_baseline"], "mean"].item() == first
 
 
 @pytest.mark.parametrize("page", ["index", "sb3"])
