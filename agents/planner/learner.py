@@ -48,7 +48,9 @@ class PlannerLearner(Learner):
         self.steps = 0
         self.network = PositionNetwork(settings.layers, HEADS)
         self.average = WeightAverage(settings.averaging)
-        self._optimizer = torch.optim.Adam(self.network.parameters())
+        self._optimizer = torch.optim.AdamW(
+            self.network.parameters(), weight_decay=settings.weight_decay
+        )
 
     @classmethod
     def check_warm_start(cls, start: str, rules: Rules, settings: PlannerSettings) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from four_seasons_env.agents.schemas import Positive, Rate, Share
+from four_seasons_env.agents.schemas import Amount, Positive, Rate, Share
 
 
 @dataclass(kw_only=True)
@@ -31,8 +31,10 @@ class PlannerSettings:
     """Late in a run the values are good, and a target that relies on them varies less."""
     batch_size: Positive
     learning_rate: Rate
-    """Adam's learning rate at first; falls by equal factors to the final one over the run."""
+    """The learning rate of AdamW at first; falls by equal factors to the final one over the run."""
     final_learning_rate: Rate
+    weight_decay: Amount
+    """Decay of the weights by AdamW; without it the network learns single games by heart."""
     averaging: Share
     """The saved network is a mean over about this share of the games so far (Polyak and Juditsky
     1992)."""
