@@ -15,10 +15,9 @@ import numpy as np
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.luck import worth_all
-from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
-from four_seasons_env.agents.planner.weights import AGENT, HEADS
-from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard, load_policy
+from four_seasons_env.agents.planner.weights import AGENT, read_planner
+from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine.kernel import nothing_hidden, play
@@ -56,20 +55,15 @@ class Judge:
     Args:
         rules: the rule set; `can_judge` says whether its chances are right.
         policy: folder of the planner's policy. None: the one that comes with the project.
-        shift: added to the log-odds of the network. None: `PolicyCard.chance_shift`.
 
     Raises:
         FileNotFoundError: where there is no network.
     """
 
-    def __init__(
-        self, rules: Rules, policy: Path | None = None, shift: float | None = None
-    ) -> None:
-        policy = policy or bundled_weights(AGENT, rules.name)
-        card, weights = load_policy(policy, AGENT, rules)
-        self._rules = rules
-        self._shift = (card.chance_shift or 0.0) if shift is None else shift
-        self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
+    def __init__(self, rules: Rules, policy: Path | None = None) -> None:
+        card, network = read_planner(policy or bundled_weights(AGENT, rules.name), rules)
+        self._rules, self._shift = rules, card.chance_shift or 0.0
+        self._evaluator = new_evaluator(rules, network)
         self._search = new_search(rules, _POSITIONS)
         self._next = new_search(rules, max(_NEXT.positions, _NEXT.ending_positions))
         self._known: dict[tuple[int, bytes], float] = {}  # mean values of turning a card

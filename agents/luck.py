@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach_or_win
-from four_seasons_env.agents.planner.weights import AGENT, bundled_network
+from four_seasons_env.agents.planner.weights import AGENT, read_planner
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.arguments import nearest
@@ -93,7 +93,7 @@ class LuckMeter:
                 f"the luck of {rules.name!r} cannot be measured, because there is no planner for "
                 f"it: {nearest(rules.name, have)}"
             )
-        self._evaluator = new_evaluator(rules, bundled_network(rules))
+        self._evaluator = new_evaluator(rules, read_planner(folder, rules)[1])
         self._search = new_search(rules, max(_LIMITS.positions, _LIMITS.ending_positions))
         digest = hashlib.sha256((folder / WEIGHTS_FILE).read_bytes()).hexdigest()
         self.name = f"{_NAME}, {digest[:8]}"

@@ -1,10 +1,11 @@
-"""The planner's name, and the network that comes with the project."""
+"""The planner's name, and its networks on disk."""
 
 from __future__ import annotations
 
-from four_seasons_env.agents.bundled import bundled_weights
+from pathlib import Path
+
 from four_seasons_env.agents.network.evaluation import Network, network_of
-from four_seasons_env.agents.policy_files import load_policy
+from four_seasons_env.agents.policy_files import PolicyCard, load_policy
 from four_seasons_env.rules import Rules
 
 AGENT = "planner"
@@ -13,11 +14,16 @@ HEADS = ("value",)
 """Heads of its network."""
 
 
-def bundled_network(rules: Rules) -> Network:
-    """The network that comes with the project.
+def read_planner(policy: Path, rules: Rules) -> tuple[PolicyCard, Network]:
+    """The card and the network of a planner's policy.
+
+    Args:
+        policy: its folder.
+        rules: the rule set to play.
 
     Raises:
-        FileNotFoundError: where there is none for these rules.
+        FileNotFoundError: if there are no weights.
+        PolicyFileError: if they cannot be used.
     """
-    card, weights = load_policy(bundled_weights(AGENT, rules.name), AGENT, rules)
-    return network_of(weights, card.layers, HEADS)
+    card, weights = load_policy(policy, AGENT, rules)
+    return card, network_of(weights, card.layers, HEADS)

@@ -3,9 +3,9 @@
     python experiments/studies/bundle.py runs/a/best runs/b/best \
         --out agents/weights/planner/four-seasons
 
-Several networks become one whose log-odds are the mean of theirs, which wins more than each: their
-errors differ. All weights are stored as float16, in half the space: each keeps eleven binary
-digits, so decisions between nearly equal positions can change. Measure the result again.
+Several networks become one whose log-odds are the mean of theirs. All weights are stored as
+float16, in half the space: each keeps eleven binary digits, so decisions between nearly equal
+positions can change. Measure the result again.
 
 A planner's card also gets the constant that its chances need (`agents.judge`), fitted to its own
 games on validation deals.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,10 @@ from four_seasons_env.agents.network.evaluation import Weights, widths_of
 from four_seasons_env.agents.planner.weights import AGENT, HEADS
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard, load_policy, save_policy
 from four_seasons_env.agents.schemas import read_json
+from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-
-FIRST_DEAL = 10_000
-"""The first of the validation deals that the chances are fitted on."""
 
 
 def join(cards: Sequence[PolicyCard], weights: Sequence[Weights]) -> dict[str, NDArray[Any]]:
@@ -64,47 +62,42 @@ def join(cards: Sequence[PolicyCard], weights: Sequence[Weights]) -> dict[str, N
     return joined
 
 
-def bundle(policies: Sequence[Path], out: Path) -> PolicyCard:
-    """Write one policy from some of one agent and rule set, rounded to float16.
+def bundle(policies: Sequence[Path]) -> tuple[PolicyCard, dict[str, NDArray[np.float16]]]:
+    """The card and weights of one policy made from some of one rule set.
 
     Args:
         policies: folders; more than one only of planners.
-        out: folder of the result, which may be one of them.
 
     Raises:
         agents.policy_files.PolicyFileError: for a damaged policy, or one of another agent.
     """
     cards = [read_json(policy / CARD_FILE, PolicyCard) for policy in policies]
-    card, rules = cards[0], Rules(**cards[0].rules)
-    weights: list[Mapping[str, NDArray[Any]]] = [
-        load_policy(policy, card.agent, rules)[1] for policy in policies
-    ]
+    agent = AGENT if len(policies) > 1 else cards[0].agent
+    weights = [load_policy(each, agent, Rules(**cards[0].rules))[1] for each in policies]
     training = [each.training | {"sha256": each.sha256} for each in cards]
+    card = dataclasses.replace(cards[0], training=training[0], chance_shift=None)
     if len(policies) > 1:
         layers = np.sum([each.layers for each in cards], axis=0).tolist()
         card = dataclasses.replace(card, layers=layers, training={"joined": training})
         weights = [join(cards, weights)]
-    else:
-        card = dataclasses.replace(card, training=training[0])
-    save_policy(out, card, {name: each.astype(np.float16) for name, each in weights[0].items()})
-    return card
+    return card, {name: each.astype(np.float16) for name, each in weights[0].items()}
 
 
 def fit_shift(policy: Path, rules: Rules, deals: int) -> float | None:
     """The shift with which the mean chance at the openings is the planner's win rate.
 
     Args:
-        policy: folder of a planner's policy.
+        policy: folder of a planner's policy whose card has no shift.
         rules: the rule set.
         deals: number of validation deals to play.
 
     Returns:
         The shift; None if it is too large for a chance to be shown.
     """
-    numbers = np.arange(FIRST_DEAL, FIRST_DEAL + deals)
-    won = play_deals(make_agent(f"{AGENT}:{policy}", rules), rules, numbers)["won"].mean()
-    judge = Judge(rules, policy, shift=0.0)
-    chances = [judge.chance(Game(rules, deal=int(deal))) or 0.0 for deal in numbers]
+    numbers, agent = VALIDATION[:deals], make_agent(f"{AGENT}:{policy}", rules)
+    won = play_deals(agent, rules, numbers, forbid_repeats=True)["won"].mean()
+    judge = Judge(rules, policy)
+    chances = [judge.chance(Game(rules, deal=deal)) or 0.0 for deal in numbers]
     odds = np.clip(chances, 1e-3, 1 - 1e-3)
     odds /= 1 - odds
     shifts = np.linspace(-1, 1, 201)
@@ -121,13 +114,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--deals", type=int, default=500, help="validation deals for the chances")
     run = parser.parse_args()
-    card = bundle(run.policies, run.out)
-    if card.agent == AGENT and run.deals:
-        rules = Rules(**card.rules)
-        card, weights = load_policy(run.out, AGENT, rules)
-        shift = fit_shift(run.out, rules, run.deals)
-        rounded = {name: each.astype(np.float16) for name, each in weights.items()}
-        save_policy(run.out, dataclasses.replace(card, chance_shift=shift), rounded)
+    card, weights = bundle(run.policies)
+    save_policy(run.out, card, weights)
+    if card.agent == AGENT:
+        shift = fit_shift(run.out, Rules(**card.rules), run.deals)
+        save_policy(run.out, dataclasses.replace(card, chance_shift=shift), weights)
     print(f"written: {run.out}")
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.search import new_evaluator, value_of
-from four_seasons_env.agents.planner.weights import HEADS
+from four_seasons_env.agents.planner.weights import HEADS, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -64,10 +63,9 @@ def test_bundled_policies_are_the_mean_of_their_networks(tmp_path: Path) -> None
 
 def value_at_opening(policy: Path) -> float:
     """The log-odds that a planner's network gives an opening."""
-    card, weights = load_policy(policy, "planner", RULES["four-seasons"])
-    network = network_of(weights, card.layers, HEADS)
-    evaluator = new_evaluator(RULES["four-seasons"], network)
-    chance = value_of(Game("four-seasons", deal=10_000).record[0], evaluator)
+    game = Game("four-seasons", deal=10_000)
+    evaluator = new_evaluator(game.rules, read_planner(policy, game.rules)[1])
+    chance = value_of(game.record[0], evaluator)
     return float(np.log(chance / (1 - chance)))
 
 
