@@ -310,8 +310,11 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}]"),
     ("docs/explanation/learning.md", "study",
      lambda: players("learning", ranked=True),
-     "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/move | ms/game",
-     "{agent} | {seeds:.0f} | {won} | {gain} | {up} | {ms_per_move:.3f} | {ms_per_game:.2f}"),
+     "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
+     "{agent} | {seeds:.0f} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
+    ("docs/explanation/learning.md", "ideas", lambda: stored("ideas"),
+     "agent | core-minutes | change | games | narrow % | wide % | cross-entropy",
+     "{agent} | {minutes} | {change} | {games:,.0f} | {narrow:.1%} | {wide:.1%} | {entropy:.3f}"),
     ("docs/explanation/luck.md", "luck", lambda: stored("luck"),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
      "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "

@@ -10,7 +10,6 @@ Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient A
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -64,18 +63,6 @@ class Variant:
     card_fields: Callable[[Any], dict[str, Any]]
     """Returns the fields of a policy's card that describe what the network reads and decides, for
     the hyperparameters."""
-
-
-@functools.cache
-def _warn_truncated() -> None:
-    """Warn, once in a process, that the training may collapse."""
-    warnings.warn(
-        "most training games end at max_moves, and gamma=1 makes a long game no worse than a short "
-        "one: set gamma below 1 (--set gamma=0.999). The docstring of FourSeasonsEnv has more "
-        "advice.",
-        RuntimeWarning,
-        stacklevel=3,
-    )
 
 
 class Ppo(Learner):
@@ -139,7 +126,13 @@ class Ppo(Learner):
         self._truncated.extend(info["TimeLimit.truncated"] for info in ended)
         full = len(self._truncated) == self._truncated.maxlen
         if full and self.settings.gamma == 1.0 and np.mean(self._truncated) > 0.5:
-            _warn_truncated()
+            warnings.warn(
+                "most training games end at max_moves, and gamma=1 makes a long game no worse than "
+                "a short one: set gamma below 1 (--set gamma=0.999). The docstring of "
+                "FourSeasonsEnv has more advice.",
+                RuntimeWarning,
+                stacklevel=1,
+            )
         return Update(
             [bool(info["is_success"]) for info in ended],
             [int(info["cards_up"]) for info in ended],

@@ -15,7 +15,7 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_speed_strength,
     plot_win_rates,
 )
-from four_seasons_env.experiments.reporting.plots.learning import plot_learning
+from four_seasons_env.experiments.reporting.plots.learning import plot_learning_time
 from four_seasons_env.experiments.reporting.plots.odds import plot_census
 from four_seasons_env.experiments.reporting.plots.style import (
     colours_of,
@@ -29,15 +29,6 @@ RESULTS = ROOT / "docs" / "results"
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
 ANSWER += ["planner", "planner@lookahead=1", CEILING]
 """The players of docs/explanation/answer.md."""
-
-
-STUDIES = {
-    "2-minutes": "2 minutes",
-    "2-minutes-policy-endings": "2 minutes, endings played by the policy",
-    "7-minutes": "7 minutes",
-    "30-minutes": "30 minutes",
-}
-"""The studies of docs/results/learning_curves.csv, and their names in the plot."""
 
 
 def plot_calibration(moves: pd.DataFrame, path: Path) -> None:
@@ -83,12 +74,11 @@ def main() -> None:
     both = both.sort_values("play").drop_duplicates("agent")
     plot_win_rates(both, "Four Seasons: who wins how often", out / "answer.png")
 
-    curves = read_table(RESULTS / "learning_curves.csv").rename(columns={"seed": "run"})
-    curves = curves.assign(name=curves["study"].map(STUDIES), spent=curves["core_seconds"] / 60)
     rates = players.sort_values("play").drop_duplicates("agent").set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
-    title, ticks = "next_deal_ppo on four-seasons: validation during training", (0.3, 1, 2, 7, 30)
-    plot_learning(curves, title, out / "learning.png", "core-minutes", references, ticks)
+    learned = read_table(RESULTS / "learning.csv")
+    title = "Four Seasons, test deals: games won by time of learning"
+    plot_learning_time(learned, title, out / "learning.png", references)
 
     plot_census(census, f"four-seasons, {len(census):,} test deals", out / "census.png")
     plot_calibration(read_table(RESULTS / "calibration.csv"), out / "calibration.png")

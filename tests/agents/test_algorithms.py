@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.learned import ppo
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.training.learner import get_learner
@@ -58,7 +57,6 @@ def test_algorithms_learn_all_kinds_of_rules(name: str, rules: str, tmp_path: Pa
 
 @pytest.mark.parametrize(("gamma", "warns"), [("1", True), ("0.999", False)])
 def test_truncated_games_warn_once(gamma: str, warns: bool, recwarn) -> None:
-    ppo._warn_truncated.cache_clear()
     learner = make("maskable_ppo", DEFAULT, f"gamma={gamma}", "max_moves=4")
     for _ in range(4):  # 16 games end
         learner.update(0.0)

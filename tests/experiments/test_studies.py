@@ -14,6 +14,7 @@ import pytest
 from four_seasons_env.agents.planner.search import new_evaluator, value_of
 from four_seasons_env.agents.planner.weights import HEADS, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
@@ -105,25 +106,10 @@ def test_pictures_draws_the_openings(tmp_path: Path) -> None:
         assert (tmp_path / "rules" / path.name).read_text() == path.read_text()
 
 
-def test_learning_collects_results(tmp_path: Path, monkeypatch) -> None:
-    from four_seasons_env.experiments.studies import learning
-
-    grid = tmp_path / "next_deal.yaml"
-    grid.write_text(
-        "fixed: {agent: next_deal_ppo, steps: 64, validations: 1, validation_deals: 2, games: 2,\n"
-        "  play_candidates: 8, play_expansions: 10, play_endings: search}\n"
-        "grid: {seed: [0, 1]}\nvariants: {small: {rules: four-seasons}}\n"
-    )
-    monkeypatch.setattr(learning, "__file__", str(tmp_path / "learning.py"))
-    monkeypatch.setattr(learning, "GRIDS", ("next_deal",))
-    monkeypatch.setattr(learning, "POLICIES", {"small": "next_deal/small*"})
-    monkeypatch.setattr(learning, "OTHER_POLICIES", {})
-    monkeypatch.setattr(learning, "DEALS", "10000-10001")
-    out = tmp_path / "out"
-    monkeypatch.setattr(sys, "argv", ["learning", "--out", str(out)])
-    learning.main()
-    assert set(pd.read_csv(out / "summary.csv")["agent"]) >= {"small", "small-policy-alone"}
-    assert set(pd.read_csv(out / "curves.csv")["study"]) == {"small"}
+@pytest.mark.parametrize("path", sorted((ROOT / "experiments/studies").glob("*.yaml")), ids=str)
+def test_grids_can_be_run(path: Path, tmp_path: Path) -> None:
+    jobs = read_jobs(Sweep(path, tmp_path))
+    assert len(jobs) > 1
 
 
 @pytest.mark.parametrize("page", ["index", "sb3"])
