@@ -151,6 +151,21 @@ def leaderboard() -> pd.DataFrame:
     return rows.assign(won=win_rates(rows), luck=rows.apply(luck_as_cell, axis=1))
 
 
+def calibrated() -> pd.DataFrame:
+    """A row for each group of moves: the mean chance shown, and the share of games won."""
+    rows = stored("calibration")
+    rows["rate"] = rows["won"] / rows["games"]
+    groups = {
+        "the planner's moves": rows["chosen"],
+        "other moves": ~rows["chosen"],
+        "dealing at once, another move": ~rows["chosen"] & (rows["move"] == "deal"),
+        "chances of 70% to 90%": rows["chance"].between(0.7, 0.9),
+    }
+    means = {name: rows[among][["chance", "rate"]].mean() for name, among in groups.items()}
+    counts = [int(among.sum()) for among in groups.values()]
+    return pd.DataFrame(means).T.rename_axis("what").reset_index().assign(moves=counts)
+
+
 def luck_as_cell(row: pd.Series) -> str:
     """The luck-adjusted win rate and the test for peeking; luck may be missing."""
     if pd.isna(row["luck_z"]):
@@ -315,6 +330,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/learning.md", "ideas", lambda: stored("ideas"),
      "agent | core-minutes | change | games | narrow % | wide % | cross-entropy",
      "{agent} | {minutes} | {change} | {games:,.0f} | {narrow:.1%} | {wide:.1%} | {entropy:.3f}"),
+    ("docs/explanation/planner.md", "calibrated", calibrated,
+     "moves | number | chance shown, mean % | games won %",
+     "{what} | {moves} | {chance:.1%} | {rate:.1%}"),
     ("docs/explanation/luck.md", "luck", lambda: stored("luck"),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
      "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "

@@ -73,6 +73,7 @@ def plot_learning_time(
     axes.set_xscale("log")
     axes.set_xticks(minutes, [f"{each:g}" for each in minutes])
     axes.minorticks_off()
+    axes.set_xlim(minutes.min() / 1.2, 2.5 * minutes.max())  # with room for the references' names
     axes.set_xlabel("core-minutes of learning (log scale)")
     axes.set_ylabel("test deals won, with 95% interval")
     in_percent(axes, y=True)
