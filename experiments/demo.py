@@ -85,7 +85,8 @@ def demo(run: Demo) -> Path:
         "An action is the position in which the next card is turned. Learned: which is best. "
         "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
         f"hand: the order of the search. {expectations(run.rules)} After a minute the learner "
-        "beats the heuristic."
+        "beats the heuristic. The planner learns more in the same time, but takes longer to play: "
+        "see docs/explanation/learning.md."
     )
     train(
         Train(

@@ -106,7 +106,9 @@ def test_pictures_draws_the_openings(tmp_path: Path) -> None:
         assert (tmp_path / "rules" / path.name).read_text() == path.read_text()
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "experiments/studies").glob("*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "experiments/studies").glob("*.yaml")), ids=lambda path: path.stem
+)
 def test_grids_can_be_run(path: Path, tmp_path: Path) -> None:
     jobs = read_jobs(Sweep(path, tmp_path))
     assert len(jobs) > 1
