@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO := runs/demo
 MINUTES ?= 2
 
-.PHONY: help demo reproduce test test-slow test-lowest test-newest lint format docs bench release clean
+.PHONY: help demo results test test-slow test-lowest test-newest lint format docs bench release clean
 .DEFAULT_GOAL := help
 
 help:  ## say what there is
@@ -46,19 +46,10 @@ $(RUNS) $(TESTS) $(DOCS) $(READY): pyproject.toml constraints.txt
 demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic, report
 	$(BIN)/four-seasons demo --minutes $(MINUTES) --out $(DEMO)
 
-REPRODUCED := runs/reproduce$(if $(QUICK),-quick)
-TRAINED := $(REPRODUCED)/study
+PARTS := all
 
-reproduce: $(RUNS)  ## train, compare on test deals, fill the tables: an hour on two cores; QUICK=1: in small
-	$(BIN)/four-seasons sweep experiments/studies/$(if $(QUICK),quick,baselines).yaml --out $(TRAINED)
-	$(BIN)/four-seasons compare --deals $(if $(QUICK),0-999,0-9999) --out $(REPRODUCED)/compare \
-		--agents random heuristic finisher maskable_ppo next_deal_ppo planner \
-		'MaskablePPO=maskable_ppo:$(TRAINED)/maskable_ppo-*'
-	$(BIN)/four-seasons report $(REPRODUCED)/compare $(TRAINED) --out $(REPRODUCED)/report.html
-ifeq ($(QUICK),)
-	$(BIN)/python docs/tables.py --add $(REPRODUCED)/compare/summary.csv experiments/data/four-seasons.csv
-	$(BIN)/python experiments/studies/figures.py
-endif
+results: $(READY)  ## measure every published number, and store it: many hours; QUICK=1: in small
+	$(MAKE) --file experiments/results.mk $(PARTS)
 
 test: $(TESTS)  ## the default tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" --durations 8

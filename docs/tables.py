@@ -5,7 +5,9 @@
     python docs/tables.py --add runs/y/summary.csv experiments/data/four-seasons.csv
 
 Each part is enclosed by `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
-results into a stored one: its rows replace those of the same agents, deals or measurements.
+results into a stored one: its rows replace those of the same agents, deals or measurements, and
+name the version and the commit that they come from. `--check` also names stored results of another
+major version.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from four_seasons_env import __version__
 from four_seasons_env.experiments.reporting.cells import census_as_text, decided_within, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
 from four_seasons_env.experiments.results.odds import summarise_census
+from four_seasons_env.experiments.results.provenance import provenance
 from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES, file_name
@@ -32,7 +36,7 @@ from four_seasons_env.text import FourSeasonsTextEnv
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
-_KEYS = ("rules", "agent", "play", "deal", "cards", "study", "seed", "page", "what")
+_KEYS = ("rules", "agent", "play", "deal", "page", "what", "games", "threads", "observation")
 """Columns that identify a row of results."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
@@ -72,9 +76,8 @@ def stored(*names: str) -> pd.DataFrame:
 
 @functools.cache
 def census() -> pd.DataFrame:
-    """The solver's answers: one row per deal, in the order of the rule sets."""
-    files = [CENSUS / f"{file_name(name)}.csv" for name in RULES]
-    return pd.concat([read_table(path) for path in files if path.is_file()], ignore_index=True)
+    """The solver's answers: one row per deal."""
+    return read_table(CENSUS / "results.csv")
 
 
 def counted(deals: pd.DataFrame) -> pd.DataFrame:
@@ -107,8 +110,7 @@ def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 @functools.cache
 def odds() -> pd.DataFrame:
     """A row for each rule set: what simple players, the best fair one and open cards win."""
-    played = stored("family", "recipes", "searches", "four-seasons", "ladder")
-    played = played[played["agent"] != CEILING]
+    played = stored("family", "four-seasons").query("agent != @CEILING")
     played = played.assign(won=win_rates(played))
     played["text"] = [f"{row.won} ({row.deals:,})" for row in played.itertuples()]
     bounds, found = counted(census()).set_index("rules"), []
@@ -145,9 +147,16 @@ def rates() -> pd.DataFrame:
     return rows[~is_vector | (rows["games"].isin([1, 64, 4096]) & (rows["threads"] == 1))]
 
 
+def costs() -> pd.DataFrame:
+    """Costs measured once, and comparisons with other libraries."""
+    rows = stored("costs")
+    return rows.assign(shown=[f"{x:,.0f}" if x >= 100 else f"{x:.2g}" for x in rows["value"]])
+
+
 def leaderboard() -> pd.DataFrame:
-    """The stored rows, those that won most first."""
-    rows = stored("leaderboard").sort_values("win_rate", ascending=False)
+    """The players of the leaderboard, those that won most first."""
+    rows = stored("leaderboard").query("agent != @CEILING")
+    rows = rows.sort_values("win_rate", ascending=False)
     return rows.assign(won=win_rates(rows), luck=rows.apply(luck_as_cell, axis=1))
 
 
@@ -167,7 +176,7 @@ def calibrated() -> pd.DataFrame:
 
 
 def luck_as_cell(row: pd.Series) -> str:
-    """The luck-adjusted win rate and the test for peeking; luck may be missing."""
+    """The luck-adjusted win rate and the test for peeking; a dash if luck was not measured."""
     if pd.isna(row["luck_z"]):
         return "-"
     low, high = row["adjusted_low"], row["adjusted_high"]
@@ -282,7 +291,7 @@ public information wins {best:.0%}. A player who sees every card could win at le
 
 def answer() -> pd.DataFrame:
     """The players of docs/explanation/answer.md."""
-    return only(players("four-seasons", "ladder"), LADDER)
+    return only(players("four-seasons", "leaderboard"), LADDER)
 
 
 def quote() -> str:
@@ -308,12 +317,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "what | games | threads | observation | moves per second | per CPU-second",
      "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "
      "| {per_cpu_second:,.0f}"),
-    ("docs/reference/benchmark.md", "costs", lambda: stored("costs"),
+    ("docs/reference/benchmark.md", "costs", costs,
      "what | value",
-     "{what} | {value}"),
-    ("docs/reference/agents.md", "ladder", lambda: players("ladder"),
-     "agent | method | play | won % [95%] | vs heuristic [95%] | ms/move",
-     "{agent} | {kind} | {play} | {won} | {gain} | {ms_per_move:.3f}"),
+     "{what} | {shown} {unit}"),
     ("docs/reference/agents.md", "weights", weights,
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
@@ -333,7 +339,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/planner.md", "calibrated", calibrated,
      "moves | number | chance shown, mean % | games won %",
      "{what} | {moves} | {chance:.1%} | {rate:.1%}"),
-    ("docs/explanation/luck.md", "luck", lambda: stored("luck"),
+    ("docs/explanation/luck.md", "luck",
+     lambda: only(leaderboard(), dict.fromkeys(("heuristic", "next_deal_ppo", "planner"), "")),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
      "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "
      "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "
@@ -343,8 +350,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "sees | games | won % | luck z | luck p",
      "{sees} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.1g}"),
     ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
-     "agent | method | observation | deals | won % [95%] | luck-adjusted [95%], z (p) | ms/game",
-     "{agent} | {kind} | {observation} | {which} | {won} | {luck} | {ms_per_game:.2f}"),
+     "agent | method | play | won % [95%] | luck-adjusted [95%], z (p) | ms/game",
+     "{agent} | {kind} | {play} | {won} | {luck} | {ms_per_game:.2f}"),
     ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),
      "decisions | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
@@ -397,10 +404,25 @@ def with_part(page: str, name: str, part: str) -> str:
 
 def add(new: Path, path: Path) -> None:
     """Merge rows of results into stored ones, in place of those with the same keys."""
-    rows, before = read_table(new), read_table(path)
+    rows = read_table(new).assign(version=__version__, commit=provenance()["git"]["commit"][:10])
+    before = read_table(path) if path.is_file() else rows[:0]
     keys = [name for name in _KEYS if name in rows and name in before]
-    both = pd.concat([before, rows], ignore_index=True)
-    write_csv(path, both.drop_duplicates(keys, keep="last", ignore_index=True))
+    if keys:
+        before = before[~before.set_index(keys).index.isin(rows.set_index(keys).index)]
+        rows = pd.concat([before, rows], ignore_index=True)
+    write_csv(path, rows)
+
+
+def of_other_versions() -> list[str]:
+    """The stored results of another major version, or that name none."""
+    found = []
+    for path in sorted([*RESULTS.glob("*.csv"), *DATA.rglob("*.csv")]):
+        rows = read_table(path)
+        major = __version__.partition(".")[0]
+        versions = rows.get("version", pd.Series([""])).fillna("").unique()
+        if any(each.partition(".")[0] != major for each in versions):
+            found.append(f"{path.relative_to(ROOT)}: version {' and '.join(versions) or 'unknown'}")
+    return found
 
 
 def main() -> None:
@@ -419,9 +441,12 @@ def main() -> None:
             stale.append(f"{page}: {name}")
             if not flags.check:
                 (ROOT / page).write_text(after)
-    print("\n".join(stale) or "all tables are up to date")
+    old = of_other_versions()
+    print("\n".join(stale + old) or "all tables are up to date")
     if flags.check and stale:
         sys.exit("stale: run python docs/tables.py")
+    if flags.check and old:
+        sys.exit("results of another version: run make results")
 
 
 if __name__ == "__main__":

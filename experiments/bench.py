@@ -107,7 +107,9 @@ def _rates(run: Bench) -> list[dict[str, Any]]:
         for games, threads in sizes:
             kinds = {VECTOR: True, VECTOR_SHARED: False}
             players = [
-                _vector(run.rules, games, num_threads=threads, observation=observation, copy=copy)
+                vector_player(
+                    run.rules, games, num_threads=threads, observation=observation, copy=copy
+                )
                 for copy in kinds.values()
             ]
             for what, rates in zip(kinds, measure(players, run.seconds), strict=True):
@@ -175,7 +177,8 @@ def single_player(rules: str = "four-seasons", observation: str = "tops") -> Pla
     return play
 
 
-def _vector(rules: str, games: int, **arguments: Any) -> Player:
+def vector_player(rules: str, games: int, **arguments: Any) -> Player:
+    """Random legal play in the vector environment, with its arguments."""
     import gymnasium as gym
 
     from four_seasons_env.engine.kernel import new_masks

@@ -1,6 +1,6 @@
 """Run many trainings side by side, on this machine or a cluster.
 
-    four-seasons sweep experiments/studies/baselines.yaml --out runs/study
+    four-seasons sweep experiments/studies/learning.yaml --out runs/study
 
 A YAML file lists the trainings. Each job is a run of `four-seasons train` with its own folder and
 process, so a failed job does not stop the others. If the command is started again, it skips

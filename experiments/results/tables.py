@@ -12,10 +12,7 @@ from four_seasons_env.files import write_atomically
 DATA = Path(__file__).parents[1] / "data"
 """Folder of the tables that commands show."""
 
-TEXTS = (
-    *("agent", "play", "rules", "kind", "base", "status"),
-    *("observation", "which", "digest"),
-)
+TEXTS = (*("agent", "play", "rules", "kind", "base", "status", "observation", "version", "commit"),)
 """Columns of text. An agent may be called `007` or `nan`."""
 _NEVER_MISSING = ("agent", "rules", "base")
 """Columns of text in which an empty cell is an empty text, not a missing value."""

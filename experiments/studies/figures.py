@@ -63,14 +63,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS)
     out = parser.parse_args().out
-    census = read_table(CENSUS / "four-seasons.csv")
+    census = read_table(CENSUS / "results.csv").query("rules == 'four-seasons'")
     ceiling = pd.DataFrame([ceiling_row("four-seasons", census)])
     stored = read_table(DATA / "four-seasons.csv").query("agent != @CEILING")
     players = pd.concat([stored, ceiling], ignore_index=True)
 
-    ladder = read_table(RESULTS / "ladder.csv").query("agent != @CEILING")
-    plot_speed_strength(ladder, "Four Seasons, 1,000 test deals", out / "ladder.png")
-    both = pd.concat([players, ladder]).query("agent in @ANSWER")
+    leaderboard = read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
+    plot_speed_strength(leaderboard, "Four Seasons, 1,000 test deals", out / "leaderboard.png")
+    both = pd.concat([players, leaderboard]).query("agent in @ANSWER")
     both = both.sort_values("play").drop_duplicates("agent")
     plot_win_rates(both, "Four Seasons: who wins how often", out / "answer.png")
 

@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.planner.search import new_evaluator, value_of
 from four_seasons_env.agents.planner.weights import HEADS, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
@@ -38,11 +42,33 @@ def run(study: str, *flags: str) -> str:
     return done.stdout
 
 
-def test_ladder_compares_agents(tmp_path: Path) -> None:
-    flags = ["--agents", "heuristic", "greedy", "--deals", "10000-10001"]
-    run("ladder", *flags, "--out", str(tmp_path / "x"))
-    summary = pd.read_csv(tmp_path / "x" / "summary.csv")
-    assert {"heuristic", "greedy"} <= set(summary["agent"])
+def test_costs_of_starts_and_learning(tmp_path: Path) -> None:
+    run("costs", "--games", "64", "--minutes", "0.02", "--out", str(tmp_path / "x.csv"))
+    rows = pd.read_csv(tmp_path / "x.csv").set_index("what")["value"]
+    stored = pd.read_csv(ROOT / "docs" / "results" / "costs.csv")
+    assert {what for what in rows.index if "games" not in what} <= set(stored["what"])
+    assert (rows > 0).all()
+    assert rows["import"] < rows["import, make, reset and step"]
+
+
+def test_peers_compares_those_that_are_installed(tmp_path: Path) -> None:
+    run("peers", "--seconds", "0.01", "--out", str(tmp_path / "x.csv"))
+    rows = pd.read_csv(tmp_path / "x.csv").set_index("what")["value"]
+    assert rows["one environment: FourSeasons-v0 / Gymnasium's Blackjack-v1"] > 1
+
+
+def test_every_agent_of_the_results_exists() -> None:
+    command = ["make", "--dry-run", "--always-make", "--file", "experiments/results.mk"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    compared = re.findall(
+        r"--agents (.*?)(?: --|$)", done.stdout.replace("\\\n", " "), re.MULTILINE
+    )
+    names = {name for each in compared for name in shlex.split(each)}
+    assert {"planner@lookahead=1", "heuristic"} <= names
+    for name in names:
+        parts = split_name(name)
+        if not parts.path:
+            make_agent(name)
 
 
 def test_bundled_policies_are_the_mean_of_their_networks(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+# Measure every published number, store it, and fill tables and plots: `make results`.
+#
+# It takes hours. What is finished is not repeated, so a stopped call can be repeated; each part is
+# also a target: `make results PARTS=players`. With QUICK=1, the same in minutes, with few deals;
+# nothing is stored.
+
+FOUR := .venv/bin/four-seasons
+PYTHON := .venv/bin/python
+STUDIES := experiments/studies
+RESULTS := docs/results
+OUT := runs/results$(if $(QUICK),-quick)
+
+# $(call few,IN SMALL,IN FULL) and $(call store,NEW,STORED)
+few = $(if $(QUICK),$(1),$(2))
+store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
+
+NAMES := players leaderboard family learning small-games calibration peeking speed census
+
+.PHONY: all $(NAMES)
+all: $(NAMES)
+	$(if $(QUICK),,$(PYTHON) $(STUDIES)/figures.py)
+	$(PYTHON) docs/tables.py $(if $(QUICK),--check)
+
+# --- Agents on the test deals of four-seasons.
+
+PLAYERS := random greedy heuristic first_candidate finisher maskable_ppo next_deal_ppo \
+	planner@positions=400,expansions=150 planner planner@lookahead=1
+
+players:
+	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,0-9999) --out $(OUT)/players
+	$(call store,players/summary.csv,experiments/data/four-seasons.csv)
+
+# All of them again on fewer deals, with luck, and others at several settings.
+SETTINGS := finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \
+	rollout@worlds=16,expansions=500 pimc@worlds=2,width=10 \
+	next_deal_ppo@candidates=32,expansions=60 planner@positions=40,expansions=1,votes=0 \
+	planner@positions=40,expansions=15,votes=0 planner@positions=100,expansions=40,votes=0
+
+leaderboard:
+	$(FOUR) compare --agents $(PLAYERS) $(SETTINGS) --play deterministic --record --luck \
+		--deals $(call few,0-9,0-999) --out $(OUT)/leaderboard
+	$(FOUR) verify $(OUT)/leaderboard
+	$(call store,leaderboard/summary.csv,$(RESULTS)/leaderboard.csv)
+
+# --- Other rule sets.
+
+LEARNED := $(subst _,/,$(notdir $(wildcard agents/weights/planner/*)))
+
+family:
+	$(FOUR) compare --agents random heuristic --rules all --play deterministic \
+		--deals $(call few,0-9,0-999) --out $(OUT)/family
+	$(FOUR) compare --agents heuristic planner --rules $(LEARNED) --play deterministic \
+		--deals $(call few,0-9,0-999) --out $(OUT)/learned
+	$(call store,family/summary.csv,$(RESULTS)/family.csv)
+	$(call store,learned/summary.csv,$(RESULTS)/family.csv)
+
+# --- Learning.
+
+CURVES := $(call few,planner-1 next_deal_ppo-1,$(foreach agent,planner next_deal_ppo,$(addprefix \
+	$(agent)-,2 7 30)))
+
+learning:
+	$(FOUR) sweep $(STUDIES)/$(call few,quick,learning).yaml --out $(OUT)/trained
+	$(FOUR) compare --play deterministic --deals $(call few,0-9,0-999) --out $(OUT)/learning \
+		--agents heuristic $(foreach each,$(CURVES),'$(each)=$(firstword $(subst -, \
+		,$(each))):$(OUT)/trained/$(each)-*')
+	$(call store,learning/summary.csv,$(RESULTS)/learning.csv)
+
+# --- Small games, chances, luck.
+
+SMALL := random greedy heuristic
+TRAINED := maskable_ppo next_deal_ppo planner
+
+small-games: $(OUT)/small-games.csv
+$(OUT)/small-games.csv:
+	$(if $(QUICK),,$(FOUR) sweep $(STUDIES)/small.yaml --out $(OUT)/small)
+	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
+		$(call few,--rules small-4x1-cells --optima $(OUT)/optima.json) --agents $(SMALL) \
+		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent):$(OUT)/small/$(agent)-*'))
+	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
+
+calibration: $(OUT)/calibration.csv
+$(OUT)/calibration.csv:
+	$(PYTHON) $(STUDIES)/calibration.py --out $@ $(call few,--deals 1 --games 2)
+	$(call store,calibration.csv,$(RESULTS)/calibration.csv)
+
+peeking: $(OUT)/peeking/peeking.csv
+$(OUT)/peeking/peeking.csv:
+	$(PYTHON) $(STUDIES)/peeking.py --out $(OUT)/peeking $(call few,--share 0.02)
+	$(call store,peeking/peeking.csv,$(RESULTS)/peeking.csv)
+
+# --- Speed, on an idle machine; the other libraries are `pip install open_spiel envpool pgx`.
+
+speed: $(OUT)/speed/bench.csv $(OUT)/costs.csv $(OUT)/peers.csv
+$(OUT)/speed/bench.csv:
+	$(FOUR) bench --out $(OUT)/speed $(call few,--seconds 0.05)
+	$(call store,speed/bench.csv,$(RESULTS)/bench.csv)
+$(OUT)/costs.csv:
+	$(PYTHON) $(STUDIES)/costs.py --out $@ $(call few,--games 1000 --minutes 0.02)
+	$(call store,costs.csv,$(RESULTS)/costs.csv)
+$(OUT)/peers.csv:
+	$(PYTHON) $(STUDIES)/peers.py --out $@ $(call few,--seconds 0.05)
+	$(call store,peers.csv,$(RESULTS)/costs.csv)
+
+# --- What a player could win who sees every card: a second for each deal, then more for open ones.
+
+census:
+	$(FOUR) census --rules all --deals $(call few,0-9,0-999) --seconds 1 --out $(OUT)/census
+	$(call store,census/results.csv,experiments/data/census/results.csv)
+	for seconds in $(call few,1,1 10 100); do \
+		$(FOUR) census --deals $(call few,0-19,0-9999) --seconds $$seconds --out $(OUT)/census || exit; \
+	done
+	$(call store,census/results.csv,experiments/data/census/results.csv)
