@@ -17,7 +17,7 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -413,15 +413,14 @@ def add(new: Path, path: Path) -> None:
     write_csv(path, rows)
 
 
-def of_other_versions() -> list[str]:
-    """The stored results of another major version, or that name none."""
-    found = []
-    for path in sorted([*RESULTS.glob("*.csv"), *DATA.rglob("*.csv")]):
+def of_other_versions(paths: Iterable[Path]) -> list[str]:
+    """The files with results of another major version, or of none that they name."""
+    major, found = __version__.partition(".")[0], []
+    for path in paths:
         rows = read_table(path)
-        major = __version__.partition(".")[0]
-        versions = rows.get("version", pd.Series([""])).fillna("").unique()
+        versions = rows["version"].fillna("").unique() if "version" in rows else [""]
         if any(each.partition(".")[0] != major for each in versions):
-            found.append(f"{path.relative_to(ROOT)}: version {' and '.join(versions) or 'unknown'}")
+            found.append(f"{path}: version {' and '.join(versions) or 'unknown'}")
     return found
 
 
@@ -441,7 +440,7 @@ def main() -> None:
             stale.append(f"{page}: {name}")
             if not flags.check:
                 (ROOT / page).write_text(after)
-    old = of_other_versions()
+    old = of_other_versions(sorted([*RESULTS.glob("*.csv"), *DATA.rglob("*.csv")]))
     print("\n".join(stale + old) or "all tables are up to date")
     if flags.check and stale:
         sys.exit("stale: run python docs/tables.py")

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from docs import prose, tables
+from four_seasons_env import __version__
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.rewards import ILLEGAL_PENALTY
@@ -130,6 +131,19 @@ def test_new_results_replace_old_ones(tmp_path: Path) -> None:
     tables.add(new, before)
     rows = pd.read_csv(before).set_index("agent")["win_rate"]
     assert rows.to_dict() == {"a": 0.1, "b": 0.9, "c": 0.9}
+    assert tables.of_other_versions([before]) == [f"{before}: version  and {__version__}"]
+    assert tables.of_other_versions([new]) == [f"{new}: version unknown"]
+    tables.add(new, stored := tmp_path / "stored.csv")
+    assert tables.of_other_versions([stored]) == []
+
+
+def test_one_measurement_may_have_many_rows(tmp_path: Path) -> None:
+    """The rows of a deal replace all that were stored for it."""
+    before, new = tmp_path / "before.csv", tmp_path / "new.csv"
+    before.write_text("deal,move\n1,a\n1,b\n2,a\n")
+    new.write_text("deal,move\n1,c\n1,d\n")
+    tables.add(new, before)
+    assert pd.read_csv(before)["move"].tolist() == ["a", "c", "d"]
 
 
 @pytest.mark.slow
