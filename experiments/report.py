@@ -4,8 +4,7 @@
 
 Folders of `four-seasons compare` give tables and plots. Folders of `four-seasons train` and
 `four-seasons sweep` give learning curves. The page is one self-contained HTML file, `report.html`
-in the first folder; its tables are also written as Markdown, `report.md`. Every number comes from
-the files in the folders.
+in the first folder. Every number comes from the files in the folders.
 """
 
 from __future__ import annotations
@@ -52,9 +51,7 @@ def report(run: Report) -> Path:
     out = run.out or run.runs[0]
     if out.suffix != ".html":
         out = out / "report.html"
-    as_html, as_markdown = make_page(comparisons, trainings, read_census(run.census))
-    write_atomically(out, as_html.encode())
-    write_atomically(out.with_suffix(".md"), as_markdown.encode())
+    write_atomically(out, make_page(comparisons, trainings, read_census(run.census)).encode())
     return out
 
 

@@ -46,7 +46,6 @@ from four_seasons_env.experiments.results.training_run import (
     PROGRESS,
     RUN,
     STEPS,
-    read_done,
     read_log,
 )
 from four_seasons_env.experiments.train import Train, parse_steps
@@ -54,7 +53,6 @@ from four_seasons_env.experiments.training.run_folder import last_checkpoint
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.table import Table
 
     from four_seasons_env.experiments.parallel.jobs import Failure
@@ -246,29 +244,6 @@ def _latest(out: Path) -> list[str]:
     return cells
 
 
-def results_of(jobs: list[Job]) -> pd.DataFrame:
-    """A row for each finished job, the best on validation deals first."""
-    import pandas as pd
-
-    rows = []
-    for job in jobs:
-        if job.is_done:
-            done = read_done(job.out)
-            rows.append(
-                {
-                    "job": job.name,
-                    "won": done.best.won,
-                    "cards_up": done.best.cards_up,
-                    "best_steps": done.best.steps,
-                    "steps": done.steps,
-                    "seconds": done.seconds,
-                    "flags": " ".join(job.command),
-                }
-            )
-    table = pd.DataFrame(rows)
-    return table.sort_values(["won", "cards_up"], ascending=False) if rows else table
-
-
 def sweep(run: Sweep) -> list[Failure]:
     """Run the jobs that are not finished, and return those that failed.
 
@@ -284,7 +259,6 @@ def sweep(run: Sweep) -> list[Failure]:
 
     from four_seasons_env.experiments.parallel.jobs import run_tasks
     from four_seasons_env.experiments.reporting.tables import new_console
-    from four_seasons_env.experiments.results.tables import write_csv
 
     _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]
@@ -298,7 +272,6 @@ def sweep(run: Sweep) -> list[Failure]:
         for _, failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
             if failure:
                 failures.append(failure)
-    write_csv(run.out / "jobs.csv", results_of(jobs))
     for each in failures:
         console.print(f"[red]failed[/] {each.name}: {each.reason}", soft_wrap=True)
     return failures

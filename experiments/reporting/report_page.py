@@ -1,4 +1,4 @@
-"""The page of `four-seasons report`, as HTML and as Markdown."""
+"""The page of `four-seasons report`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from four_seasons_env.experiments.reporting.plots.comparison import (
     plot_win_rates,
 )
 from four_seasons_env.experiments.reporting.plots.learning import plot_learning
-from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.results.ceiling import CEILING
 from four_seasons_env.experiments.results.comparison import (
     read_manifest,
@@ -66,15 +65,15 @@ _SHOWN = (
     *("rules", "agent", "method", "seeds"),
     *("won % [95%]", f"vs {BASELINE} [95%]", "ms/game"),
 )
-"""Columns of the main table on the HTML page; the Markdown page has all."""
+"""Columns of the main table; `table.md` of a comparison has all."""
 
 _NOTES = (
     "All agents play the same deals, and no agent sees the order of the stock. Brackets hold 95% "
     "intervals: Wilson's for the win rate of one policy, a bootstrap over deals and seeds for "
     "several training seeds and for differences. Differences are percentage points on the same "
-    "deals. Times are measured with a thousand games in lockstep on one core. The Markdown page "
-    "has more columns: the way to play, cards up, the interquartile mean over seeds (IQM), and the "
-    "p-value of McNemar's exact test (the largest of several seeds)."
+    "deals. Times are measured with a thousand games in lockstep on one core. The file table.md of "
+    "the comparison has more columns: the way to play, cards up, the interquartile mean over seeds "
+    "(IQM), and the p-value of McNemar's exact test (the largest of several seeds)."
 )
 
 _LEARNING_NOTE = (
@@ -93,15 +92,13 @@ _LUCK_NOTE = (
 
 _CEILING_NOTE = (
     "The ceiling is the share of deals that a player who sees every card could win. It is a range "
-    "because the solver has not decided every deal. In the Markdown page, the column 'of winnable' "
-    "is an agent's share of the deals that are known to be winnable."
+    "because the solver has not decided every deal. In table.md, the column 'of winnable' is an "
+    "agent's share of the deals that are known to be winnable."
 )
 
 
-def make_page(
-    comparisons: list[Path], trainings: list[Path], census: pd.DataFrame | None
-) -> tuple[str, str]:
-    """The page as HTML and as Markdown.
+def make_page(comparisons: list[Path], trainings: list[Path], census: pd.DataFrame | None) -> str:
+    """The page as HTML.
 
     Args:
         comparisons: folders of comparisons.
@@ -115,47 +112,41 @@ def make_page(
             _comparison(page, folder, census)
         if trainings:
             _trainings(page, trainings, comparisons)
-        return page.as_html(), page.as_markdown()
+        return page.as_html()
 
 
 class Page:
-    """A page under construction, as HTML and as Markdown."""
+    """A page under construction."""
 
     def __init__(self, title: str, work: Path) -> None:
         self._title = title
         self._work = work
         self._html: list[str] = []
-        self._markdown: list[str] = [f"# {title}\n"]
 
     def heading(self, text: str, level: int = 2) -> None:
         """A heading."""
         self._html.append(f"<h{level}>{html.escape(text)}</h{level}>")
-        self._markdown.append(f"{'#' * level} {text}\n")
 
     def paragraph(self, text: str) -> None:
         """A paragraph."""
         self._html.append(f"<p>{html.escape(text)}</p>")
-        self._markdown.append(f"{text}\n")
 
     def note(self, text: str) -> None:
         """A paragraph in small print."""
         self._html.append(f'<p class="note">{html.escape(text)}</p>')
-        self._markdown.append(f"{text}\n")
 
     def commands(self, lines: list[str]) -> None:
         """Command lines."""
         self._html.append("".join(f"<p><code>{html.escape(line)}</code></p>" for line in lines))
-        self._markdown.append("".join(f"    {line}\n" for line in lines))
 
     def table(self, cells: pd.DataFrame, shown: Sequence[str] = ()) -> None:
         """A table of text; the HTML page has the columns ``shown``, by default all."""
         columns = [name for name in cells if name in (shown or cells)]
         as_html = cells[columns].to_html(index=False, border=0)
         self._html.append(f'<div class="wide">{as_html}</div>')
-        self._markdown.append(as_markdown(cells))
 
     def picture(self, description: str) -> Path:
-        """The path for the next picture; the Markdown page has no pictures."""
+        """The path for the next picture."""
         path = self._work / f"{len(self._html)}.png"
         self._html.append(f"\0{path}\0{description}")
         return path
@@ -170,10 +161,6 @@ class Page:
             + "\n".join(_drawn(part) for part in self._html)
             + "</body></html>\n"
         )
-
-    def as_markdown(self) -> str:
-        """The page as Markdown, without pictures."""
-        return "\n".join(self._markdown)
 
 
 def _drawn(part: str) -> str:

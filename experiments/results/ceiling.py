@@ -13,14 +13,14 @@ import pandas as pd
 from four_seasons_env.experiments.results.tables import DATA, read_table
 
 CENSUS = DATA / "census"
-"""The stored census of the test deals, a file per rule set."""
+"""The stored census of the test deals."""
 
 CEILING = "ceiling"
 """Name of the ceiling in the column of agents."""
 
 
 def read_census(path: Path | None) -> pd.DataFrame | None:
-    """Read a census: results.csv in the folder, or else all its CSV files.
+    """Read a census: results.csv in its folder.
 
     Args:
         path: the folder; by default `CENSUS`.
@@ -30,16 +30,15 @@ def read_census(path: Path | None) -> pd.DataFrame | None:
 
     Raises:
         FileNotFoundError: if the folder holds no census.
-        ValueError: if a file is no census or is cut short, or a deal occurs twice.
+        ValueError: if the file is no census or is cut short, or a deal occurs twice.
     """
     folder = path or CENSUS
     results = folder / "results.csv"
-    files = [results] if results.is_file() else sorted(folder.glob("*.csv"))
-    if not files:
+    if not results.is_file():
         if path is None:
             return None
         raise FileNotFoundError(f"{path} holds no census: `four-seasons census` writes results.csv")
-    census = pd.concat([read_table(file) for file in files], ignore_index=True)
+    census = read_table(results)
     if not {"rules", "deal", "status"} <= set(census):
         raise ValueError(f"{folder} holds no census: columns rules, deal and status are expected")
     twice = census.duplicated(["rules", "deal"])

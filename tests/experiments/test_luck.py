@@ -225,7 +225,7 @@ def test_compare_stores_the_luck_of_each_game(compared):
     assert "won % luck-adjusted [95%]" in (compared.out / "table.md").read_text()
     page = report(Report([compared.out]))
     assert "won % luck-adjusted [95%]" in page.read_text()
-    assert "luck z (p)" in page.with_suffix(".md").read_text()
+    assert "luck z (p)" in page.read_text()
 
 
 def test_luck_can_be_added_later(compared, tmp_path):

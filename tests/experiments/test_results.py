@@ -1,5 +1,6 @@
 """The folder of a comparison: it grows, resumes, and never mixes or loses results."""
 
+import html
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -150,7 +151,10 @@ def test_labels_survive_everything(tmp_path: Path, capsys) -> None:
     for label in labels:
         assert label in printed
     compare(run)  # reads what it has written
-    markdown = report(Report([tmp_path])).with_suffix(".md").read_text()
+    page = report(Report([tmp_path])).read_text()
+    for label in labels:
+        assert f"<td>{html.escape(label)}</td>" in page
+    markdown = (tmp_path / "table.md").read_text()
     for shown in ("| a\\|b |", "| \\$1\\_\\$ |", "| x\\* |", "| \\<b> |", "| x+ |", "| x\\_ |"):
         assert shown in markdown
     rows = [line for line in markdown.splitlines() if " | deterministic | " in line]

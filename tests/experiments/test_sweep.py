@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -14,7 +13,7 @@ from four_seasons_env.experiments import sweep as module
 from four_seasons_env.experiments.parallel.jobs import run_tasks
 from four_seasons_env.experiments.parallel.workers import Workers
 from four_seasons_env.experiments.results.training_run import DONE, RUN
-from four_seasons_env.experiments.sweep import Sweep, read_jobs, results_of, sweep
+from four_seasons_env.experiments.sweep import Sweep, read_jobs, sweep
 from four_seasons_env.experiments.train import Train, train
 
 ALONE = Workers(n_jobs=1)
@@ -149,7 +148,6 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     run = Sweep(write(tmp_path, trainings), tmp_path / "s", ALONE)
     (failure,) = sweep(run)
     assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
-    assert pd.read_csv(run.out / "jobs.csv")["job"].tolist() != []
     saved = "2 finished jobs are saved in {run.out}, and the last checkpoints of 0 of 0 unfinished"
     assert module._saved(run) == f"{saved} jobs; resume: {{command}}"
     kept = run.out / "seed-0" / "best" / WEIGHTS_FILE
@@ -157,7 +155,7 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
     (run.out / "fixed").touch()
     assert sweep(run) == []
     assert kept.stat().st_mtime_ns == before
-    assert set(pd.read_csv(run.out / "jobs.csv")["job"]) == {"seed-0", "seed-1", "seed-2"}
+    assert all(job.is_done for job in read_jobs(run))
     trainings["fixed"]["steps"] = "128"
     with pytest.raises(ValueError, match=r"seed-0 was started with .*64.*, not with .*128"):
         sweep(Sweep(write(tmp_path, trainings), run.out))
@@ -173,7 +171,6 @@ def test_all_backends_leave_the_same_files(tmp_path: Path) -> None:
         out = tmp_path / backend
         assert sweep(Sweep(jobs, out, Workers(backend, n_jobs=2))) == []
         assert all(job.is_done for job in read_jobs(Sweep(jobs, out)))
-        assert len(results_of(read_jobs(Sweep(jobs, out)))) == 2
         files = {
             str(each.relative_to(out)): each.read_bytes()
             for each in out.rglob("*")
