@@ -153,13 +153,6 @@ def costs() -> pd.DataFrame:
     return rows.assign(shown=[f"{x:,.0f}" if x >= 100 else f"{x:.2g}" for x in rows["value"]])
 
 
-def leaderboard() -> pd.DataFrame:
-    """The players of the leaderboard, those that won most first."""
-    rows = stored("leaderboard").query("agent != @CEILING")
-    rows = rows.sort_values("win_rate", ascending=False)
-    return rows.assign(won=win_rates(rows), luck=rows.apply(luck_as_cell, axis=1))
-
-
 def calibrated() -> pd.DataFrame:
     """A row for each group of moves: the mean chance shown, and the share of games won."""
     rows = stored("calibration")
@@ -173,15 +166,6 @@ def calibrated() -> pd.DataFrame:
     means = {name: rows[among][["chance", "rate"]].mean() for name, among in groups.items()}
     counts = [int(among.sum()) for among in groups.values()]
     return pd.DataFrame(means).T.rename_axis("what").reset_index().assign(moves=counts)
-
-
-def luck_as_cell(row: pd.Series) -> str:
-    """The luck-adjusted win rate and the test for peeking; a dash if luck was not measured."""
-    if pd.isna(row["luck_z"]):
-        return "-"
-    low, high = row["adjusted_low"], row["adjusted_high"]
-    adjusted = f"{100 * row['adjusted']:.2f} [{100 * low:.2f}, {100 * high:.2f}]"
-    return f"{adjusted}, {row['luck_z']:+.2f} ({row['luck_p']:.2g})"
 
 
 def weights() -> pd.DataFrame:
@@ -270,19 +254,19 @@ DIFFERENCES = {
 """The meaning of a field of `Rules` whose value differs from the default."""
 
 LADDER = {
-    "random": "any legal move",
-    "greedy": "a beginner's list of moves",
-    "maskable_ppo": "a network that chooses moves",
-    "first_candidate": "the first position in an order written by hand",
-    "heuristic": "the advice of good players",
-    "next_deal_ppo": "a network that chooses positions",
-    "planner": "a search with a network trained on its own games",
-    "planner@lookahead=1": "the planner, averaging over the next card",
     CEILING: "a player who sees every card",
+    "planner@lookahead=1": "the planner, averaging over the next card",
+    "planner": "a search with a network trained on its own games",
+    "next_deal_ppo": "a network that chooses positions",
+    "heuristic": "the advice of good players",
+    "first_candidate": "the first position in an order written by hand",
+    "maskable_ppo": "a network that chooses moves",
+    "greedy": "a beginner's list of moves",
+    "random": "any legal move",
 }
 """The players of README and docs/explanation/answer.md, and what each is."""
-HEADLINE = [name for name in reversed(LADDER) if name not in ("greedy", "maskable_ppo")]
-"""Those that the README shows."""
+LUCKY = ("heuristic", "next_deal_ppo", "planner")
+"""Those of docs/explanation/luck.md."""
 QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
 games. The advice of good players wins {heuristic:.0%}. The best computer player that sees only \
 public information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
@@ -290,8 +274,8 @@ public information wins {best:.0%}. A player who sees every card could win at le
 
 
 def answer() -> pd.DataFrame:
-    """The players of docs/explanation/answer.md."""
-    return only(players("four-seasons", "leaderboard"), LADDER)
+    """The players of README and docs/explanation/answer.md."""
+    return only(players("four-seasons"), LADDER)
 
 
 def quote() -> str:
@@ -303,8 +287,7 @@ def quote() -> str:
 
 # fmt: off
 TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
-    ("README.md", "results",
-     lambda: only(players("four-seasons"), {name: LADDER[name] for name in HEADLINE}),
+    ("README.md", "results", answer,
      "agent | what it is | method | won % [95%] | ms/game",
      "{agent} | {about} | {kind} | {won} | {ms_per_game:.2f}"),
     ("docs/explanation/answer.md", "players", answer,
@@ -331,8 +314,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}]"),
     ("docs/explanation/learning.md", "study",
      lambda: players("learning", ranked=True),
-     "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%] | ms/game",
-     "{agent} | {seeds:.0f} | {won} | {gain} | {up} | {ms_per_game:.2f}"),
+     "agent | seeds | won % [95%] | vs heuristic [95%] | cards up [95%]",
+     "{agent} | {seeds:.0f} | {won} | {gain} | {up}"),
     ("docs/explanation/learning.md", "ideas", lambda: stored("ideas"),
      "agent | core-minutes | change | games | narrow % | wide % | cross-entropy",
      "{agent} | {minutes} | {change} | {games:,.0f} | {narrow:.1%} | {wide:.1%} | {entropy:.3f}"),
@@ -340,7 +323,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "moves | number | chance shown, mean % | games won %",
      "{what} | {moves} | {chance:.1%} | {rate:.1%}"),
     ("docs/explanation/luck.md", "luck",
-     lambda: only(leaderboard(), dict.fromkeys(("heuristic", "next_deal_ppo", "planner"), "")),
+     lambda: only(players("leaderboard"), {name: LADDER[name] for name in LUCKY}),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
      "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "
      "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "
@@ -349,9 +332,10 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      lambda: stored("peeking"),
      "sees | games | won % | luck z | luck p",
      "{sees} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.1g}"),
-    ("docs/reference/leaderboard.md", "leaderboard", leaderboard,
-     "agent | method | play | won % [95%] | luck-adjusted [95%], z (p) | ms/game",
-     "{agent} | {kind} | {play} | {won} | {luck} | {ms_per_game:.2f}"),
+    ("docs/reference/leaderboard.md", "leaderboard", lambda: players("leaderboard", ranked=True),
+     "agent | method | play | won % [95%] | luck-adjusted [95%] | z (p) | ms/game",
+     "{agent} | {kind} | {play} | {won} | {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] "
+     "| {luck_z:+.2f} ({luck_p:.2g}) | {ms_per_game:.2f}"),
     ("docs/recipes/cleanrl.md", "result", lambda: stored("libraries").query("page == 'cleanrl'"),
      "decisions | deals | won % | cards up", "{steps:,.0f} | {games} | {won:.1%} | {cards_up:.1f}"),
     ("docs/recipes/index.md", "libraries", lambda: stored("libraries"),
