@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def blackjack() -> Player:
     return play
 
 
-def open_spiel_klondike() -> Player:
+def klondike() -> Player:
     """OpenSpiel's Klondike from Python; mask and observation are read at each move."""
     import pyspiel
 
@@ -115,17 +116,13 @@ def pgx_2048() -> Player:
     return play
 
 
-def batch() -> Player:
-    """Four Seasons, a batch of the native vector environment on one thread."""
-    return vector_player("four-seasons", GAMES, num_threads=1)
-
-
-PEERS: dict[str, tuple[Callable[[], Player], Callable[[], Player]]] = {
-    "one environment: FourSeasons-v0 / Gymnasium's Blackjack-v1": (single_player, blackjack),
-    "one environment: FourSeasons-v0 / OpenSpiel's Klondike": (single_player, open_spiel_klondike),
-    f"{GAMES:,} games: FourSeasons-v0 / EnvPool's Blackjack-v1": (batch, envpool_blackjack),
-    f"{GAMES:,} games: FourSeasons-v0 / Pgx's 2048": (batch, pgx_2048),
+PEERS: dict[str, tuple[str, int, Callable[[], Player]]] = {
+    "one environment: FourSeasons-v0 / Blackjack-v1": ("gymnasium", 1, blackjack),
+    "one environment: FourSeasons-v0 / Klondike": ("open_spiel", 1, klondike),
+    f"{GAMES:,} games: FourSeasons-v0 / Blackjack-v1": ("envpool", GAMES, envpool_blackjack),
+    f"{GAMES:,} games: FourSeasons-v0 / 2048": ("pgx", GAMES, pgx_2048),
 }
+"""Of each comparison: the other library, the number of games, and its player."""
 
 
 def main() -> None:
@@ -135,14 +132,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a window")
     run = parser.parse_args()
     rows = []
-    for name, makers in PEERS.items():
+    for name, (library, games, peer) in PEERS.items():
+        own = vector_player("four-seasons", games, num_threads=1) if games > 1 else single_player()
         try:
-            players = [make() for make in makers]
+            players = own, peer()
         except ImportError as error:
             print(f"left out: {name}: {error}")
             continue
-        own, other = (float(np.median(rates[:, 1])) for rates in measure(players, run.seconds))
-        rows.append({"what": name, "value": own / other, "unit": "times"})
+        ours, theirs = (float(np.median(rates[:, 1])) for rates in measure(players, run.seconds))
+        unit = f"times ({library} {metadata.version(library)})"
+        rows.append({"what": name, "value": ours / theirs, "unit": unit})
     write_csv(run.out, table := pd.DataFrame(rows))
     print(table.to_string(index=False))
 

@@ -54,7 +54,7 @@ def test_costs_of_starts_and_learning(tmp_path: Path) -> None:
 def test_peers_compares_those_that_are_installed(tmp_path: Path) -> None:
     run("peers", "--seconds", "0.01", "--out", str(tmp_path / "x.csv"))
     rows = pd.read_csv(tmp_path / "x.csv").set_index("what")["value"]
-    assert rows["one environment: FourSeasons-v0 / Gymnasium's Blackjack-v1"] > 1
+    assert rows["one environment: FourSeasons-v0 / Blackjack-v1"] > 1
 
 
 def test_every_agent_of_the_results_exists() -> None:
