@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := players leaderboard family learning small-games calibration peeking speed census
+NAMES := players leaderboard family learning small-games calibration peeking speed libraries census
 
 .PHONY: all $(NAMES)
 all: $(NAMES)
@@ -101,6 +101,18 @@ $(OUT)/costs.csv:
 $(OUT)/peers.csv:
 	$(PYTHON) $(STUDIES)/peers.py --out $@ $(call few,--seconds 0.05)
 	$(call store,peers.csv,$(RESULTS)/costs.csv)
+
+# --- Other libraries, each in a virtual environment of its own.
+
+LIBRARIES := index $(call few,,cleanrl rl_zoo3 rllib sb3 skrl tianshou torchrl)
+
+libraries: $(LIBRARIES:%=$(OUT)/libraries/%.csv)
+$(OUT)/libraries/%.csv:
+	python3 -m venv $(basename $@)
+	$(basename $@)/bin/python -m pip install --quiet --editable '.[agents,experiments]' \
+		$(addprefix --requirement ,$(wildcard docs/recipes/requirements/$*.txt))
+	$(basename $@)/bin/python $(STUDIES)/recipes.py $* --out $@
+	$(call store,libraries/$*.csv,$(RESULTS)/libraries.csv)
 
 # --- What a player could win who sees every card: a second for each deal, then more for open ones.
 

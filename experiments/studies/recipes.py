@@ -1,8 +1,8 @@
-"""Run recipes of docs/recipes, and store their results in docs/results/libraries.csv.
+"""Run a recipe of docs/recipes, and write its results, for docs/results/libraries.csv.
 
-    python experiments/studies/recipes.py sb3 cleanrl
+    python experiments/studies/recipes.py sb3 --out runs/sb3.csv
 
-Recipes are named by their pages. Their packages must be installed (`pip install -r
+A recipe is named by its page. Its packages must be installed (`pip install -r
 docs/recipes/requirements/sb3.txt`), best in a virtual environment per recipe, because libraries
 need conflicting versions. A script prints a line of JSON for each agent that it has trained.
 """
@@ -23,11 +23,9 @@ from typing import Any
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.reporting.tables import print_table
-from four_seasons_env.experiments.results.tables import read_table, write_csv
+from four_seasons_env.experiments.results.tables import write_csv
 
 RECIPES = ROOT / "docs" / "recipes"
-STORED = ROOT / "docs" / "results" / "libraries.csv"
 
 
 def versions(name: str) -> str:
@@ -67,17 +65,13 @@ def run_recipe(name: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Run recipes, and replace their rows."""
+    """Run a recipe, and write a row for each agent."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("pages", nargs="+", help="such as sb3")
-    parser.add_argument("--out", type=Path, default=STORED)
+    parser.add_argument("page", help="such as sb3")
+    parser.add_argument("--out", type=Path, required=True)
     run = parser.parse_args()
-    for name in run.pages:
-        rows = pd.DataFrame(run_recipe(name))
-        stored = read_table(STORED if run.out == STORED or not run.out.is_file() else run.out)
-        both = pd.concat([stored[stored["page"] != name], rows])
-        write_csv(run.out, both.sort_values(["page", "script"], kind="stable"))
-        print_table(rows.map(str), name, run.out)
+    write_csv(run.out, table := pd.DataFrame(run_recipe(run.page)))
+    print(table.to_string(index=False))
 
 
 if __name__ == "__main__":
