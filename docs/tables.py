@@ -264,9 +264,7 @@ LADDER = {
     "greedy": "a beginner's list of moves",
     "random": "any legal move",
 }
-"""The players of README and docs/explanation/answer.md, and what each is."""
-LUCKY = ("heuristic", "next_deal_ppo", "planner")
-"""Those of docs/explanation/luck.md."""
+"""The players of README, answer.md and luck.md, and what each is."""
 QUOTE = """> The textbook says one game in 10. A beginner's list of moves wins {greedy:.0%} of \
 games. The advice of good players wins {heuristic:.0%}. The best computer player that sees only \
 public information wins {best:.0%}. A player who sees every card could win at least {ceiling:.0%}.
@@ -323,9 +321,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "moves | number | chance shown, mean % | games won %",
      "{what} | {moves} | {chance:.1%} | {rate:.1%}"),
     ("docs/explanation/luck.md", "luck",
-     lambda: only(players("leaderboard"), {name: LADDER[name] for name in LUCKY}),
+     lambda: only(players("leaderboard"), LADDER),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
-     "{agent} | {deals:,} | {win_rate:.2%} [{win_low:.2%}, {win_high:.2%}] "
+     "{agent} | {deals:,} | {won} "
      "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "
      "| {luck_z:+.2f} | {luck_p:.3f}"),
     ("docs/explanation/luck.md", "peeking",

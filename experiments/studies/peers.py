@@ -122,7 +122,7 @@ PEERS: dict[str, tuple[str, int, Callable[[], Player]]] = {
     f"{GAMES:,} games: FourSeasons-v0 / Blackjack-v1": ("envpool", GAMES, envpool_blackjack),
     f"{GAMES:,} games: FourSeasons-v0 / 2048": ("pgx", GAMES, pgx_2048),
 }
-"""Of each comparison: the other library, the number of games, and its player."""
+"""The library that a comparison is with, the number of games, and the library's player."""
 
 
 def main() -> None:
