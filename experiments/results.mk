@@ -70,12 +70,14 @@ learning:
 
 SMALL := random greedy heuristic
 TRAINED := maskable_ppo next_deal_ppo planner
+CELLS := small-4x1-cells small-4x2-cells small-4x3-cells small-4x4-cells
 
 small-games: $(OUT)/small-games.csv
 $(OUT)/small-games.csv:
 	$(if $(QUICK),,$(FOUR) sweep $(STUDIES)/small.yaml --out $(OUT)/small)
+	$(if $(QUICK),,$(PYTHON) $(STUDIES)/small_games.py)
 	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
-		$(call few,--rules small-4x1-cells --optima $(OUT)/optima.json) --agents $(SMALL) \
+		--rules $(call few,small-4x1-cells --optima $(OUT)/optima.json,$(CELLS)) --agents $(SMALL) \
 		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent):$(OUT)/small/$(agent)-*'))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
 

@@ -71,7 +71,7 @@ _NOTES = (
     "All agents play the same deals, and no agent sees the order of the stock. Brackets hold 95% "
     "intervals: Wilson's for the win rate of one policy, a bootstrap over deals and seeds for "
     "several training seeds and for differences. Differences are percentage points on the same "
-    "deals. Times are measured with a thousand games in lockstep on one core. The file table.md of "
+    "deals. Times are measured with many games in lockstep on one core. The file table.md of "
     "the comparison has more columns: the way to play, cards up, the interquartile mean over seeds "
     "(IQM), and the p-value of McNemar's exact test (the largest of several seeds)."
 )
