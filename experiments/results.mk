@@ -77,7 +77,8 @@ $(OUT)/small-games.csv:
 	$(if $(QUICK),,$(FOUR) sweep $(STUDIES)/small.yaml --out $(OUT)/small)
 	$(if $(QUICK),,$(PYTHON) $(STUDIES)/small_games.py)
 	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
-		--rules $(call few,small-4x1-cells --optima $(OUT)/optima.json,$(CELLS)) --agents $(SMALL) \
+		--rules $(call few,small-4x1-cells --openings 2 --optima $(OUT)/optima.json,$(CELLS)) \
+		--agents $(SMALL) \
 		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent):$(OUT)/small/$(agent)-*'))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
 
