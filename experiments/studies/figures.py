@@ -70,9 +70,8 @@ def main() -> None:
 
     leaderboard = read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
     plot_speed_strength(leaderboard, "Four Seasons, 1,000 test deals", out / "leaderboard.png")
-    both = pd.concat([players, leaderboard]).query("agent in @ANSWER")
-    both = both.sort_values("play").drop_duplicates("agent")
-    plot_win_rates(both, "Four Seasons: who wins how often", out / "answer.png")
+    shown = players.query("agent in @ANSWER").sort_values("play").drop_duplicates("agent")
+    plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
 
     rates = players.sort_values("play").drop_duplicates("agent").set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
