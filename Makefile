@@ -49,7 +49,7 @@ demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic,
 PARTS := all
 
 results: $(READY)  ## measure every published number, and store it: many hours; QUICK=1: in small
-	$(MAKE) --file experiments/results.mk $(PARTS)
+	$(MAKE) --file experiments/studies/results.mk $(PARTS)
 
 test: $(TESTS)  ## the default tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" --durations 8

@@ -58,7 +58,7 @@ def test_peers_compares_those_that_are_installed(tmp_path: Path) -> None:
 
 
 def test_every_agent_of_the_results_exists() -> None:
-    command = ["make", "--dry-run", "--always-make", "--file", "experiments/results.mk"]
+    command = ["make", "--dry-run", "--always-make", "--file", "experiments/studies/results.mk"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     compared = re.findall(
         r"--agents (.*?)(?: --|$)", done.stdout.replace("\\\n", " "), re.MULTILINE
