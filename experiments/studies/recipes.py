@@ -67,7 +67,7 @@ def run_recipe(name: str) -> list[dict[str, Any]]:
 def main() -> None:
     """Run a recipe, and write a row for each agent."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("page", help="such as sb3")
+    parser.add_argument("page", choices=sorted(page.stem for page in RECIPES.glob("*.md")))
     parser.add_argument("--out", type=Path, required=True)
     run = parser.parse_args()
     write_csv(run.out, table := pd.DataFrame(run_recipe(run.page)))
