@@ -122,7 +122,7 @@ def main() -> None:
     run = parser.parse_args()
     run.out.mkdir(parents=True, exist_ok=True)
     players: list[tuple[str, Player, int]] = [
-        ("the cards of one suit", Peeker(RULE_SET, one_suit), 2000),
+        ("the cards of one suit", Peeker(RULE_SET, one_suit), 1000),
         ("the next card", Peeker(RULE_SET, any_card), 300),
         ("all cards", all_cards, 100),
         ("nothing", Peeker(RULE_SET, no_card), 300),

@@ -14,12 +14,22 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := players leaderboard family learning small-games calibration peeking speed libraries census
+NAMES := census players leaderboard family learning small-games calibration peeking speed libraries
 
 .PHONY: all $(NAMES)
 all: $(NAMES)
 	$(if $(QUICK),,$(PYTHON) $(STUDIES)/figures.py)
 	$(PYTHON) docs/tables.py $(if $(QUICK),--check)
+
+# --- What a player could win who sees every card: a second for each deal, then more for open ones.
+
+census:
+	$(FOUR) census --rules all --deals $(call few,0-9,0-999) --seconds 1 --out $(OUT)/census
+	$(call store,census/results.csv,experiments/data/census/results.csv)
+	for seconds in $(call few,1,1 10 100); do \
+		$(FOUR) census --deals $(call few,0-19,0-9999) --seconds $$seconds --out $(OUT)/census || exit; \
+	done
+	$(call store,census/results.csv,experiments/data/census/results.csv)
 
 # --- Agents on the test deals of four-seasons.
 
@@ -116,13 +126,3 @@ $(OUT)/libraries/%.csv:
 		$(addprefix --requirement ,$(wildcard docs/recipes/requirements/$*.txt))
 	$(basename $@)/bin/python $(STUDIES)/recipes.py $* --out $@
 	$(call store,libraries/$*.csv,$(RESULTS)/libraries.csv)
-
-# --- What a player could win who sees every card: a second for each deal, then more for open ones.
-
-census:
-	$(FOUR) census --rules all --deals $(call few,0-9,0-999) --seconds 1 --out $(OUT)/census
-	$(call store,census/results.csv,experiments/data/census/results.csv)
-	for seconds in $(call few,1,1 10 100); do \
-		$(FOUR) census --deals $(call few,0-19,0-9999) --seconds $$seconds --out $(OUT)/census || exit; \
-	done
-	$(call store,census/results.csv,experiments/data/census/results.csv)
