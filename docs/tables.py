@@ -38,7 +38,7 @@ RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
 _KEYS = ("rules", "agent", "play", "deal", "page", "what", "games", "threads", "observation")
 """Columns that identify a row of results."""
-_OPEN = ("calibration", "libraries", "peeking", "results", "small-games", "family")
+_OPEN = ("calibration", "peeking", "results", "small-games", "family")
 """Stored results that wait for their measurement with this version."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
@@ -331,7 +331,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/luck.md", "peeking",
      lambda: stored("peeking"),
      "sees | games | won % | luck z | luck p",
-     "{sees} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.1g}"),
+     "{what} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.2g}"),
     ("docs/reference/leaderboard.md", "leaderboard", lambda: players("leaderboard", ranked=True),
      "agent | method | play | won % [95%] | luck-adjusted [95%] | z (p) | ms/game",
      "{agent} | {kind} | {play} | {won} | {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] "

@@ -122,7 +122,7 @@ def main() -> None:
     run = parser.parse_args()
     run.out.mkdir(parents=True, exist_ok=True)
     players: list[tuple[str, Player, int]] = [
-        ("the cards of one suit", Peeker(RULE_SET, one_suit), 1000),
+        ("the cards of one suit", Peeker(RULE_SET, one_suit), 2000),
         ("the next card", Peeker(RULE_SET, any_card), 300),
         ("all cards", all_cards, 100),
         ("nothing", Peeker(RULE_SET, no_card), 300),
@@ -133,7 +133,7 @@ def main() -> None:
         played = pd.DataFrame(play_and_measure(player, TRAIN_FROM, count))
         z, p = peeking(played)
         won = played["won"].mean()
-        rows.append({"sees": name, "games": count, "won": won, "luck_z": z, "luck_p": p})
+        rows.append({"what": name, "games": count, "won": won, "luck_z": z, "luck_p": p})
         write_csv(run.out / "peeking.csv", pd.DataFrame(rows))
         print(f"sees {name}: z {z:.1f} after {count:,} games", flush=True)
 

@@ -195,7 +195,7 @@ def test_seeing_the_next_card_is_exposed():
 
 
 def test_only_peekers_are_exposed():
-    found = read_table(ROOT / "docs" / "results" / "peeking.csv").groupby("sees").last()
+    found = read_table(ROOT / "docs" / "results" / "peeking.csv").groupby("what").last()
     assert (found["games"] <= 2000).all()
     fair = found.loc["nothing", "luck_p"]
     assert 0.01 < fair < 0.99

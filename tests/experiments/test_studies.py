@@ -155,7 +155,7 @@ def test_a_recipe_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
 def test_peeking_tests_each_player(tmp_path: Path) -> None:
     run("peeking", "--share", "0.02", "--out", str(tmp_path))
     table = pd.read_csv(tmp_path / "peeking.csv")
-    assert len(table["sees"].unique()) == 4
+    assert len(table["what"].unique()) == 4
     assert table["luck_p"].between(0, 1).all()
 
 
