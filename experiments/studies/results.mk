@@ -89,7 +89,7 @@ $(OUT)/small-games.csv:
 	$(PYTHON) $(STUDIES)/small_games.py --games $(call few,3,100) --out $@ \
 		--rules $(call few,small-4x1-cells --openings 2 --optima $(OUT)/optima.json,$(CELLS)) \
 		--agents $(SMALL) \
-		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent):$(OUT)/small/$(agent)-*'))
+		$(if $(QUICK),,$(foreach agent,$(TRAINED),'$(agent)=$(agent):$(OUT)/small/$(agent)-*'))
 	$(call store,small-games.csv,$(RESULTS)/small-games.csv)
 
 calibration: $(OUT)/calibration.csv
