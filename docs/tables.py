@@ -38,7 +38,7 @@ RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
 _KEYS = ("rules", "agent", "play", "deal", "page", "what", "games", "threads", "observation")
 """Columns that identify a row of results."""
-_OPEN = ("results", "family")
+_OPEN = ("results",)
 """Stored results that wait for their measurement with this version."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
