@@ -38,8 +38,6 @@ RESULTS = ROOT / "docs" / "results"
 DEFAULT = "four-seasons"
 _KEYS = ("rules", "agent", "play", "deal", "page", "what", "games", "threads", "observation")
 """Columns that identify a row of results."""
-_OPEN = ("results",)
-"""Stored results that wait for their measurement with this version."""
 _INTERVALS = {
     "gain": "{win_difference:+.2%} [{win_difference_low:+.2%}, {win_difference_high:+.2%}]",
     "up": "{cards_up:.1f} [{cards_low:.1f}, {cards_high:.1f}]",
@@ -400,7 +398,7 @@ def add(new: Path, path: Path) -> None:
 def of_other_versions(paths: Iterable[Path]) -> list[str]:
     """The files with results of another major version, or of none that they name."""
     major, found = __version__.partition(".")[0], []
-    for path in (each for each in paths if each.stem not in _OPEN):
+    for path in paths:
         rows = read_table(path)
         versions = rows["version"].fillna("").unique() if "version" in rows else [""]
         if any(each.partition(".")[0] != major for each in versions):
