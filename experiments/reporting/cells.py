@@ -152,9 +152,7 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def decided_within(
-    results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)
-) -> pd.DataFrame:
+def decided_within(results: pd.DataFrame, limits: Sequence[float] = (0.1, 1, 10)) -> pd.DataFrame:
     """The number of deals decided within a time limit each, as cells of text."""
     decided = results[results["status"] != "unknown"]
     rows = []
