@@ -70,10 +70,11 @@ def main() -> None:
 
     leaderboard = read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
     plot_speed_strength(leaderboard, "Four Seasons, 1,000 test deals", out / "leaderboard.png")
-    shown = players.query("agent in @ANSWER").sort_values("play").drop_duplicates("agent")
+    once = players.sort_values("play").drop_duplicates("agent")
+    shown = once.query("agent in @ANSWER")
     plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
 
-    rates = players.sort_values("play").drop_duplicates("agent").set_index("agent")["win_rate"]
+    rates = once.set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}
     learned = read_table(RESULTS / "learning.csv")
     title = "Four Seasons, test deals: games won by time of learning"
