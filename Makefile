@@ -9,7 +9,7 @@ MINUTES ?= 2
 .PHONY: help demo results test test-slow test-lowest test-newest lint format docs bench release clean
 .DEFAULT_GOAL := help
 
-help:  ## say what there is
+help:  ## list targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
@@ -83,7 +83,7 @@ lint: $(READY)  ## ruff, codespell and mypy; prose; whether the tables of the do
 	$(BIN)/mypy
 	$(BIN)/python docs/tables.py --check
 
-format: $(READY)  ## lay out the code
+format: $(READY)  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -93,7 +93,7 @@ docs: $(DOCS)  ## build the site in site/
 bench: $(READY)  ## steps per second
 	$(BIN)/four-seasons bench
 
-release:  ## all checks of a clean tree, then wheel and source archive in dist/; uploading is yours
+release:  ## all checks of a clean tree, then wheel and source archive in dist/; you upload
 	@test -z "$$(git status --porcelain)" || \
 		{ echo "error: the tree has changes: commit them first"; exit 2; }
 	bash .ci/run
