@@ -159,6 +159,17 @@ class Name:
     entry: Entry
     """Its row of the registry, or the one made for another package."""
 
+    @property
+    def written_options(self) -> str:
+        """Its options as they are written in a name, without the @."""
+        return ",".join(f"{key}={value}" for key, value in self.options.items())
+
+    def __str__(self) -> str:
+        """The name without its label."""
+        path = f":{self.path}" if self.path else ""
+        options = f"@{self.written_options}" if self.options else ""
+        return f"{self.registered}{path}{options}"
+
 
 _OPTIONS = re.compile(r"@(?=[^\W\d]\w*=|[^/\\]*$)")
 """Where the options may begin: before `key=`, or after the last folder."""
@@ -240,12 +251,13 @@ def _plugin(name: str) -> Entry:
     return Entry(place, "from another package", "-", plugins.plays(maker), block)
 
 
-def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
+def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
     """Make an agent by its name, which may carry a path to its weights, and options.
 
     Args:
         name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
-            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent".
+            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent"; or
+            its parts from `split_name`.
         rules: the rule set to play.
         **options: passed to the agent; they override those in the name.
 
@@ -255,7 +267,8 @@ def make_agent(name: str, rules: str | Rules = "four-seasons", **options: Any) -
         FileNotFoundError: where there are no weights.
         ImportError: naming the extra that installs what the agent needs.
     """
-    parts, rules = split_name(name), get_rules(rules)
+    parts = name if isinstance(name, Name) else split_name(name)
+    rules = get_rules(rules)
     try:
         return _make(parts, rules, options)
     except ModuleNotFoundError as error:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.answers import AnswerError, as_actions
-from four_seasons_env.agents.registry import Agent, make_agent, split_name
+from four_seasons_env.agents.registry import Agent, make_agent
 from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix
@@ -44,31 +44,36 @@ def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
         The results of `play_deals`, with the recorded games.
     """
     _warm_up(player, rules)
-    guarded = player.play == "deterministic"
     _seed_libraries([seed, int(deals[0]), 1])
-    agent = make_player(player, rules)
-    return play_deals(
-        agent, rules, deals, seed, forbid_repeats=guarded, record=True, name=player.agent
-    )
-
-
-def make_player(player: Player, rules: Rules) -> Agent:
-    """The agent of a player."""
-    options: dict[str, Any] = {}
-    if len(split_name(player.name).entry.plays) > 1:
-        options["deterministic"] = player.play == "deterministic"
-    return make_agent(player.name, rules, **options)
+    return _play(player, rules, deals, seed, record=True)
 
 
 @functools.cache
 def _warm_up(player: Player, rules: Rules) -> None:
-    """Play a training deal with another agent of the player, once per process.
+    """Play a training deal, once per process, before the first deal is timed.
 
-    Otherwise the time of the first deal would include compiling and loading.
+    Otherwise the time of that deal would include compiling and loading. The agent of the warm-up
+    plays no other deal: agents may have a state, and a block's games must not depend on whether it
+    is the first of its process.
     """
-    guarded = player.play == "deterministic"
-    agent = make_player(player, rules)
-    play_deals(agent, rules, [TRAIN_FROM], forbid_repeats=guarded, name=player.agent)
+    _play(player, rules, [TRAIN_FROM])
+
+
+def _play(
+    player: Player, rules: Rules, deals: Sequence[int], seed: int = 0, record: bool = False
+) -> pd.DataFrame:
+    """Play deals with a new agent of the player."""
+    deterministic = player.play == "deterministic"
+    options = {"deterministic": deterministic} if len(player.parts.entry.plays) > 1 else {}
+    return play_deals(
+        make_agent(player.parts, rules, **options),
+        rules,
+        deals,
+        seed,
+        forbid_repeats=deterministic,
+        record=record,
+        name=player.agent,
+    )
 
 
 def _seed_libraries(seed: list[int]) -> None:

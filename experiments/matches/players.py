@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import glob
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -47,20 +48,19 @@ def find_players(
     players: list[Player] = []
     for text in names:
         parts = split_name(text)
-        name = text.removeprefix(f"{parts.label}=") if parts.label else text
         if parts.label:
             check_label(parts.label, parts.registered)
         ways = [play for play in plays if play in parts.entry.plays] or parts.entry.plays
-        for full in _policies(name, parts, rules):
-            agent = make_agent(full, rules)  # raises if the agent cannot play
+        for policy in _policies(parts, rules):
+            agent = make_agent(policy, rules)  # raises if the agent cannot play
             players += [
                 Player(
-                    parts.label or name,
-                    full,
+                    parts.label or text,
+                    str(policy),
                     play,
                     train_seed=getattr(agent, "train_seed", None),
                     kind=getattr(agent, "kind", parts.entry.kind),
-                    weights=tuple(_weights(split_name(full), rules)),
+                    weights=tuple(_weights(policy, rules)),
                     observation=getattr(agent, "observation", PUBLIC),
                     block=parts.entry.block,
                 )
@@ -103,13 +103,12 @@ def _weights(parts: Name, rules: Rules) -> Iterator[str]:
             yield from _weights(split_name(value), rules)
 
 
-def _policies(name: str, parts: Name, rules: Rules) -> list[str]:
-    """The names of the policies that an agent's name stands for, each with at most one path."""
+def _policies(parts: Name, rules: Rules) -> list[Name]:
+    """The policies that an agent's name stands for, each with at most one path."""
     if parts.path is None:
-        return [name]
-    options = read_name(name)[3]
+        return [parts]
     found = _folders(parts.registered, parts.path, rules)
-    return [f"{parts.registered}:{folder}{options}" for folder in found]
+    return [dataclasses.replace(parts, path=folder) for folder in found]
 
 
 def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:

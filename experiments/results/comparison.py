@@ -7,6 +7,7 @@ by agents, rule sets and deals. Its seed, its version and the weights of its age
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import re
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import four_seasons_env
-from four_seasons_env.agents.registry import read_name
+from four_seasons_env.agents.registry import Name, split_name
 from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.results.out_folder import check_holds
@@ -61,11 +62,15 @@ class Player:
         """Unique key in the table of one rule set."""
         return self.agent, self.play, self.train_seed
 
+    @functools.cached_property
+    def parts(self) -> Name:
+        """The parts of its name; workers receive them with the player."""
+        return split_name(self.name)
+
     @property
     def method(self) -> tuple[str, str]:
         """Agent and options, without the path to the weights."""
-        _, registered, _, options = read_name(self.name)
-        return registered, options.removeprefix("@")
+        return self.parts.registered, self.parts.written_options
 
     @property
     def folder(self) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from four_seasons_env.agents.registry import read_name
 from four_seasons_env.experiments.reporting.plots.style import (
     colours_of,
     in_lines,
@@ -84,7 +83,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     rows = summary.dropna(subset=["ms_per_move"])
     rows = rows.assign(
         time=rows["ms_per_move"].clip(lower=1e-5),
-        name=[agent.removesuffix(read_name(agent)[3]) for agent in rows["agent"]],
+        name=[agent.partition("@")[0] for agent in rows["agent"]],
     ).sort_values(["time", "win_rate"])
     best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
     axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
