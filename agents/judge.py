@@ -19,8 +19,7 @@ from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, 
 from four_seasons_env.agents.planner.weights import AGENT, read_planner
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.agents.schemas import read_json
-from four_seasons_env.agents.search.determinization import hide_unseen
-from four_seasons_env.engine.kernel import nothing_hidden, play
+from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.positions.reach import NOT_YET, WON, new_search, position_key
 from four_seasons_env.rules import Rules
@@ -98,7 +97,7 @@ class Judge:
         if nothing_hidden(game.record[0], self._evaluator.rule):
             return _CHANCES.get(solve(game, max_positions=_SOLVER_POSITIONS).status)
         (record,), search = game.record.copy(), self._search
-        hide_unseen(record, self._evaluator.rule)
+        sort_unseen(record, self._evaluator.rule)
         best, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)
         if search.values[best] == WON:
             return 1.0

@@ -24,9 +24,9 @@ from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach_or_win
 from four_seasons_env.agents.planner.weights import AGENT, read_planner
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
-from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import sort_unseen
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.positions.reach import NOT_YET, WON, new_search
@@ -121,14 +121,14 @@ def worth_all(games, evaluator, search, limits):
     values = np.zeros(len(games))
     for i in range(len(games)):
         g = games[i : i + 1].copy()
-        hide_unseen(g[0], evaluator.rule)
+        sort_unseen(g[0], evaluator.rule)
         values[i] = _worth(g[0], evaluator, search, limits)
     return values
 
 
 @jit
 def _worth(g, evaluator, search, limits):
-    """W of a position after `hide_unseen`."""
+    """W of a position after `sort_unseen`."""
     best, over = reach_or_win(g, evaluator, search, limits)
     if search.values[best] == WON:
         return 1.0

@@ -358,13 +358,10 @@ class Game:
     def reshuffled(self, rng: np.random.Generator) -> Game:
         """A copy with the unseen cards in another order, drawn as a player must expect them.
 
-        After a redeal nothing is unseen, and the order of the stock stays.
+        It has no deal number. After a redeal nothing is unseen, and the order of the stock stays.
         """
-        game = self.copy()
-        kernel.reshuffle_unseen_all(game._record, self._rule, rng.integers(0, 2**63, 1, np.uint64))
-        if self.unseen:
-            game._record["deal"] = -1
-        return game
+        seeds = rng.integers(0, 2**63, 1, np.uint64)
+        return Game._at(kernel.public_copy(self._record, self._rule, seeds), self.rules)
 
     def stops(self, expansions: int = 1000) -> list[Stop]:
         """The positions in which the next card can be turned, with the moves that lead there.

@@ -174,8 +174,7 @@ class Games:
     def reshuffle(self, rng: np.random.Generator) -> None:
         """Put the unseen cards of each game in another order; see `Game.reshuffled`."""
         seeds = rng.integers(0, 2**63, len(self), np.uint64)
-        kernel.reshuffle_unseen_all(self._records, self._rule, seeds)
-        self._records["deal"] = -1
+        self._records = kernel.public_copy(self._records, self._rule, seeds)
 
     def play_out(
         self, player: object, rng: np.random.Generator, max_moves: int = MAX_MOVES

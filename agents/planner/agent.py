@@ -18,10 +18,9 @@ from four_seasons_env.agents.planner.lookahead import (
 from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
 from four_seasons_env.agents.planner.weights import HEADS
 from four_seasons_env.agents.policy_files import PolicyCard
-from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
-from four_seasons_env.engine.kernel import nothing_hidden
+from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
 from four_seasons_env.positions.reach import WON, new_search
 from four_seasons_env.rules import Rules
 
@@ -110,7 +109,7 @@ class PlannerAgent:
     def _plan(self, game: Any, rng: np.random.Generator) -> None:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
-        hide_unseen(game, self._evaluator.rule)
+        sort_unseen(game, self._evaluator.rule)
         best, count = reach(game, self._evaluator, search, self._positions, self._expansions)
         is_won = search.values[best] == WON
         if not is_won:

@@ -110,7 +110,7 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     Args:
         evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
         search: of `reach`, from a position after
-            `four_seasons_env.agents.search.determinization.hide_unseen`.
+            `four_seasons_env.engine.kernel.sort_unseen`.
         count: positions that it found.
         best: row of the position that it decided for.
         seed: uint64, of the worlds.

@@ -1,32 +1,15 @@
 """Determinization: orders of the unseen cards, drawn without using their true order.
 
-A search that samples orders of the unseen cards first hides the true order (`hide_unseen`).
-Two positions that look the same to the player are then equal to the byte, so they lead to the same
-result for the same random state.
+A search that samples orders of the unseen cards first sorts them (`engine.kernel.sort_unseen`), so
+that positions that look the same to the player lead to the same result for the same random state.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.engine.cards import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import reshuffle_unseen, stock_cards, stock_is_known
-
-_ONE = np.uint64(1)
-
-
-@jit
-def hide_unseen(g, rule):
-    """Sort the cards of the stock that the player has not seen by their numbers."""
-    if stock_is_known(g, rule):
-        return
-    unseen = stock_cards(g)
-    at = np.int64(g.dealt)
-    for card in range(NO_CARD):
-        if (unseen >> np.uint64(card)) & _ONE:
-            g.deck[at] = card
-            at += 1
+from four_seasons_env.engine.kernel import reshuffle_unseen, stock_is_known
 
 
 @jit
@@ -34,7 +17,7 @@ def determinize(g, rule, seed, world):
     """Put the unseen cards in a random order.
 
     Args:
-        g: a position after `hide_unseen`; changed in place.
+        g: a position after `sort_unseen`; changed in place.
         seed: uint64.
         world: number of the world. World k deals the k-th unseen card next (modulo their number),
             so that a sample covers the next card evenly. -1: any card may come next.

@@ -18,10 +18,9 @@ from four_seasons_env.agents.scripted.heuristic import (
     new_buffers,
     read_weights,
 )
-from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
-from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
+from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, sort_unseen
 from four_seasons_env.rules import Rules
 
 
@@ -75,7 +74,7 @@ class PimcAgent:
 
     def _most_votes(self, games: NDArray[Any], mask: NDArray[np.int8], seed: np.uint64) -> int:
         """The move to play in a GAME array of one; its stock is sorted in place."""
-        hide_unseen(games[0], self._rule)
+        sort_unseen(games[0], self._rule)
         own = choose_move(games[0], self._rule, mask, self._weights, self._buffers)
         # The heuristic's own move first, then by its gains: this order also breaks ties of votes.
         likes = np.where(mask, self._buffers.gains, -np.inf)

@@ -24,7 +24,7 @@ from four_seasons_env.agents.scripted.heuristic import (
     new_buffers,
     read_weights,
 )
-from four_seasons_env.agents.search.determinization import determinize, hide_unseen
+from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
@@ -36,6 +36,7 @@ from four_seasons_env.engine.kernel import (
     new_masks,
     nothing_hidden,
     play,
+    sort_unseen,
 )
 from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.positions.enumeration import ADVICE, find_win
@@ -126,7 +127,7 @@ def _candidates(g, rule, mask, settings, buffers):
 
 @jit
 def _best_move(g, rule, mask, seed, settings, buffers):
-    """The move that does best in playouts from a position after `hide_unseen`.
+    """The move that does best in playouts from a position after `sort_unseen`.
 
     The heuristic's own move stays unless another one beats it by more than the standard error of
     their difference. After half of the worlds, candidates that do no better than it are dropped.
@@ -178,7 +179,7 @@ def _best_move(g, rule, mask, seed, settings, buffers):
 def _best_moves(games, rules, masks, seeds, settings, buffers, moves):
     """`_best_move` for each game; their stocks are sorted in place. Writes to ``moves``."""
     for i in range(len(games)):
-        hide_unseen(games[i], rules[0])
+        sort_unseen(games[i], rules[0])
         moves[i] = _best_move(games[i], rules[0], masks[i], seeds[i], settings, buffers)
 
 

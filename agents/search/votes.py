@@ -52,7 +52,7 @@ class SolverVotes:
 
         Args:
             positions: GAME array of shape (n,): positions with the same cards hidden, after
-                `four_seasons_env.agents.search.determinization.hide_unseen`.
+                `four_seasons_env.engine.kernel.sort_unseen`.
             moves: the move to play in each position, integers of shape (n,).
             seed: of the worlds.
         """

@@ -7,7 +7,6 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,8 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.answers import AnswerError, as_actions
 from four_seasons_env.agents.registry import Agent, make_agent
-from four_seasons_env.agents.search.determinization import hide_unseen
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix
-from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.repeats import RepeatGuard
 from four_seasons_env.experiments.results.comparison import Player
@@ -97,10 +94,9 @@ def play_deals(
 ) -> pd.DataFrame:
     """Play each deal once, all in lockstep.
 
-    At every move the agent gets copies of the games without the number of the deal. The unseen
-    stock in the copies is sorted and then shuffled, so copies, masks and random numbers do not
-    reveal its order. An agent could still look up the opening of a public deal, or read the memory
-    of this process; nothing here prevents that.
+    At every move the agent gets public copies of the games (`engine.kernel.public_copy`), so
+    copies, masks and random numbers do not reveal the order of the stock. An agent could still look
+    up the opening of a public deal, or read the memory of this process; nothing here prevents that.
 
     Args:
         agent: the agent.
@@ -148,10 +144,7 @@ def play_deals(
             alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
         if not len(alive):
             break
-        # In the agent's copies the unseen cards are sorted before the shuffle. Otherwise an agent
-        # that undoes the shuffle would find the true order.
-        shown["deal"] = -1
-        _hide_unseen_all(shown, rule, keys[alive], turn)
+        shown = kernel.public_copy(shown, rule, mix(keys[alive] + np.uint64(turn)))
         by_rules = legal.copy()
         if guard is not None:
             guard.forbid(shown, alive, legal)
@@ -190,16 +183,6 @@ def _nameless_rng(seed: list[int]) -> np.random.Generator:
     bits = np.random.PCG64(0)
     bits.state = np.random.PCG64(seed).state
     return np.random.Generator(bits)
-
-
-@jit
-def _hide_unseen_all(
-    games: NDArray[Any], rules: NDArray[Any], keys: NDArray[np.uint64], turn: int
-) -> None:
-    """Sort the unseen cards of each game, and shuffle them by the game's key and the turn."""
-    for i in range(len(games)):
-        hide_unseen(games[i], rules[0])
-        kernel.reshuffle_unseen(games[i], rules[0], mix(keys[i] + np.uint64(turn)))
 
 
 def _check(

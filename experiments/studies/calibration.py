@@ -39,8 +39,8 @@ COLUMNS = ["player", "deal", "moves", "hidden", "move", "chosen", "chance", "gam
 def games_won(position: Game, move: int, agent: Agent, games: int, seed: int) -> int:
     """Play a move and then an agent's moves in reshuffled copies; returns the games won."""
     rng, rule = np.random.default_rng(seed), kernel.compile_rules(position.rules)
-    copies = position.record.repeat(games)
-    kernel.reshuffle_unseen_all(copies, rule, rng.integers(0, 2**63, games, np.uint64))
+    seeds = rng.integers(0, 2**63, games, np.uint64)
+    copies = kernel.public_copy(position.record.repeat(games), rule, seeds)
     kernel.play_all(copies, rule, np.full(games, move))
     words, masks = kernel.new_masks(games, position.rules)
     for _ in range(MAX_MOVES):

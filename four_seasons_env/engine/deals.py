@@ -36,7 +36,7 @@ _2 = np.uint64(2)
 
 @jit
 def mix(z):
-    """SplitMix64's output function: a uint64 well mixed into another."""
+    """SplitMix64's output function: a uint64 (or each of an array) well mixed into another."""
     z = (z ^ (z >> _30)) * _MIX_1
     z = (z ^ (z >> _27)) * _MIX_2
     return z ^ (z >> _31)

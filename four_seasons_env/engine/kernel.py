@@ -373,6 +373,25 @@ def start(g, rule, deal):
     lay_out(g, rule)
 
 
+# --- what a player cannot know ----------------------------------------------------------------
+
+
+@jit
+def sort_unseen(g, rule):
+    """Sort the cards of the stock that the player has not seen by their numbers.
+
+    Positions that look the same to the player are then equal to the byte.
+    """
+    if stock_is_known(g, rule):
+        return
+    unseen = stock_cards(g)
+    at = np.int64(g.dealt)
+    for card in range(NO_CARD):
+        if (unseen >> np.uint64(card)) & _ONE:
+            g.deck[at] = card
+            at += 1
+
+
 @jit
 def reshuffle_unseen(g, rule, seed):
     """Shuffle the cards of the stock that the player has not seen, by a uint64 seed.
@@ -826,8 +845,29 @@ def play_all(games, rules, moves):
         play(games[i], rules[0], moves[i])
 
 
+def public_copy(
+    games: NDArray[np.void], rules: NDArray[np.void], seeds: NDArray[np.uint64]
+) -> NDArray[np.void]:
+    """Copies of positions that an agent may see: nothing in them depends on what is hidden.
+
+    The deal's number is forgotten, because every card follows from it. The unseen cards are in the
+    order of `reshuffle_unseen`.
+
+    Args:
+        games: GAME (n,).
+        rules: RULE (1,).
+        seeds: (n,), of the reshuffles.
+    """
+    shown = games.copy()
+    _forget_all(shown, rules, seeds)
+    return shown
+
+
 @jit
-def reshuffle_unseen_all(games, rules, seeds):
-    """`reshuffle_unseen` for each game; seeds (n,) uint64."""
+def _forget_all(games, rules, seeds):
+    """See `public_copy`."""
     for i in range(len(games)):
+        games[i].deal = -1
+        # Sorted first: who knows the seed could undo a shuffle of the true order.
+        sort_unseen(games[i], rules[0])
         reshuffle_unseen(games[i], rules[0], seeds[i])

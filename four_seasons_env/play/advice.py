@@ -55,7 +55,7 @@ def can_judge(rules: Rules) -> bool:
 
 
 def choose(name: str, game: Game, seed: int = 0) -> Move:
-    """The move that an agent chooses; it sees a copy whose unseen stock has been reshuffled.
+    """The move that an agent chooses; it sees a public copy (`engine.kernel.public_copy`).
 
     Raises:
         ValueError: for an agent that cannot play these rules here, or a game that is over.
@@ -67,9 +67,8 @@ def choose(name: str, game: Game, seed: int = 0) -> Move:
         raise ValueError("the game is over: there is nothing to choose")
     agent = _adviser(name, game.rules)
     rng = np.random.default_rng([seed, game.moves_played])
-    shown = game.record.copy()
     rule = kernel.compile_rules(game.rules)
-    kernel.reshuffle_unseen_all(shown, rule, rng.integers(0, 2**63, 1, np.uint64))
+    shown = kernel.public_copy(game.record, rule, rng.integers(0, 2**63, 1, np.uint64))
     mask = game.action_mask(distinct=agent.mask == "distinct")[None]
     return all_moves(game.rules)[int(agent.act(shown, mask, rng)[0])]
 

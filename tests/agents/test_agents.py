@@ -94,8 +94,7 @@ def test_order_of_unseen_stock_changes_no_move(player: str) -> None:
     kernel.legal_all(games, rule, agent.mask == "distinct", words, goes_on)
     games, masks = games[goes_on], masks[goes_on]
     moves = agent.act(games.copy(), masks, np.random.default_rng(1))
-    shuffled = games.copy()
-    kernel.reshuffle_unseen_all(shuffled, rule, np.arange(len(games), dtype=np.uint64))
+    shuffled = kernel.public_copy(games, rule, np.arange(len(games), dtype=np.uint64))
     again = agent.act(shuffled, masks, np.random.default_rng(1))
     np.testing.assert_array_equal(moves, again)
 

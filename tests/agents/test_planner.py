@@ -7,7 +7,7 @@ from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.agents.planner.search import new_evaluator, reach, turn
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, reshuffle_unseen_all
+from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.positions.reach import NOT_YET, new_search
@@ -43,8 +43,7 @@ def test_values_ignore_stock_and_pile_order():
 
     values = set()
     for game in positions(DEFAULT, 20):
-        record = game.record.copy()
-        reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([5], np.uint64))
+        record = public_copy(game.record, compile_rules(DEFAULT), np.array([5], np.uint64))
         for field in ("top", "height"):
             record[field][:, :5] = record[field][:, [3, 1, 4, 0, 2]]
         assert value_of(record[0]) == pytest.approx(value_of(game.record[0]), rel=1e-5)
@@ -144,8 +143,7 @@ def test_order_of_unseen_stock_changes_nothing(lookahead, votes):
     for game in games:
         moves = set()
         for seed in range(3):
-            record = game.record.copy()
-            reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([seed], np.uint64))
+            record = public_copy(game.record, compile_rules(DEFAULT), np.array([seed], np.uint64))
             agent._plans.clear()
             masks = np.zeros((1, 32), np.int8)
             masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1

@@ -9,14 +9,14 @@ import pytest
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
 from four_seasons_env.agents.search import pimc, rollout, votes
-from four_seasons_env.agents.search.determinization import determinize, hide_unseen
+from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE
 from four_seasons_env.agents.search.rollout import RolloutAgent
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.kernel import compile_rules, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.reach import WON, new_search
@@ -57,7 +57,7 @@ class SlowRollout:
     expansions: int = 0
 
     def decide(self, record: Any, mask: np.ndarray, seed: int) -> int:
-        """The move in a position after `hide_unseen`."""
+        """The move in a position after `sort_unseen`."""
         moves = liked(record, mask, self.rules)[: self.candidates]
         results: dict[int, list[float]] = {move: [] for move in moves}
         for number in range(self.worlds):
@@ -133,7 +133,7 @@ def test_a_rollout_decides_as_described(rules: Rules, options: Any) -> None:
     found = agent.act(records.copy(), masks, np.random.default_rng(4))
     seeds = np.random.default_rng(4).integers(0, 2**63, len(games), np.uint64)
     for record, mask, seed, move in zip(records, masks, seeds, found, strict=True):
-        hide_unseen(record, compile_rules(rules)[0])
+        sort_unseen(record, compile_rules(rules)[0])
         assert move == model.decide(record, mask, int(seed))
         changed += move != liked(record, mask, rules)[0]
     assert changed or options != (6, 3, "greedy")
@@ -182,12 +182,12 @@ class Answer:
 
 
 def with_hidden(rules: Rules, count: int) -> np.ndarray:
-    """A position with this many cards in the stock, after `hide_unseen`."""
+    """A position with this many cards in the stock, after `sort_unseen`."""
     game = Game(rules, deal=1)
     while len(game.stock) > count:
         game.play("deal")
     records = game.record.copy()
-    hide_unseen(records[0], compile_rules(rules)[0])
+    sort_unseen(records[0], compile_rules(rules)[0])
     return records
 
 
@@ -243,7 +243,7 @@ def test_pimc_plays_what_wins_most(monkeypatch, candidates: int) -> None:
         for record, mask, move, (positions, moves, _) in zip(
             records, masks, found, asked, strict=True
         ):
-            hide_unseen(record, compile_rules(rules)[0])
+            sort_unseen(record, compile_rules(rules)[0])
             assert moves == liked(record, mask, rules)[:candidates]
             assert move == moves[place]
             assert len(positions) == len(moves)

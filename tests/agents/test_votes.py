@@ -10,7 +10,7 @@ from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.engine.kernel import compile_rules, public_copy
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
@@ -68,8 +68,9 @@ def test_order_of_unseen_stock_changes_no_vote():
         for game in late_games(DEFAULT, lambda game, hidden=hidden: game.stock_size <= hidden, 4):
             moves = set()
             for seed in range(3):
-                record = game.record.copy()
-                reshuffle_unseen_all(record, compile_rules(DEFAULT), np.array([seed], np.uint64))
+                record = public_copy(
+                    game.record, compile_rules(DEFAULT), np.array([seed], np.uint64)
+                )
                 agent._plans.clear()
                 rng = np.random.default_rng(0)
                 moves.add(int(agent.act(record, masks_of(game), rng)[0]))

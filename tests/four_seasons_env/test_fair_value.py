@@ -8,7 +8,7 @@ import pytest
 
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
-from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.engine.kernel import compile_rules, public_copy
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import SMALL, Rules
@@ -53,8 +53,7 @@ def _endings(hidden: int, deals: int) -> Iterator[Game]:
 
 
 def _reshuffled(game: Game, seed: int) -> Game:
-    games = game.record.copy()
-    reshuffle_unseen_all(games, compile_rules(game.rules), np.array([seed], np.uint64))
+    games = public_copy(game.record, compile_rules(game.rules), np.array([seed], np.uint64))
     return Game.from_record(games[0], game.rules)
 
 

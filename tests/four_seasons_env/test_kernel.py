@@ -23,8 +23,10 @@ from tests.helpers import (
     mostly_slow,
     numbered_deck,
     positions,
+    restocked,
     rule_sets,
     small,
+    stock_codes,
     texts,
 )
 from tests.reference.slow_model import SlowGame
@@ -140,15 +142,17 @@ def test_distinct_moves_lose_nothing(game):
 
 
 @given(positions(), st.integers(0, 2**64 - 1))
-def test_reshuffling_touches_only_unseen_cards(game, seed):
-    record = game.record.copy()
-    kernel.reshuffle_unseen_all(
-        record, kernel.compile_rules(game.rules), np.array([seed], np.uint64)
-    )
-    other = Game.from_record(record[0], game.rules)
+def test_public_copies_hide_only_unseen_cards(game, seed):
+    rules = kernel.compile_rules(game.rules)
+    copied = kernel.public_copy(game.record, rules, np.array([seed], np.uint64))
+    other = Game.from_record(copied, game.rules)
+    assert other.deal == -1
     before, after = board(game), board(other)
     if game.redeals_left < game.rules.redeals:
         assert after == before
+    else:
+        back = restocked(game, stock_codes(game)[::-1]).record
+        assert (kernel.public_copy(back, rules, np.array([seed], np.uint64)) == copied).all()
     assert sorted(before.pop("stock")) == sorted(after.pop("stock"))
     assert after == before
 

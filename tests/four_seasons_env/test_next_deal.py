@@ -16,7 +16,7 @@ from four_seasons_env import (
     Game,
     IllegalMove,
 )
-from four_seasons_env.engine.kernel import compile_rules, reshuffle_unseen_all
+from four_seasons_env.engine.kernel import compile_rules, public_copy
 from four_seasons_env.next_deal.batch import NextDealBatch
 from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealVectorSettings
 from four_seasons_env.rules import RULES, Rules
@@ -138,9 +138,8 @@ def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> N
     here.seed(np.arange(30, dtype=np.uint64))
     here.reset()
     for step in range(40):
-        shuffled = here.games.copy()
         seeds = rng.integers(0, 2**63, 30, np.uint64)
-        reshuffle_unseen_all(shuffled, compile_rules(here.rules), seeds)
+        shuffled = public_copy(here.games, compile_rules(here.rules), seeds)
         there.consider(shuffled)
         goes_on = ~here.done | (step == 0)
         np.testing.assert_array_equal(here.masks[goes_on], there.masks[goes_on])

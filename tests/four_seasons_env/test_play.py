@@ -158,6 +158,27 @@ def test_the_order_of_the_stock_shows_nowhere(client):
         assert judge(session.game) == judge(other.game)
 
 
+def test_an_adviser_cannot_tell_the_deal(monkeypatch):
+    from four_seasons_env.play import advice
+
+    class Spy:
+        mask = "legal"
+
+        def act(self, games, masks, rng):
+            shown.append(games.tobytes())
+            deals.update(games["deal"].tolist())
+            return masks.argmax(axis=1)
+
+    monkeypatch.setattr(advice, "_adviser", lambda name, rules: Spy())
+    shown, deals = [], set()
+    game = Game(deal=17)
+    for order in (stock_codes(game), stock_codes(game)[::-1], sorted(stock_codes(game))):
+        advice.choose("heuristic", restocked(game, order))
+    assert deals == {-1}
+    assert len(shown) == 3
+    assert len(set(shown)) == 1
+
+
 @pytest.mark.parametrize(
     ("body", "error"),
     [
