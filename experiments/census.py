@@ -27,7 +27,7 @@ from four_seasons_env.experiments.parallel.blocks import (
     run_blocks,
     split_deals,
 )
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.rules import file_name
 

@@ -23,7 +23,7 @@ from four_seasons_env.experiments.parallel.blocks import (
     rule_set_names,
     run_blocks,
 )
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.comparison import open_comparison
 from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.rules import file_name, get_rules

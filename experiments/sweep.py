@@ -38,7 +38,7 @@ from four_seasons_env.agents.training.learner import get_learner
 from four_seasons_env.agents.training.settings import read_yaml
 from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.command_line import ROOT, run_command
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Failure, Workers, run_tasks
 from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.experiments.results.provenance import write_json
 from four_seasons_env.experiments.results.training_run import (
@@ -54,8 +54,6 @@ from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from four_seasons_env.experiments.parallel.jobs import Failure
 
 FLAGS = tuple(
     each.name
@@ -257,7 +255,6 @@ def sweep(run: Sweep) -> list[Failure]:
 
     from rich.live import Live
 
-    from four_seasons_env.experiments.parallel.jobs import run_tasks
     from four_seasons_env.experiments.reporting.tables import new_console
 
     _check_manifest(run, jobs)

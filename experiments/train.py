@@ -21,7 +21,7 @@ from four_seasons_env.agents.schemas import fitting
 from four_seasons_env.agents.training.learner import Learner, get_learner
 from four_seasons_env.agents.training.settings import make_settings
 from four_seasons_env.experiments.command_line import check_seed, run_command
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.provenance import provenance, write_json
 from four_seasons_env.experiments.results.training_run import DONE, RUN, read_run
 from four_seasons_env.experiments.training.clock import Clock
@@ -157,7 +157,6 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
         TimeRemainingColumn,
     )
 
-    from four_seasons_env.experiments.parallel.pool import started_pool
     from four_seasons_env.experiments.training.monitor import Monitor
 
     columns = (

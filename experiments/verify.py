@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import tyro
 
 from four_seasons_env.experiments.command_line import one_line, run_command
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.out_folder import check_holds
 from four_seasons_env.rules import get_rules
 
@@ -163,7 +163,6 @@ def _test_luck(
     import pandas as pd
 
     from four_seasons_env.experiments.matches.luck import luck_of, meter_for
-    from four_seasons_env.experiments.parallel.pool import started_pool
     from four_seasons_env.experiments.reporting.cells import luck_p_as_text
     from four_seasons_env.experiments.results.luck import peeking
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from four_seasons_env.experiments.parallel.jobs import run_tasks
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers, run_tasks
 from four_seasons_env.rules import RULES, file_name, get_rules
 
 if TYPE_CHECKING:

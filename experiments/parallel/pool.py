@@ -1,28 +1,182 @@
-"""`Pool`: workers that live as long as a run and get many small tasks.
+"""`Workers`: where tasks run and how many at once; `run_tasks` and `Pool` give tasks to them.
 
-A worker loads and compiles only once. For tasks with result files of their own, use
-`four_seasons_env.experiments.parallel.jobs`.
+`run_tasks` calls one function on many tasks that store their own results, so a task may fail, and a
+restart skips those that are done. A `Pool` lives as long as a run and gets many small tasks whose
+return values it needs; its workers load and compile only once.
 """
 
 from __future__ import annotations
 
+import importlib
+import logging
 import os
 import platform
+import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.agents.answers import AnswerError
+from four_seasons_env.experiments.command_line import one_line, own_traceback
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 T = TypeVar("T")
 
+_MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
+
 _SHARED_FROM = "16K"
 """Arrays of at least this many bytes are shared between the workers of a machine."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where tasks run, and how many at once."""
+
+    backend: Literal["loky", "dask", "ray"] = "loky"
+    """Backend of parallel tasks: loky (processes on this machine), dask or ray."""
+    n_jobs: int = -1
+    """Number of tasks at once; -1: one per core, or all cores of the cluster."""
+    cluster: str | None = None
+    """Address of a running Dask scheduler or Ray head.
+    Without this flag, dask and ray start workers on this machine."""
+
+    def check(self) -> None:
+        """Reject flags that contradict each other, and a backend that is not installed.
+
+        Raises:
+            ValueError: for a number of jobs below 1, or a cluster with loky.
+            ModuleNotFoundError: if the backend is not installed.
+        """
+        if self.n_jobs < 1 and self.n_jobs != -1:
+            raise ValueError(f"--n-jobs is 1 or more, or -1 for one per core: not {self.n_jobs}")
+        if self.cluster is not None and self.backend == "loky":
+            raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
+        importlib.import_module(_MODULES[self.backend])
+
+    @contextmanager
+    def started(self) -> Iterator[None]:
+        """Let `joblib.Parallel` use these workers within a block.
+
+        Raises:
+            ValueError: see `check`.
+        """
+        self.check()
+        start = {"loky": _loky, "dask": _dask, "ray": _ray}[self.backend]
+        with start(self):
+            yield
+
+
+@contextmanager
+def _loky(workers: Workers) -> Iterator[None]:
+    from joblib import parallel_config
+
+    # Ctrl-C reaches every process of the terminal. Workers ignore it; the command ends them.
+    ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
+    with parallel_config(backend="loky", n_jobs=workers.n_jobs, **ignore):
+        yield
+
+
+@contextmanager
+def _dask(workers: Workers) -> Iterator[None]:
+    from distributed import Client, LocalCluster
+    from joblib import effective_n_jobs, parallel_config
+
+    cluster, n_jobs = workers.cluster, workers.n_jobs
+    client = (
+        Client(cluster)
+        if cluster
+        else LocalCluster(
+            n_workers=effective_n_jobs(n_jobs),
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.ERROR,
+        ).get_client()
+    )
+    with client:
+        with parallel_config(backend="dask", n_jobs=-1 if cluster and n_jobs < 0 else n_jobs):
+            yield
+        # A scheduler that was running before serves others, too.
+        if not cluster:
+            client.shutdown()
+
+
+@contextmanager
+def _ray(workers: Workers) -> Iterator[None]:
+    import ray
+    from joblib import effective_n_jobs, parallel_config
+    from ray.util.joblib import register_ray
+
+    if workers.cluster:
+        ray.init(address=workers.cluster)
+    else:
+        ray.init(num_cpus=effective_n_jobs(workers.n_jobs), include_dashboard=False)
+    try:
+        register_ray()
+        with parallel_config(backend="ray", n_jobs=workers.n_jobs):
+            yield
+    finally:
+        ray.shutdown()
+
+
+@dataclass
+class Failure:
+    """A task that failed."""
+
+    name: str
+    reason: str
+    """The error in one line."""
+    details: str
+    """The traceback; "" if the reason is enough."""
+
+
+def run_tasks(
+    function: Callable[[T], Any], tasks: Sequence[T], names: Sequence[str], workers: Workers
+) -> Iterator[tuple[str, Failure | None]]:
+    """Call a function with each task, several at once. A failed task does not stop the others.
+
+    Args:
+        function: called with a task. Workers import it by name; its return value is ignored.
+        tasks: arguments of the calls.
+        names: names of the tasks, for failures.
+        workers: workers that call the function.
+
+    Yields:
+        The name of each task, with None if it has finished or a Failure, in the order in which they
+        end (with Ray: all at the end).
+
+    Raises:
+        ValueError: see `Workers.check`.
+    """
+    from joblib import Parallel, delayed
+
+    with workers.started():
+        kind = "list" if workers.backend == "ray" else "generator_unordered"
+        calls = zip(tasks, names, strict=True)
+        yield from Parallel(return_as=kind)(
+            delayed(_attempt)(function, task, name) for task, name in calls
+        )
+
+
+def _attempt(function: Callable[[T], Any], task: T, name: str) -> tuple[str, Failure | None]:
+    """Run a task, and return its name and its error as data that a worker can send."""
+    try:
+        function(task)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        details = own_traceback(error.__cause__) or own_traceback(error)
+        # An error in this package is a fault, which needs the whole traceback.
+        if not (details or error.__cause__ or isinstance(error, AnswerError)):
+            details = "".join(traceback.format_exception(error)).rstrip()
+        return name, Failure(name, reason, details)
+    return name, None
 
 
 class Pool:
@@ -62,6 +216,8 @@ class Pool:
         Raises:
             RuntimeError: if a worker has died.
         """
+        from joblib import delayed
+
         # joblib sends an array once and recognises it by identity. A copy has the present values.
         now = [each.copy() for each in shared]
         results = []
@@ -69,6 +225,7 @@ class Pool:
         try:
             for result, seconds, process in self._parallel(calls):
                 results.append(result)
+                # The clock of a run counts the processor time of this process already.
                 if process != _this_process():
                     self.core_seconds += seconds
         except BrokenExecutor:
@@ -82,8 +239,7 @@ class Pool:
     ) -> list[T]:
         """Call ``function((about, part), *shared)`` for parts of the deals.
 
-        Each part is half of a worker's share of the remaining deals, so workers end at about the
-        same time. A single worker plays all deals at once.
+        A single worker plays all deals at once.
 
         Args:
             function: see `map`.
@@ -96,6 +252,8 @@ class Pool:
         """
         parts = []
         while len(deals):
+            # Half of a worker's share of the rest: games in lockstep are faster in large parts, and
+            # the small parts at the end let all workers finish at about the same time.
             count = max(len(deals) // (2 * self.size), 1) if self.size > 1 else len(deals)
             parts.append((about, deals[:count]))
             deals = deals[count:]
@@ -109,7 +267,10 @@ def started_pool(workers: Workers) -> Iterator[Pool]:
     Raises:
         ValueError: see `Workers.check`.
     """
+    from joblib import Parallel, effective_n_jobs
+
     with workers.started():
+        # Tasks are few and long, so joblib must not group them or hold some back.
         parallel = Parallel(batch_size=1, pre_dispatch="all", max_nbytes=_SHARED_FROM)
         with parallel:
             yield Pool(parallel, effective_n_jobs(workers.n_jobs), workers.backend)

@@ -16,7 +16,7 @@ from four_seasons_env.agents.answers import AnswerError
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.rules import RULES
 from tests.helpers import ROOT, mostly_slow
 

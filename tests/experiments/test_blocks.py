@@ -11,7 +11,7 @@ from four_seasons_env.experiments.parallel.blocks import (
     run_blocks,
     split_deals,
 )
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.rules import RULES
 
 ALONE = Workers(n_jobs=1)

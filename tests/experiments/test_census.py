@@ -10,7 +10,7 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.census import COLUMNS, Census, census, take_census
 from four_seasons_env.experiments.compare import Compare, compare
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.cells import as_text, decided_within
 from four_seasons_env.experiments.results.ceiling import with_ceiling

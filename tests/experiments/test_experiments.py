@@ -9,7 +9,7 @@ import pytest
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.cells import as_text
 from four_seasons_env.experiments.reporting.tables import as_markdown

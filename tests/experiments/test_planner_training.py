@@ -17,8 +17,7 @@ from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.agents.training.learner import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Pool, Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.results.training_run import RUN, STEPS, read_log
 from four_seasons_env.experiments.train import Train, train

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.parallel.pool import Pool, started_pool
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Pool, Workers, started_pool
 
 
 def total(task: int, *shared: np.ndarray) -> tuple[float, int]:

@@ -16,7 +16,7 @@ from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.report_page import _curves
 from four_seasons_env.experiments.results.ceiling import read_census

@@ -10,8 +10,7 @@ import yaml
 
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.experiments import sweep as module
-from four_seasons_env.experiments.parallel.jobs import run_tasks
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers, run_tasks
 from four_seasons_env.experiments.results.training_run import DONE, RUN
 from four_seasons_env.experiments.sweep import Sweep, read_jobs, sweep
 from four_seasons_env.experiments.train import Train, train

@@ -15,7 +15,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.matches.task import tasks_of
-from four_seasons_env.experiments.parallel.workers import Workers
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.comparison import Manifest
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
