@@ -21,7 +21,8 @@ from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
-from four_seasons_env.positions.reach import NOT_YET, WON, new_search, position_key
+from four_seasons_env.positions.enumeration import choose
+from four_seasons_env.positions.reach import WON, may_stop, new_search, position_key, turn_at
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
 
@@ -64,6 +65,7 @@ class Judge:
         self._rules, self._shift = rules, card.chance_shift or 0.0
         self._evaluator = new_evaluator(rules, network)
         self._search = new_search(rules, _POSITIONS)
+        self._chosen = np.zeros(_TURNS, np.int64)  # rows of it
         self._next = new_search(rules, max(_NEXT.positions, _NEXT.ending_positions))
         self._known: dict[tuple[int, bytes], float] = {}  # mean values of turning a card
 
@@ -101,12 +103,12 @@ class Judge:
         best, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)
         if search.values[best] == WON:
             return 1.0
-        rows = np.flatnonzero(search.turns[:count] != NOT_YET)
-        likely = rows[np.argsort(-search.worths[rows], kind="stable")[:_TURNS]]
+        found = choose(count, search, self._chosen, _TURNS, False)
+        rows = set(self._chosen[:found].tolist())
+        rows |= {next(row for row in range(count) if may_stop(search, row))} if rows else set()
         turns = []  # copies, because the searches below use the same buffers
-        for row in np.union1d(likely, rows[:1]):
-            move = int(search.turns[row])
-            at = search.parents[row] if move > 0 else row
+        for row in rows:
+            at, move = turn_at(search, row)
             turns.append((search.positions[at].copy(), move))
         chance = 0.0
         for turn in turns:

@@ -29,7 +29,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import sort_unseen
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
-from four_seasons_env.positions.reach import NOT_YET, WON, new_search
+from four_seasons_env.positions.reach import WON, may_stop, new_search
 from four_seasons_env.rules import RULES, Rules
 
 _LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)
@@ -134,6 +134,6 @@ def _worth(g, evaluator, search, limits):
         return 1.0
     state = search.state[0]
     all_found = state.waiting == 0 and state.count < state.most
-    if over or (search.turns[best] == NOT_YET and all_found):
+    if over or (all_found and not may_stop(search, best)):
         return 0.0
     return np.float64(search.values[best])

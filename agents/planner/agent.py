@@ -21,7 +21,7 @@ from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
-from four_seasons_env.positions.reach import WON, new_search
+from four_seasons_env.positions.reach import DEEPEST, WON, may_stop, new_search, turn_at, write_path
 from four_seasons_env.rules import Rules
 
 _MARGIN = np.float32(0.08)
@@ -85,6 +85,7 @@ class PlannerAgent:
         self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
         self._positions, self._expansions = positions, expansions
         self._search = new_search(rules, positions)
+        self._path = np.zeros(DEEPEST + 1, np.int64)
         self._lookahead = Lookahead(candidates, _MARGIN, worlds, lookahead, _INNER)
         self._buffers = new_lookahead_buffers(rules, _INNER)
         self._votes_from, self._votes = votes, SolverVotes(rules, worlds, _WIDTH)
@@ -111,21 +112,16 @@ class PlannerAgent:
         search = self._search
         sort_unseen(game, self._evaluator.rule)
         best, count = reach(game, self._evaluator, search, self._positions, self._expansions)
-        is_won = search.values[best] == WON
-        if not is_won:
+        if search.values[best] != WON:
             best = self._reconsider(game, best, count, rng)
-        at = best
+        at, turn = turn_at(search, best)
+        length = write_path(at, search.parents, search.moves, self._path)
+        moves = self._path[:length].tolist()
+        if may_stop(search, best):
+            moves.append(turn)
         if self._expansions == 1 and best > 0:
-            self._plans[game] = int(search.moves[best])
-            return
-        if not is_won:
-            move = int(search.turns[best])
-            at = search.parents[best] if move > 0 else best
-            self._plans[search.positions[at]] = move
-        while at > 0:
-            parent = search.parents[at]
-            self._plans[search.positions[parent]] = int(search.moves[at])
-            at = parent
+            del moves[1:]
+        self._plans.follow(game, moves)
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
         """The row to decide for after a look ahead or a vote, where the options ask for one."""
@@ -145,8 +141,7 @@ class PlannerAgent:
         chosen = self._buffers.chosen[:found]
         if len(chosen) < 2:
             return best
-        turns = search.turns[chosen]
-        at = np.where(turns > 0, search.parents[chosen], chosen)
+        at, turns = np.transpose([turn_at(search, row) for row in chosen])
         share = self._votes.share_won(search.positions[at], turns, seed)
         odds = _log_odds(share) + _log_odds(search.worths[chosen])
         return int(chosen[np.argmax(odds)])

@@ -19,7 +19,7 @@ from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.positions.enumeration import choose as choose_stops
-from four_seasons_env.positions.reach import NOT_YET, WON, Search, new_search
+from four_seasons_env.positions.reach import WON, Search, may_stop, new_search, turn_at
 from four_seasons_env.rules import Rules
 
 CANDIDATES = 16
@@ -81,7 +81,7 @@ def _play_on(evaluator, cards, limits, buffers):
         if search.values[best] == WON:
             return 1.0
         # Lost in this world: nothing is hidden and no win was found, or no card can be turned.
-        if over or search.turns[best] == NOT_YET:
+        if over or not may_stop(search, best):
             return 0.0
         cards -= 1
         if cards == 0:
@@ -136,8 +136,8 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
             for i in range(left):
                 candidate = chosen[i]
                 # As in `turn`, but with the hidden cards of this world put in before the move.
-                move = search.turns[candidate]
-                game[0] = search.positions[search.parents[candidate] if move > 0 else candidate]
+                at, move = turn_at(search, candidate)
+                game[0] = search.positions[at]
                 # The seed and the next card depend on the world alone: all candidates face the same
                 # cards, so luck cancels in their comparison.
                 next_card = first + number * step

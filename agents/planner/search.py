@@ -22,12 +22,13 @@ from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.features import write_row
 from four_seasons_env.positions.reach import (
-    NOT_YET,
     UNTIL_HIDDEN,
     WON,
     begin,
     expand_best,
     goes_on,
+    may_stop,
+    turn_at,
     wait,
 )
 from four_seasons_env.rules import Rules
@@ -104,13 +105,12 @@ def reach(g, evaluator, search, positions, expansions):
             _value(new, evaluator, search)
             if search.values[new] == WON:  # rows behind it have no worth yet, so they are cut off
                 return new, new + 1
-            # A position behind a refill (above 0) is an end. One where a card may be dealt (0) is a
-            # possible decision, and other positions follow from it as well.
-            if search.turns[new] <= 0:
+            # Where a card may be dealt, other positions follow as well; a refill is an end.
+            if turn_at(search, new)[0] == new:
                 wait(new, search)
             # The root, which is the best to begin with, may be a position without a deal.
-            if search.turns[new] != NOT_YET and (
-                search.turns[best] == NOT_YET or search.worths[new] > search.worths[best]
+            if may_stop(search, new) and (
+                not may_stop(search, best) or search.worths[new] > search.worths[best]
             ):
                 best = new
     return best, search.state[0].count
@@ -142,8 +142,6 @@ def turn(search, chosen, rule, game):
         chosen: row of the position that was decided for.
         game: written.
     """
-    # Move 0 is the deal. Any other move has a refill: the chosen row is the position after that
-    # move without its refill, so the move is played from the parent again, under the full rules.
-    move = search.turns[chosen]
-    game[0] = search.positions[search.parents[chosen] if move > 0 else chosen]
+    at, move = turn_at(search, chosen)
+    game[0] = search.positions[at]
     play(game[0], rule, move)

@@ -20,7 +20,7 @@ from four_seasons_env.agents.planner.weights import HEADS
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.positions.features import row_length, write_row
-from four_seasons_env.positions.reach import NOT_YET, WON, Search, new_search
+from four_seasons_env.positions.reach import WON, Search, may_stop, new_search
 from four_seasons_env.rules import Rules
 
 LONGEST = 64
@@ -59,7 +59,7 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
         while True:
             best, over = reach_or_win(game[0], evaluator, search, limits)
             won = search.values[best] == WON
-            over = over or won or search.turns[best] == NOT_YET
+            over = over or won or not may_stop(search, best)
             write_row(game[0] if over else search.positions[best], rule, rows[written])
             targets[written] = np.float32(won) if over else search.values[best]
             written += 1

@@ -35,6 +35,7 @@ from four_seasons_env.positions.reach import (
     UNTIL_PROGRESS,
     Search,
     new_search,
+    turn_at,
     write_path,
 )
 from four_seasons_env.rules import Rules
@@ -148,7 +149,7 @@ def _offer(g, i, buffers, settings, scratch):
         buffers.rows[i, k] = row
         # Before a hidden card is dealt, the candidate is the position and the deal is added. Once
         # all is seen, the path to the candidate has any deal in it.
-        buffers.deals[i, k] = not all_seen and search.turns[row] == 0
+        buffers.deals[i, k] = not all_seen and turn_at(search, row)[1] == 0
         _observe(
             search.positions[row], rule, settings.observation, scratch, buffers.observations[i, k]
         )

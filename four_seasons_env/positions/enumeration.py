@@ -15,13 +15,14 @@ from four_seasons_env.engine.kernel import relative_rank, stock_size
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.positions.reach import (
-    NOT_YET,
     UNTIL_END,
-    UNTIL_PROGRESS,
+    UNTIL_HIDDEN,
     WON,
     begin,
     expand_best,
     goes_on,
+    may_stop,
+    turn_at,
     wait,
 )
 
@@ -110,10 +111,11 @@ def enumerate_positions(g, rule, free, until, order, most, expansions, search):
             if until == UNTIL_END and search.values[new] == WON:
                 return state.count, False
             _rank(new, rule, order, search)
-            # A position where a card may be dealt (turns 0) is a candidate, and expanded as well.
-            # With nothing hidden, 0 means that it was reached by a deal, which is progress.
-            stops = search.turns[new] > 0 or (until == UNTIL_PROGRESS and search.turns[new] == 0)
-            if not stops:
+            # Where the card turns in the position itself, other positions follow from it as well.
+            is_end = may_stop(search, new)
+            if until == UNTIL_HIDDEN:
+                is_end = turn_at(search, new)[0] != new
+            if not is_end:
                 wait(new, search)
     # A full search may have dropped successors, even if no position waits.
     return state.count, state.waiting == 0 and state.count < state.most
@@ -159,9 +161,8 @@ def choose(count, search, chosen, most, on):
     # move on. If ``on`` is false, it only repeats the first.
     for on_the_way in (False, on):
         for row in range(1 if on_the_way else 0, count):
-            if search.turns[row] == NOT_YET and not on_the_way:
-                continue
-            found = keep_best(chosen, found, most, search.worths, row)
+            if on_the_way or may_stop(search, row):
+                found = keep_best(chosen, found, most, search.worths, row)
         if found:
             break
     return found

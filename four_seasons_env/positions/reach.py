@@ -33,7 +33,7 @@ UNTIL_HIDDEN, UNTIL_PROGRESS, UNTIL_END = np.arange(3)
 taken back, which is included; or to the end of the game. The last two are for games with nothing
 hidden."""
 
-NOT_YET = -1
+_NOT_YET = -1
 """A value of `Search.turns`: the search does not stop at this position."""
 
 WON = np.float32(1e9)
@@ -66,7 +66,7 @@ class Search(NamedTuple):
     parents: NDArray[np.int64]  # (size,) the position that it was reached from, -1 for the root
     moves: NDArray[np.int64]  # (size,) by this move
     expanded: NDArray[np.bool_]  # (size,) whether its successors have been added
-    turns: NDArray[np.int64]  # (size,) the move that stops a search there, or NOT_YET
+    turns: NDArray[np.int64]  # (size,) see `may_stop` and `turn_at`
     masks: NDArray[np.uint64]  # (size, words) legal moves
     heap: NDArray[np.int64]  # (size,) positions to be expanded
     met: Met  # table of the positions held
@@ -117,7 +117,7 @@ def _note(rule, parent, move, row, until, search):
     search.values[row] = WON if is_won(g, rule) else np.float32(0)
     # Where the next card may be turned, a player may stop.
     may_deal = until == UNTIL_HIDDEN and goes_on and search.masks[row, 0] & _ONE != 0  # move 0
-    search.turns[row] = 0 if may_deal else NOT_YET
+    search.turns[row] = 0 if may_deal else _NOT_YET
 
 
 @jit
@@ -212,8 +212,7 @@ def expand_best(rule, free, until, search):
         move = next_move(search.masks[row], move)
         if move < 0:
             break
-        # Behind a deal the hidden card would be known. The position before it is a stop instead
-        # (`turns` is 0).
+        # Behind a deal the hidden card would be known. The position before it is a stop instead.
         if until == UNTIL_HIDDEN and rule.source[move] == STOCK:
             continue
         if count == state.most:  # the other successors are dropped
@@ -241,6 +240,25 @@ def expand_best(rule, free, until, search):
         count += 1
     state.count = count
     return first, count
+
+
+@jit
+def may_stop(search, row):
+    """Whether a search may stop at a position: the next card turns there, or progress was made."""
+    return search.turns[row] != _NOT_YET
+
+
+@jit
+def turn_at(search, row):
+    """Where and how the card turns, if a search stops at a position.
+
+    Returns:
+        The row of the position in which the move is played, and the move. That is the deal, 0, in
+        the position itself; or the move before, which led there: the position is as after this
+        move, without the card that it turns. -1 where a search may not stop.
+    """
+    move = search.turns[row]
+    return (search.parents[row] if move > 0 else row), move
 
 
 @jit

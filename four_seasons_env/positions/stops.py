@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_positive
+from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import STOCK, Move, all_moves
 from four_seasons_env.positions.enumeration import ADVICE, HELD, LARGEST_SEARCH, enumerate_positions
-from four_seasons_env.positions.reach import DEEPEST, UNTIL_HIDDEN, new_search, write_path
+from four_seasons_env.positions.reach import DEEPEST, UNTIL_HIDDEN, new_search, turn_at, write_path
 from four_seasons_env.rules import Rules
 
 
@@ -44,16 +45,24 @@ def find_stops(
     takes = np.array([move.source == STOCK for move in moves])
     path = np.zeros(DEEPEST + 1, np.int64)
     found = []
-    for row in np.argsort(-search.worths[:count], kind="stable").tolist():
-        turn = int(search.turns[row])
-        if turn > 0:  # the row is the position after this move, without the card that it turned
-            at, turns = int(search.parents[row]), [turn]
-        else:
+    rows = np.argsort(-search.worths[:count], kind="stable")
+    for row, at, turn in zip(rows.tolist(), *_turns(search, rows).tolist(), strict=True):
+        turns = [turn]
+        if at == row:
             legal = search.masks[row].view(np.int8)[: len(moves)]
-            at, turns = row, np.flatnonzero(legal & takes).tolist()
+            turns = np.flatnonzero(legal & takes).tolist()
         length = write_path(at, search.parents, search.moves, path) if turns else 0
         found += [
             (search.positions[at : at + 1].copy(), [moves[i] for i in path[:length]], moves[each])
             for each in turns
         ]
     return found
+
+
+@jit
+def _turns(search, rows):
+    """`turn_at` for each row; int64 of shape (2, n)."""
+    turns = np.zeros((2, len(rows)), np.int64)
+    for i in range(len(rows)):
+        turns[0, i], turns[1, i] = turn_at(search, rows[i])
+    return turns

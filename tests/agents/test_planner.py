@@ -10,7 +10,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
-from four_seasons_env.positions.reach import NOT_YET, new_search
+from four_seasons_env.positions.reach import DEEPEST, may_stop, new_search, write_path
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import planner_card, value_network, value_weights
 from tests.helpers import ROWS, mostly_slow, reachable
@@ -54,7 +54,7 @@ def test_values_ignore_stock_and_pile_order():
 def test_search_finds_all_positions():
     rule = compile_rules(DEFAULT)[0]
     search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network())
-    larger = 0
+    path, larger = np.zeros(DEEPEST + 1, np.int64), 0
     for game in positions(DEFAULT, 60):
         if nothing_hidden(game.record[0], rule):
             continue
@@ -63,15 +63,11 @@ def test_search_finds_all_positions():
             continue
         assert count == len(reachable(game))
         larger += count > 5
-        decided = search.worths[:count][search.turns[:count] != NOT_YET]
-        assert search.worths[best] == decided.max()
-        path = []
-        at = best
-        while at > 0:
-            path.append(int(search.moves[at]))
-            at = int(search.parents[at])
-        assert len(path) <= search.depths[best]
-        for move in reversed(path):
+        stops = [row for row in range(count) if may_stop(search, row)]
+        assert search.worths[best] == search.worths[stops].max()
+        length = write_path(best, search.parents, search.moves, path)
+        assert length <= search.depths[best]
+        for move in path[:length].tolist():
             game.play(move)
         after = np.zeros(1, GAME)
         turn(search, best, rule, after)
