@@ -52,8 +52,8 @@ def policy(
     The function gets what the vector environment of the same arguments returns in n positions, n
     at most 256: observations (an array, or the dictionary of the next-deal environment), masks
     (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). Under
-    the guard against repeats (`four_seasons_env.experiments.matches.repeats`) masks have fewer
-    moves than the rules allow.
+    the guard against repeats (`four_seasons_env.experiments.matches.play.RepeatGuard`) masks have
+    fewer moves than the rules allow.
 
     Args:
         env: the environment of the policy, "FourSeasons-v0" or "FourSeasonsNextDeal-v0".

@@ -133,8 +133,7 @@ def play_all(run: Compare) -> pd.DataFrame:
         FileNotFoundError: if there are no weights.
         RuntimeError: if a block of deals could not be played, after all others have been.
     """
-    from four_seasons_env.experiments.matches.luck import meter_for
-    from four_seasons_env.experiments.matches.task import play_block, tasks_of
+    from four_seasons_env.experiments.matches.task import meter_for, play_block, tasks_of
 
     parse_deals(run.deals)
     check_out(run.out, "comparison")

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.engine.deals import TEST, parse_deals
 from four_seasons_env.experiments.command_line import run_command
@@ -21,6 +22,9 @@ from four_seasons_env.experiments.results.out_folder import check_writable
 from four_seasons_env.experiments.results.training_run import BEST
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.rules import get_rules
+
+if TYPE_CHECKING:
+    from four_seasons_env.game import Game
 
 LEARNER = "next_deal_ppo"
 TRAINED = "trained"
@@ -34,6 +38,11 @@ SHOWN = ("random", "maskable_ppo", "finisher", "planner")
 
 QUICK = ("play_candidates=100", "play_expansions=160", "play_endings=search")
 """Hyperparameters for play that is twice as fast and wins about two points less."""
+
+_FRAME, _LAST = 140, 3000
+"""Milliseconds of a picture, and of the last picture."""
+_COLOURS = 24
+"""Colours of an animation; more make a larger file."""
 
 
 @dataclass
@@ -67,13 +76,14 @@ def demo(run: Demo) -> Path:
     parse_deals(run.deals)
     check_minutes(minutes=run.minutes)
     check_writable(run.out)
-    importlib.import_module("torch")  # fails before two minutes of work if torch is missing
+    for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):
+        importlib.import_module(needed)  # fails before two minutes of work if it is missing
 
     from rich.console import Console
 
     from four_seasons_env.experiments.compare import Compare, compare
+    from four_seasons_env.experiments.matches.play import play_game
     from four_seasons_env.experiments.report import Report, report
-    from four_seasons_env.experiments.reporting.animation import play_out, save_animation
 
     console = Console()
     started = time.monotonic()
@@ -116,7 +126,7 @@ def demo(run: Demo) -> Path:
     page = report(Report([compared, learned], out=folder / "report.html"))
     deal, won = _game_to_show(compared)
     animation = folder / "game.gif"
-    save_animation(play_out(f"{LEARNER}:{learned / BEST}", run.rules, deal), animation)
+    save_animation(play_game(f"{LEARNER}:{learned / BEST}", run.rules, deal).positions(), animation)
     console.print(f"table:          {compared / 'table.md'}")
     console.print(f"learning curve: {learned / 'progress.csv'}")
     how = "won" if won else "lost, like all others"
@@ -133,6 +143,31 @@ def _game_to_show(compared: Path) -> tuple[int, bool]:
     played = read_results(compared)
     own = played[played["agent"] == TRAINED].sort_values(["won", "deal"], ascending=[False, True])
     return int(own["deal"].iloc[0]), bool(own["won"].iloc[0])
+
+
+def save_animation(positions: list[Game], path: Path, **how: Any) -> None:
+    """Write a game as a GIF: a picture per move, one for several cards put up in a row.
+
+    Args:
+        positions: positions of the game, first to last.
+        path: file of the GIF.
+        **how: arguments of `four_seasons_env.rendering.draw_svg`.
+    """
+    from PIL import Image
+
+    from four_seasons_env.rendering.picture import paint
+
+    shown = [
+        game
+        for game, after in zip(positions, [*positions[1:], None], strict=True)
+        if after is None or after.cards_up == game.cards_up
+    ]
+    pictures = [Image.fromarray(paint(game, **how)) for game in shown]
+    palette = pictures[len(pictures) // 2].quantize(_COLOURS)
+    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    times = [_FRAME] * (len(frames) - 1) + [_LAST]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

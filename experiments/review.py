@@ -78,13 +78,9 @@ def review(run: Review) -> None:
 def _record(run: Review) -> Record:
     """The game to review: a recorded one, or the agent's game of the deal."""
     if run.record is None:
-        from four_seasons_env.experiments.matches.play import play_games
-        from four_seasons_env.experiments.matches.players import find_players
+        from four_seasons_env.experiments.matches.play import play_game
 
-        rules = get_rules(run.rules)
-        (player,) = find_players([run.agent], rules, ["deterministic"])
-        game: Record = play_games(player, rules, [run.deal])["game"].item()
-        return game
+        return play_game(run.agent, run.rules, run.deal)
 
     from four_seasons_env.records import read_records
 

@@ -162,7 +162,7 @@ def _test_luck(
     """
     import pandas as pd
 
-    from four_seasons_env.experiments.matches.luck import luck_of, meter_for
+    from four_seasons_env.experiments.matches.task import luck_of, meter_for
     from four_seasons_env.experiments.reporting.cells import luck_p_as_text
     from four_seasons_env.experiments.results.luck import peeking
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.experiments.matches.luck import LUCK, luck_of
+from four_seasons_env.agents.luck import LuckMeter
 from four_seasons_env.experiments.matches.play import play_games
 from four_seasons_env.experiments.parallel.blocks import Block, split_deals
 from four_seasons_env.experiments.results.comparison import COLUMNS, Manifest, Player
 from four_seasons_env.files import write_atomically
-from four_seasons_env.records import RecordError, read_lines, to_lines
-from four_seasons_env.rules import get_rules
+from four_seasons_env.records import Record, RecordError, read_lines, to_lines
+from four_seasons_env.rules import Rules, get_rules
+
+LUCK = ("luck", "luck_variance")
+"""Columns of results.csv: luck of all turned cards, and its variance for a fair player."""
 
 
 @dataclass(frozen=True)
@@ -80,3 +84,25 @@ def play_block(task: GamesTask) -> None:
     if task.record:
         write_atomically(task.games, to_lines(games))
     task.write(results[columns])
+
+
+@functools.lru_cache(maxsize=2)
+def meter_for(rules: Rules) -> LuckMeter:
+    """The meter of the luck of games.
+
+    Raises:
+        FileNotFoundError: for a rule set without a planner.
+    """
+    return LuckMeter(rules)
+
+
+def luck_of(games: Sequence[Record]) -> pd.DataFrame:
+    """The columns `LUCK`, a row per game.
+
+    Args:
+        games: games of one rule set.
+    """
+    measured = [
+        meter_for(get_rules(game.rules)).measure(game.start(), game.moves) for game in games
+    ]
+    return pd.DataFrame(measured, columns=list(LUCK), dtype=float)

@@ -18,7 +18,8 @@ import urllib.request
 from pathlib import Path
 
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.reporting.animation import play_out, save_animation
+from four_seasons_env.experiments.demo import save_animation
+from four_seasons_env.experiments.matches.play import play_game
 from four_seasons_env.experiments.review import main as review
 from four_seasons_env.game import Game
 from four_seasons_env.rendering.picture import save_picture
@@ -32,7 +33,7 @@ PORT = 8017
 
 def draw(out: Path) -> None:
     """Draw the animation, two positions and the openings."""
-    positions = play_out("planner", "four-seasons", DEAL)
+    positions = play_game("planner", "four-seasons", DEAL).positions()
     save_animation(positions, out / "game.gif", width=280)
     middle = len(positions) // 2
     save_picture(positions[middle], out / "position.svg", before=positions[middle - 1])

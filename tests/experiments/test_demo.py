@@ -8,8 +8,16 @@ import pytest
 from PIL import Image
 
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.demo import PLAYED, SHOWN, TRAINED, Demo, demo, expectations
-from four_seasons_env.experiments.reporting.animation import play_out, save_animation
+from four_seasons_env.experiments.demo import (
+    PLAYED,
+    SHOWN,
+    TRAINED,
+    Demo,
+    demo,
+    expectations,
+    save_animation,
+)
+from four_seasons_env.experiments.matches.play import play_game
 from four_seasons_env.experiments.results.tables import DATA
 
 
@@ -49,7 +57,7 @@ def test_expectations_are_stored_results() -> None:
 
 
 def test_an_animation_shows_each_position(tmp_path: Path) -> None:
-    positions = play_out("heuristic", "corners", TRAIN_FROM)
+    positions = play_game("heuristic", "corners", TRAIN_FROM).positions()
     assert positions[0].moves_played == 0
     assert positions[-1].is_over or positions[-1].moves_played == 500
     moves = [each.moves_played for each in positions]

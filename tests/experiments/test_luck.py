@@ -12,8 +12,8 @@ from four_seasons_env.agents.luck import LuckMeter, measure
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
-from four_seasons_env.experiments.matches.luck import LUCK, meter_for
 from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.experiments.matches.task import LUCK, meter_for
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.cells import luck_as_text

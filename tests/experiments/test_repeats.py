@@ -7,8 +7,7 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.matches.repeats import RepeatGuard
+from four_seasons_env.experiments.matches.play import RepeatGuard, play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import canonical, deck_with, mostly_slow

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from four_seasons_env.experiments.matches import verdicts as module
-from four_seasons_env.experiments.matches.play import play_games
-from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.experiments.matches.play import play_game
 from four_seasons_env.experiments.matches.verdicts import (
     LOST,
     UNKNOWN,
@@ -22,7 +21,6 @@ from four_seasons_env.experiments.review import review_game
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rules import RULES
 from four_seasons_env.solver import Solution, solve
 from tests.helpers import biased_choice, small
 
@@ -130,9 +128,7 @@ def test_useless_last_moves_are_omitted():
 
 def lost_game() -> Record:
     """A game that the heuristic loses late."""
-    rules = RULES["four-seasons"]
-    (player,) = find_players(["heuristic"], rules)
-    return play_games(player, rules, [10_003])["game"].item()
+    return play_game("heuristic", "four-seasons", 10_003)
 
 
 @pytest.fixture(scope="module")
