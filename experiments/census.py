@@ -77,7 +77,7 @@ class CensusTask(Block):
 
 
 def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
-    from four_seasons_env.engine.cards import RANKS
+    from four_seasons_env.engine.deals import RANKS
     from four_seasons_env.game import Game
     from four_seasons_env.solver import shorten, solve
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.cards import CARD_TEXTS, NO_CARD, SUITS, parse_deck
-from four_seasons_env.engine.deals import check_deal
+from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD, SUITS, check_deal, parse_deck
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
-from four_seasons_env.engine.storage import pack_game, unpack_game
-from four_seasons_env.engine.validation import InvalidGame, check_games
+from four_seasons_env.engine.validation import InvalidGame, check_games, pack_game, unpack_game
 from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
@@ -395,7 +393,7 @@ class Game:
         return Game._at(self._record.copy(), self.rules)
 
     def to_bytes(self) -> bytes:
-        """The position as bytes, with a header that identifies the rules (`engine.storage`)."""
+        """The position as bytes, with a header that identifies the rules (`engine.validation`)."""
         return pack_game(self._record, self.rules)
 
     @classmethod

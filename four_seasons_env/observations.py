@@ -47,7 +47,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import by_type, inlined, internal, jit
 from four_seasons_env.engine.kernel import (
     face_up_card,

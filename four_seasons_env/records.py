@@ -28,14 +28,18 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from four_seasons_env.arguments import nearest
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.engine.replay import play_through
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -100,13 +104,15 @@ class Record:
         Raises:
             ValueError: if a move is not legal, with the reason.
         """
-        game = self.start()
-        known = _numbers(game.rules)
+        start = self.start()
+        known = _numbers(start.rules)
         numbers = [known[move] for move in self.moves if move in known]
-        played, goes_on = play_through(game.record, game.rules, numbers)
+        games = start.record.copy()
+        played, goes_on = play_through(games, start.rules, numbers)
         if played < len(self.moves):
             self.positions()  # raises the error that says which move is not legal, and why
-        return End(game.is_won, game.cards_up, not goes_on)
+        cards_up = int(games["cards_up"][0])
+        return End(cards_up == start.rules.cards, cards_up, not goes_on)
 
     @property
     def result(self) -> str:
@@ -131,6 +137,37 @@ class Record:
 def _numbers(rules: Rules) -> dict[str, int]:
     """The numbers of a rule set's moves, by their texts."""
     return {move.text: move.number for move in all_moves(rules)}
+
+
+def play_through(
+    games: NDArray[Any], rules: Rules, moves: Sequence[int] | NDArray[np.int64]
+) -> tuple[int, bool]:
+    """Play the moves of a game, up to the first that is not legal.
+
+    Args:
+        games: GAME (1,), the position to start from; afterwards the position that is reached.
+        rules: the rule set.
+        moves: numbers of its action space.
+
+    Returns:
+        How many moves were played, and whether the game continues after them.
+    """
+    words, masks = new_masks(1, rules)
+    numbers = np.asarray(moves, np.int64)
+    played, goes_on = _play_through(games, compile_rules(rules), numbers, words, masks)
+    return int(played), bool(goes_on)
+
+
+@jit
+def _play_through(games: Any, rules: Any, moves: Any, words: Any, masks: Any) -> Any:
+    """`play_through` with masks of `new_masks(1, ...)`."""
+    goes_on = legal(games[0], rules[0], False, words[0])
+    for i in range(len(moves)):
+        if not masks[0, moves[i]]:
+            return i, goes_on
+        play(games[0], rules[0], moves[i])
+        goes_on = legal(games[0], rules[0], False, words[0])
+    return len(moves), goes_on
 
 
 def parse_record(line: str | bytes) -> Record:

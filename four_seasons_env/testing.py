@@ -202,7 +202,7 @@ def _row(observations: Any, index: int) -> Any:
 
 def _check_secrets(env: AnyEnv, seed: int) -> None:
     """Promise 6: the same actions over decks that differ in what is still hidden at the end."""
-    from four_seasons_env.engine.cards import deck_text
+    from four_seasons_env.engine.deals import deck_text
 
     rng = np.random.default_rng(seed)
     per_suit = env.unwrapped.rules.base_from == "one_per_suit"  # type: ignore[attr-defined]

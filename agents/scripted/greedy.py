@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.scripted.rounds import goes_round
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
 from four_seasons_env.engine.kernel import compile_rules, legal, new_masks, play
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE

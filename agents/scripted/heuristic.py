@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.scripted.rounds import goes_round
-from four_seasons_env.engine.bits import popcount
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -34,6 +33,7 @@ from four_seasons_env.engine.kernel import (
     stock_cards,
     stock_size,
 )
+from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, all_moves
 from four_seasons_env.rules import Rules
 

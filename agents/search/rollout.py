@@ -27,6 +27,7 @@ from four_seasons_env.agents.scripted.heuristic import (
 from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.arguments import nearest
+from four_seasons_env.engine.containers import keep_best
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     GAME,
@@ -38,7 +39,6 @@ from four_seasons_env.engine.kernel import (
     play,
     sort_unseen,
 )
-from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.reach import WON, Search, new_search
 from four_seasons_env.rules import Rules

@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 from scipy import stats
 
-from four_seasons_env.engine.cards import deck_text
-from four_seasons_env.engine.deals import TEST
+from four_seasons_env.engine.deals import TEST, deck_text
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.matches.play import play_games

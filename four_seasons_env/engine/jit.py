@@ -1,6 +1,7 @@
 """Compile functions with Numba, and cache the machine code on disk.
 
-Cached code is compiled again if its file has changed, or a file that it imports at the top level.
+Cached code is compiled again if its file has changed, or a file that it imports at the top level
+(`module_digest`). A `Bundle` passes many arrays to a compiled function at the cost of one.
 
 This is the only file that touches private parts of Numba. Each place says which public way is
 missing, and which issue of Numba asks for it.
@@ -8,11 +9,14 @@ missing, and which issue of Numba asks for it.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
+import hashlib
+import importlib.util
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +25,6 @@ from numba import types
 from numba.core.caching import FunctionCache
 from numba.experimental import structref
 from numba.extending import models, overload, register_model, typeof_impl
-
-from four_seasons_env.engine.sources import module_digest
 
 if getattr(numba.config, "DISABLE_JIT", False):
     raise ImportError("four_seasons_env runs compiled code only: unset NUMBA_DISABLE_JIT")
@@ -106,7 +108,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Numba considers a cached function fresh while its *own* file is unchanged, even if it calls
     functions of a file that has changed. So the stamp that Numba compares also covers the files
-    that its file imports (`sources.module_digest`). Integer division follows NumPy (no exception
+    that its file imports (`module_digest`). Integer division follows NumPy (no exception
     on zero).
 
     The code is cached next to the source or, if that folder is read-only, in the user's cache
@@ -195,23 +197,6 @@ def by_type(choose: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class TypedProxy(structref.StructRefProxy):
-    """A structref whose type is an attribute, for `typed`.
-
-    Numba reads `_numba_type_` of a proxy at every call. Its own property for that is Python code
-    in which an exception of a signal handler is dropped: Ctrl-C would be lost one time in twenty.
-    Numba has no public way to store the type (numba pull request 5840 proposes one for tuples).
-    """
-
-    __slots__ = ("_numba_type_",)
-
-
-def typed(proxy: Any) -> Any:
-    """The same proxy, with its type stored."""
-    proxy._numba_type_ = super(TypedProxy, proxy)._numba_type_
-    return proxy
-
-
 @functools.cache
 def announce(function: Callable[..., Any]) -> None:
     """Say on stderr, once, that a part of the package compiles, if a function is not in the cache.
@@ -227,3 +212,156 @@ def announce(function: Callable[..., Any]) -> None:
             f"{part}: compiling, once on this machine; this can take half a minute ...",
             file=sys.stderr,
         )
+
+
+# --- what a module depends on -----------------------------------------------------------------
+
+
+@functools.cache
+def _folder_digest(folder: Path) -> str:
+    """The SHA-256, in hex, of the Python files of a folder and of the folders in it."""
+    return _digest(sorted(folder.rglob("*.py")))
+
+
+@functools.cache
+def module_digest(name: str) -> str:
+    """The SHA-256, in hex, of the files that a module depends on.
+
+    These are the module's own file, the files that it imports at the top level, those that they
+    import, and so on. Only files of this package, and of the module's own outermost package or
+    script folder, count; packages installed in that folder and imports inside functions do not. For
+    a module without a file, as in a notebook, it is `_folder_digest` of this package; for one in a
+    zip archive, it covers the whole archive.
+
+    Args:
+        name: of a module that is imported, or is being imported.
+    """
+    if archive := getattr(getattr(sys.modules.get(name), "__loader__", None), "archive", None):
+        return _digest([Path(archive)])
+    own = _file(name)
+    if own is None:
+        return _folder_digest(_PACKAGE)
+    homes = (_PACKAGE, _outermost(own))
+    files: dict[str, Path] = {}
+    waiting = [name]
+    while waiting:
+        module = waiting.pop()
+        path = _file(module)
+        if module in files or path is None or not _belongs(path, homes):
+            continue
+        files[module] = path
+        waiting += _imports(module, path)
+    return _digest(files[module] for module in sorted(files))
+
+
+def _belongs(path: Path, homes: Iterable[Path]) -> bool:
+    """Whether a file is Python source in one of the folders, and of no package installed there."""
+    below = [path.relative_to(home).parts for home in homes if path.is_relative_to(home)]
+    is_source = path.suffix == ".py" and path.is_file()
+    return is_source and any("site-packages" not in parts for parts in below)
+
+
+def _file(module: str) -> Path | None:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return None if file is None else Path(file)
+
+
+def _outermost(path: Path) -> Path:
+    """The folder of the outermost package of a file; its own folder if it has no package."""
+    folder = path.parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+_PACKAGE = _outermost(Path(__file__))
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _imports(module: str, path: Path) -> tuple[str, ...]:
+    """The names that a module imports at the top level; some are modules, others are not."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    return tuple(_named(ast.parse(path.read_bytes()).body, package))
+
+
+def _named(statements: Sequence[ast.stmt], package: str) -> Iterator[str]:
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            name = "." * statement.level + (statement.module or "")
+            source = importlib.util.resolve_name(name, package)
+            yield source
+            yield from (f"{source}.{alias.name}" for alias in statement.names)
+        elif isinstance(statement, ast.Try):
+            handlers = [each for handler in statement.handlers for each in handler.body]
+            yield from _named([*statement.body, *handlers, *statement.orelse], package)
+        elif isinstance(statement, ast.If) and "TYPE_CHECKING" not in ast.unparse(statement.test):
+            yield from _named([*statement.body, *statement.orelse], package)
+
+
+# --- many arrays in one argument --------------------------------------------------------------
+
+
+class _TypedProxy(structref.StructRefProxy):
+    """A structref whose type is an attribute, for `_typed`.
+
+    Numba reads `_numba_type_` of a proxy at every call. Its own property for that is Python code
+    in which an exception of a signal handler is dropped: Ctrl-C would be lost one time in twenty.
+    Numba has no public way to store the type (numba pull request 5840 proposes one for tuples).
+    """
+
+    __slots__ = ("_numba_type_",)
+
+
+def _typed(proxy: Any) -> Any:
+    """The same proxy, with its type stored."""
+    proxy._numba_type_ = super(_TypedProxy, proxy)._numba_type_
+    return proxy
+
+
+@structref.register
+class BundleType(types.StructRef):
+    """Numba's type of a `Bundle`."""
+
+
+class Bundle(_TypedProxy):
+    """Three NamedTuples for compiled functions: the fields ``buffers``, ``settings``, ``scratch``.
+
+    It is passed as one reference. At each call, Numba checks the type of each argument, and of each
+    element of a tuple, and unpacks it. For the arrays of a batch that takes longer than the steps
+    of a dozen games. A bundle's arrays are unpacked once, when it is made.
+
+    It holds the arrays that it was made of, not copies. It cannot be pickled: a copy of its owner
+    makes a bundle of its own arrays.
+    """
+
+    __slots__ = ()
+
+
+structref.define_proxy(Bundle, BundleType, ["buffers", "settings", "scratch"])
+
+
+@jit
+def _bundle_of(buffers, settings, scratch):
+    """See `make_bundle`."""
+    return Bundle(buffers, settings, scratch)  # type: ignore[no-untyped-call]
+
+
+def make_bundle(buffers: Any, settings: Any, scratch: Any = ()) -> Bundle:
+    """A bundle of these NamedTuples.
+
+    Args:
+        buffers: arrays that are written into.
+        settings: values that do not change.
+        scratch: arrays whose content is not needed after a call; () for none.
+    """
+    bundle: Bundle = _typed(_bundle_of(buffers, settings, scratch))
+    return bundle

@@ -1,14 +1,18 @@
-"""Rows of mask words in compiled code: count and list the legal moves, draw one at random.
+"""Bits in compiled code: sets of cards in a uint64, and rows of mask words.
 
 `kernel.legal` writes a mask as words of eight moves, a byte each, 1 where a move is legal. The
-functions read a word at a time and do not branch on single moves.
+functions here count, list and draw these moves a word at a time and do not branch on single moves.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
-from four_seasons_env.engine.bits import lowest
+import numpy as np
+from numba import types
+from numba.extending import intrinsic as _intrinsic
+
 from four_seasons_env.engine.jit import inlined, jit
 
 _EACH = np.uint64(0x0101010101010101)  # one in each byte
@@ -18,6 +22,58 @@ _31, _33 = np.uint64(31), np.uint64(33)
 
 _MULTIPLIER = np.uint64(6364136223846793005)  # of Knuth's MMIX generator, as is the increment
 _INCREMENT = np.uint64(1442695040888963407)
+
+
+# --- words as sets -----------------------------------------------------------------------------
+
+
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba's decorator, with types; compiled callers omit the typing context."""
+    made: Callable[..., Any] = _intrinsic(function)
+    return made
+
+
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits of a uint64 are set, as a uint64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def lowest(typing_context: Any, word: Any) -> Any:
+    """The number of the lowest bit that is set in a uint64, as a uint64; 64 for none."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def highest(typing_context: Any, word: Any) -> Any:
+    """The number of the highest bit that is set in a uint64, as a uint64; not for 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, False))
+        return builder.sub(context.get_constant(types.uint64, 63), zeros)
+
+    return types.uint64(types.uint64), generate
+
+
+@inlined
+def bit_set(numbers, first, last):
+    """The bit set, as a uint64, of the numbers (each below 64) at indices first to last - 1."""
+    word = np.uint64(0)
+    for i in range(first, last):
+        word |= np.uint64(1) << np.uint64(numbers[i])
+    return word
+
+
+# --- words of a mask ---------------------------------------------------------------------------
 
 
 @inlined

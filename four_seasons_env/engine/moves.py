@@ -26,7 +26,7 @@ import functools
 from dataclasses import dataclass
 
 from four_seasons_env.arguments import nearest, whole_number
-from four_seasons_env.engine.cards import SUITS, letters
+from four_seasons_env.engine.deals import SUITS, letters
 from four_seasons_env.rules import Rules
 
 # Places that a card moves from or to: piles are 0-11.

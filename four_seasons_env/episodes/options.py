@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.cards import NO_CARD, parse_deck
-from four_seasons_env.engine.deals import check_deal, check_seed
+from four_seasons_env.engine.deals import NO_CARD, check_deal, check_seed, parse_deck
 from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules

@@ -15,9 +15,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bundles import Bundle, make_bundle
 from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
-from four_seasons_env.engine.jit import announce
+from four_seasons_env.engine.jit import Bundle, announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules
 from four_seasons_env.engine.validation import check_games
 from four_seasons_env.episodes import stepping

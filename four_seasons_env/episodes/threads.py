@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bundles import Bundle
+from four_seasons_env.engine.jit import Bundle
 
 
 class Threads:

@@ -12,8 +12,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bundles import Bundle
-from four_seasons_env.engine.jit import by_type, internal, jit, merged
+from four_seasons_env.engine.jit import Bundle, by_type, internal, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
 from four_seasons_env.episodes.stepping import (
     BEGIN,

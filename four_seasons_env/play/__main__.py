@@ -11,8 +11,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from four_seasons_env.engine.cards import deck_text, parse_deck
-from four_seasons_env.engine.deals import check_deal
+from four_seasons_env.engine.deals import check_deal, deck_text, parse_deck
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.records import Record, append_record
 from four_seasons_env.rules import Rules, get_rules

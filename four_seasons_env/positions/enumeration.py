@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.containers import keep_best
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit, merged
 from four_seasons_env.engine.kernel import relative_rank, stock_size
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.engine.priority import keep_best
 from four_seasons_env.positions.reach import (
     UNTIL_END,
     UNTIL_HIDDEN,

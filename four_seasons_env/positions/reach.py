@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.hash_table import Met, forget, meet, new_met
+from four_seasons_env.engine.containers import Met, forget, meet, new_met, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import inlined, internal, jit, merged
 from four_seasons_env.engine.kernel import GAME, is_won, legal, new_masks, play
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
-from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.rules import Rules
 
 # Not ints: a function that takes them would be compiled for each of these constants.

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from four_seasons_env.engine.cards import SUITS
+from four_seasons_env.engine.deals import SUITS
 
 Place = int | str
 """A pile by its number, or a foundation by its suit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from four_seasons_env.engine.cards import SUITS
+from four_seasons_env.engine.deals import SUITS
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 from four_seasons_env.rendering.position import Position
 

@@ -11,7 +11,7 @@ import math
 from html import escape
 from typing import Any
 
-from four_seasons_env.engine.cards import RANKS, SUITS
+from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.rendering import cards, colours
 from four_seasons_env.rendering.glyphs import number, suit, text_width, write
 from four_seasons_env.rendering.layout import CARD, Layout, compact_layout, layout

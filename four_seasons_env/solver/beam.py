@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.hash_table import find, move_keys
+from four_seasons_env.engine.containers import find, move_keys, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.safe_moves import MOST_SAFE
 from four_seasons_env.solver.lines import LINE, moves_to_last, note_move, play_safe_and_note

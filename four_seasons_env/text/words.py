@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from four_seasons_env.engine.cards import RANKS, SUITS
+from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules

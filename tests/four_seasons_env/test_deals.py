@@ -5,11 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from four_seasons_env.engine import deals
-from four_seasons_env.engine.deals import TEST, VALIDATION, check_deal, parse_deals
+from four_seasons_env.engine.deals import (
+    CARD_TEXTS,
+    TEST,
+    VALIDATION,
+    DeckError,
+    card_code,
+    check_deal,
+    deck_text,
+    parse_deals,
+    parse_deck,
+)
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from tests.helpers import ROOT, numbered_deck, splitmix64, training_deals
+from tests.helpers import ROOT, cards_in_order, numbered_deck, splitmix64, training_deals
 
 DOCUMENT = ROOT / "docs" / "reference" / "data.md"
 documented = pytest.mark.skipif(not DOCUMENT.exists(), reason="docs/reference/data.md is missing")
@@ -97,3 +107,52 @@ def test_ranges_of_deals(text, meant):
 def test_bad_ranges_of_deals(text, message):
     with pytest.raises(ValueError, match=message):
         parse_deals(text)
+
+
+# --- cards and decks as text -------------------------------------------------------------------
+
+
+def test_codes_rise_by_rank_then_suit():
+    assert [CARD_TEXTS[code] for code in range(52)] == cards_in_order()
+    assert [card_code(text) for text in cards_in_order()] == list(range(52))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("6h", "6H"), ("10d", "TD"), ("T♥\ufe0f", "TH"), ("10♡", "TH")]
+)
+def test_cards_are_read_as_people_write_them(written, meant):
+    assert CARD_TEXTS[card_code(written)] == meant
+
+
+@pytest.mark.parametrize("text", ["", "H", "1H", "6X", "6HH"])
+def test_unknown_card_is_named(text):
+    with pytest.raises(DeckError, match=f"unknown card {text!r}"):
+        card_code(text)
+
+
+@given(st.permutations(range(52)))
+def test_a_deck_is_read_back_as_written(codes):
+    text = deck_text(codes)
+    assert parse_deck(text) == codes
+    assert parse_deck(text.split()) == codes
+    assert parse_deck(text.replace(" ", ",\n")) == codes
+
+
+FULL = cards_in_order()
+
+
+@pytest.mark.parametrize(
+    ("deck", "ranks", "complaint"),
+    [
+        (FULL[:-1], 13, "missing: KD"),
+        ([*FULL[:-1], "AC"], 13, "twice there: AC; missing: KD"),
+        ([*FULL, "7H"], 13, "twice there: 7H"),
+        ([*FULL[:-1], "ZZ"], 13, "unknown card 'ZZ'"),
+        ([*cards_in_order(4), "5C"], 4, "above the highest rank 4: 5C"),
+        ([], 4, "missing: AC AS AH AD"),
+    ],
+)
+def test_what_is_wrong_with_a_deck_is_told(deck, ranks, complaint):
+    for form in (deck, " ".join(deck)):
+        with pytest.raises(DeckError, match=complaint):
+            parse_deck(form, ranks)

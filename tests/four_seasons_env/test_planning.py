@@ -10,8 +10,7 @@ import pytest
 
 from four_seasons_env import Game, Games, IllegalMove
 from four_seasons_env.agents import make_agent
-from four_seasons_env.engine.cards import CARD_TEXTS
-from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.deals import CARD_TEXTS, TRAIN_FROM
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import RULES, Rules

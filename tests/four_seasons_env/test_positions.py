@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from four_seasons_env.engine.cards import card_code
+from four_seasons_env.engine.deals import card_code
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.play.server import make_app
 from four_seasons_env.play.session import Session
@@ -12,6 +13,7 @@ from four_seasons_env.records import (
     RecordError,
     append_record,
     parse_record,
+    play_through,
     read_records,
     to_lines,
 )
@@ -136,3 +138,30 @@ def test_games_that_end_are_kept(tmp_path):
     again = client.post("/api/sessions", json=body | {"moves": moves})  # a reload
     assert again.json()["won"]
     assert len(list(read_records(path))) == 1
+
+
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
+def test_a_game_is_played_through(rules: str) -> None:
+    for deal in range(5):
+        rng, game, numbers = random.Random(deal), Game(rules, deal=deal), []
+        while not game.is_over and len(numbers) < 300:
+            move = biased_choice(game.legal_moves(), rng)
+            game.play(move)
+            numbers.append(int(move))
+        again = Game(rules, deal=deal).record.copy()
+        assert play_through(again, game.rules, numbers) == (len(numbers), not game.is_over)
+        assert Game.from_record(again, rules) == game
+
+
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
+def test_a_replay_stops_at_an_illegal_move(rules: str) -> None:
+    game, rng = Game(rules, deal=3), random.Random(3)
+    numbers = []
+    for _ in range(6):
+        numbers.append(int(rng.choice(game.legal_moves())))
+        game.play(numbers[-1])
+    illegal = {int(move) for move in all_moves(game.rules)} - set(map(int, game.legal_moves()))
+    for number in sorted(illegal):
+        again = Game(rules, deal=3).record.copy()
+        assert play_through(again, game.rules, [*numbers, number, 0]) == (6, True)
+        assert Game.from_record(again, rules) == game

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from four_seasons_env.engine.cards import card_code
-from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.engine.hash_table import find, move_keys
+from four_seasons_env.engine.containers import find, move_keys
+from four_seasons_env.engine.deals import TRAIN_FROM, card_code
 from four_seasons_env.engine.hashing import position_keys, public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules

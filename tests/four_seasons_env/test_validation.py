@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from four_seasons_env.engine.cards import NO_CARD, card_code
+from four_seasons_env.engine.deals import NO_CARD, card_code
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.engine.storage import MAGIC, VERSION
-from four_seasons_env.engine.validation import _TEXTS, InvalidGame, check_games, first_fault
+from four_seasons_env.engine.validation import (
+    _TEXTS,
+    MAGIC,
+    VERSION,
+    InvalidGame,
+    check_games,
+    first_fault,
+)
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
 from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from four_seasons_env.engine.bits import popcount
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.solver.analysis.relaxation import (
     FOUR,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.cards import NO_CARD
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.rules import Rules
 
 FRAME = np.dtype(

@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import highest, popcount
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.masks import highest, popcount
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.hash_table import Met, move_keys, new_met
+from four_seasons_env.engine.containers import Met, move_keys, new_met
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.analysis.features import WEIGHTS
 from four_seasons_env.solver.analysis.frame import make_frame

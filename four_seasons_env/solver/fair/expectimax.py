@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
+from four_seasons_env.engine.containers import find, pop, push
 from four_seasons_env.engine.deals import mix
-from four_seasons_env.engine.hash_table import find
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.analysis.features import score_position
 from four_seasons_env.solver.analysis.safe_moves import play_safe
 from four_seasons_env.solver.fair.arrays import ROWS_FULL, SEARCHING, VALUES_FULL

@@ -13,13 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.hash_table import forget, meet
+from four_seasons_env.engine.containers import forget, meet, pop, push
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
-from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.analysis.features import score_position
 from four_seasons_env.solver.analysis.safe_moves import safe_move
 from four_seasons_env.solver.fair.arrays import OUT_OF_POSITIONS, ROWS_FULL, SEARCHING

@@ -10,12 +10,11 @@ import math
 import numpy as np
 
 from four_seasons_env.engine import kernel
-from four_seasons_env.engine.cards import NO_CARD
-from four_seasons_env.engine.hash_table import find
+from four_seasons_env.engine.containers import find, pop, push
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import WASTE
-from four_seasons_env.engine.priority import pop, push
 from four_seasons_env.solver.analysis.features import score_position
 from four_seasons_env.solver.analysis.relaxation import KEY_POSITIONS, Deck, cards_up
 from four_seasons_env.solver.analysis.safe_moves import play_safe

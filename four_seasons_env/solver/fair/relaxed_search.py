@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.bits import bit_set, highest, popcount
-from four_seasons_env.engine.hash_table import find
+from four_seasons_env.engine.containers import find
 from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.masks import bit_set, highest, popcount
 from four_seasons_env.solver.analysis.features import pass_card, score_walk, start_walk
 from four_seasons_env.solver.analysis.relaxation import (
     MOST_RELAXED_MOVES,

@@ -1,0 +1,125 @@
+"""The containers of the compiled searches, in plain arrays: hash table, heap, short sorted list.
+
+A hash table is a uint64 array of keys, whose length is a power of two and in which 0 marks an empty
+slot (open addressing). Searches that store something with a key use a second array of the same
+length, or a record with the key. A table must never be full: its owner limits or counts what it
+enters.
+
+The heap and the sorted list hold indices into an array of worths; the item of the greatest worth
+comes first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.engine.deals import mix
+from four_seasons_env.engine.jit import internal, jit
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+@jit
+def find(keys, key):
+    """The slot of a key (not 0) in a table that is not full, or the slot where it belongs."""
+    last = np.uint64(len(keys) - 1)
+    at = mix(key) & last
+    while keys[at] != _ZERO and keys[at] != key:
+        at = (at + _ONE) & last
+    return at
+
+
+@jit
+def move_keys(keys, values, more_keys, more_values):
+    """Enter keys and their values into a larger table."""
+    for at in range(len(keys)):
+        if keys[at] != _ZERO:
+            to = find(more_keys, keys[at])
+            more_keys[to] = keys[at]
+            more_values[to] = values[at]
+
+
+class Met(NamedTuple):
+    """A table of the positions that a search has met, by their rows; it is emptied row by row."""
+
+    keys: NDArray[np.uint64]  # (slots,)
+    rows: NDArray[np.int64]  # (slots,) the row of the position with this key
+    slots: NDArray[np.int64]  # (rows,) the slot of the position in this row
+
+
+def new_met(rows: int, slots: int) -> Met:
+    """An empty table; ``slots`` is a power of two and at least twice the rows."""
+    return Met(np.zeros(slots, np.uint64), np.zeros(slots, np.int64), np.zeros(rows, np.int64))
+
+
+@internal
+def meet(key, row, met):
+    """The row of the position with a key; a position that is new is entered at ``row``."""
+    key = max(key, _ONE)
+    at = find(met.keys, key)
+    if met.keys[at] == _ZERO:
+        met.keys[at] = key
+        met.rows[at] = row
+        met.slots[row] = at
+    return met.rows[at]
+
+
+@internal
+def forget(first, last, met):
+    """Empty the table of the rows from first to last - 1, which must be all that it holds."""
+    for row in range(first, last):
+        met.keys[met.slots[row]] = _ZERO
+
+
+@internal
+def push(heap, size, worths, item):
+    """Add an item to a heap that holds ``size`` items."""
+    at = size
+    while at > 0:
+        parent = (at - 1) >> 1
+        if worths[heap[parent]] >= worths[item]:
+            break
+        heap[at] = heap[parent]
+        at = parent
+    heap[at] = item
+
+
+@internal
+def pop(heap, size, worths):
+    """Remove the first item from a heap that holds ``size`` items, and return it."""
+    size -= 1
+    first, last = heap[0], heap[size]
+    at = 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and worths[heap[child + 1]] > worths[heap[child]]:
+            child += 1
+        if worths[last] >= worths[heap[child]]:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = last
+    return first
+
+
+@internal
+def keep_best(chosen, found, most, worths, item):
+    """Insert an item into a list of the best, after items of equal worth.
+
+    Args:
+        chosen: integers with room for ``most``, the best first; ``found`` of them are in use.
+
+    Returns:
+        How many are in use now. A full list drops its last item.
+    """
+    if found == most and (most == 0 or worths[item] <= worths[chosen[most - 1]]):
+        return found
+    at = min(found, most - 1)
+    while at > 0 and worths[chosen[at - 1]] < worths[item]:
+        chosen[at] = chosen[at - 1]
+        at -= 1
+    chosen[at] = item
+    return min(found + 1, most)
