@@ -46,10 +46,10 @@ from four_seasons_env.experiments.results.training_run import (
     PROGRESS,
     RUN,
     STEPS,
+    last_checkpoint,
     read_log,
 )
 from four_seasons_env.experiments.train import Train, parse_steps
-from four_seasons_env.experiments.training.run_folder import last_checkpoint
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:

@@ -23,9 +23,13 @@ from four_seasons_env.agents.training.settings import make_settings
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.provenance import provenance, write_json
-from four_seasons_env.experiments.results.training_run import DONE, RUN, read_run
-from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.run_folder import check_new_run, last_checkpoint
+from four_seasons_env.experiments.results.training_run import (
+    DONE,
+    RUN,
+    check_new_run,
+    last_checkpoint,
+    read_run,
+)
 from four_seasons_env.rules import Rules, get_rules
 
 if TYPE_CHECKING:
@@ -157,7 +161,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
         TimeRemainingColumn,
     )
 
-    from four_seasons_env.experiments.training.monitor import Monitor
+    from four_seasons_env.experiments.training.monitor import Clock, Monitor
 
     columns = (
         BarColumn(bar_width=24),

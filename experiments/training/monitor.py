@@ -1,25 +1,29 @@
-"""`Monitor`: logs, validates and saves a run between two updates, and ends it.
+"""`Monitor`: logs, validates and saves a run between two updates, and ends it by a `Clock`.
 
 The monitor does not affect learning: it does not use the random state of the training, and its time
-does not count.
+does not count. Workers import this file to play validation deals, so it imports torch only where
+the log begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from rich.progress import Progress as Bar
-from torch.utils.tensorboard import SummaryWriter
+from numpy.typing import NDArray
 
-from four_seasons_env.agents.policy_files import save_policy
+from four_seasons_env.agents.policy_files import PolicyCard, save_policy
+from four_seasons_env.agents.registry import make_player
 from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.agents.training.learner import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.results.provenance import write_json
 from four_seasons_env.experiments.results.training_run import (
@@ -29,12 +33,15 @@ from four_seasons_env.experiments.results.training_run import (
     STEPS,
     Done,
     Validation,
+    new_checkpoint,
     read_log,
 )
-from four_seasons_env.experiments.training.clock import Clock
-from four_seasons_env.experiments.training.run_folder import new_checkpoint
-from four_seasons_env.experiments.training.validation import validate
 from four_seasons_env.files import write_atomically
+from four_seasons_env.rules import Rules
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from torch.utils.tensorboard import SummaryWriter
 
 T = TypeVar("T")
 
@@ -117,6 +124,8 @@ class Monitor:
 
     def start(self) -> None:
         """Start the log of a new run."""
+        from torch.utils.tensorboard import SummaryWriter
+
         self.board = SummaryWriter(str(self.out))
 
     def restore(self, checkpoint: Path) -> None:
@@ -127,6 +136,8 @@ class Monitor:
         Raises:
             ValueError: if the checkpoint is damaged.
         """
+        from torch.utils.tensorboard import SummaryWriter
+
         self.progress = read_json(checkpoint / _STATE, Progress)
         curve = read_log(self.out)
         self.rows = curve[curve[STEPS] <= self.learner.steps].to_dict("records")
@@ -268,3 +279,63 @@ def _short(steps: int) -> str:
     if steps < 10**4:
         return f"{steps:7,d}"
     return f"{steps / 1e6:6.2f}M" if steps >= 10**6 else f"{steps / 1e3:6.0f}k"
+
+
+@dataclass
+class Clock:
+    """The share of a run that is done: the largest share of its limits."""
+
+    steps: int
+    """Most steps."""
+    minutes: float | None = None
+    """Most minutes of learning, by the clock."""
+    core_minutes: float | None = None
+    """Most minutes of processor time for learning, of all threads and workers together."""
+    done_steps: int = 0
+    seconds: float = 0.0
+    """Seconds of learning so far, by the clock."""
+    core_seconds: float = 0.0
+    """Seconds of processor time for learning so far."""
+
+    @property
+    def done(self) -> float:
+        """The share of the run that is done, 0 to 1."""
+        minutes = self.seconds / 60 / (self.minutes or float("inf"))
+        core_minutes = self.core_seconds / 60 / (self.core_minutes or float("inf"))
+        return min(max(self.done_steps / self.steps, minutes, core_minutes), 1.0)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count the time of a block, and the processor time of this process."""
+        seconds, core_seconds = time.monotonic(), time.process_time()
+        yield
+        self.seconds += time.monotonic() - seconds
+        self.core_seconds += time.process_time() - core_seconds
+
+
+def validate(
+    pool: Pool,
+    rules: Rules,
+    card: PolicyCard,
+    weights: dict[str, NDArray[np.float32]],
+    options: dict[str, Any],
+    deals: range,
+) -> pd.DataFrame:
+    """Play deals with a policy; see `four_seasons_env.experiments.matches.play.play_deals`.
+
+    Args:
+        pool: workers that play.
+        rules: rule set to play.
+        card: card of the policy.
+        weights: weights of the policy.
+        options: options of the player.
+        deals: deals to play.
+    """
+    about = rules, card, tuple(weights), options
+    return pd.concat(pool.over_deals(_play, about, deals, *weights.values()), ignore_index=True)
+
+
+def _play(task: tuple[Any, range], *weights: NDArray[np.float32]) -> pd.DataFrame:
+    (rules, card, names, options), deals = task
+    named = dict(zip(names, weights, strict=True))
+    return play_deals(make_player(rules, card, named, options), rules, deals)

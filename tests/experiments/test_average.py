@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from four_seasons_env.agents.training.weights import WeightAverage
-from four_seasons_env.experiments.training.clock import Clock
+from four_seasons_env.experiments.training.monitor import Clock
 
 
 def set_to(module: torch.nn.Linear, value: float) -> None:

@@ -19,12 +19,10 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool, Workers
 from four_seasons_env.experiments.report import Report, report
-from four_seasons_env.experiments.results.training_run import RUN, STEPS, read_log
+from four_seasons_env.experiments.results.training_run import RUN, STEPS, last_checkpoint, read_log
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
-from four_seasons_env.experiments.training.monitor import Progress
-from four_seasons_env.experiments.training.run_folder import last_checkpoint
-from four_seasons_env.experiments.training.validation import validate
+from four_seasons_env.experiments.training.monitor import Progress, validate
 from four_seasons_env.rules import RULES
 
 pytestmark = pytest.mark.slow

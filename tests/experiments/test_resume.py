@@ -14,10 +14,9 @@ import pytest
 
 from four_seasons_env.agents.learned.sb3_state import ARRAYS
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.results.training_run import DONE, STEPS
+from four_seasons_env.experiments.results.training_run import DONE, STEPS, last_checkpoint
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
-from four_seasons_env.experiments.training.run_folder import last_checkpoint
 
 pytestmark = pytest.mark.slow
 
