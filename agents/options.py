@@ -93,7 +93,7 @@ def _convert(value: Any, hint: Any, text: bool) -> Any:
     """
     import msgspec
 
-    from four_seasons_env.agents.schemas import Amount, Count
+    from four_seasons_env.schemas import Amount, Count
 
     if hint is None:
         with suppress(msgspec.DecodeError):

@@ -24,10 +24,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from four_seasons_env.agents.schemas import Digest, fitting, one_of, read_json
 from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.files import whole_folder
 from four_seasons_env.rules import Rules
+from four_seasons_env.schemas import Digest, fitting, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"

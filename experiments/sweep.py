@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from four_seasons_env.agents.schemas import fitting, read_checked
 from four_seasons_env.agents.training.learner import get_learner
 from four_seasons_env.agents.training.settings import read_yaml
 from four_seasons_env.arguments import nearest
@@ -51,6 +50,7 @@ from four_seasons_env.experiments.results.training_run import (
 )
 from four_seasons_env.experiments.train import Train, parse_steps
 from four_seasons_env.rules import get_rules
+from four_seasons_env.schemas import fitting, read_checked
 
 if TYPE_CHECKING:
     from rich.table import Table

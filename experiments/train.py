@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.schemas import fitting
 from four_seasons_env.agents.training.learner import Learner, get_learner
 from four_seasons_env.agents.training.settings import make_settings
 from four_seasons_env.experiments.command_line import check_seed, run_command
@@ -31,6 +30,7 @@ from four_seasons_env.experiments.results.training_run import (
     read_run,
 )
 from four_seasons_env.rules import Rules, get_rules
+from four_seasons_env.schemas import fitting
 
 if TYPE_CHECKING:
     from four_seasons_env.experiments.training.monitor import Monitor

@@ -9,12 +9,12 @@ from msgspec import Meta
 
 from four_seasons_env.agents.learned.next_deal_agent import SOLVER
 from four_seasons_env.agents.network.evaluation import widths_of
-from four_seasons_env.agents.schemas import Amount, Positive, Share, one_of
 from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.rewards import REWARDS
+from four_seasons_env.schemas import Amount, Positive, Share, one_of
 
 
 @dataclass(kw_only=True)

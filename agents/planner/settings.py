@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from four_seasons_env.agents.schemas import Amount, Positive, Rate, Share
+from four_seasons_env.schemas import Amount, Positive, Rate, Share
 
 
 @dataclass(kw_only=True)

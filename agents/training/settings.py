@@ -1,6 +1,6 @@
 """Hyperparameters: one YAML file for each algorithm, checked against a dataclass before a run.
 
-The dataclass is the schema (`four_seasons_env.agents.schemas`): it names every key, its type and
+The dataclass is the schema (`four_seasons_env.schemas`): it names every key, its type and
 its bounds, and holds no values. The values come from the algorithm's file; flags such as
 ``learning_rate=1e-3`` override them.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
-from four_seasons_env.agents.schemas import check_fields, fitting
 from four_seasons_env.arguments import nearest
+from four_seasons_env.schemas import check_fields, fitting
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.schemas import Amount, Count, Number, Share, read_checked, read_json
 from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.files import whole_folder
+from four_seasons_env.schemas import Amount, Count, Number, Share, read_checked, read_json
 
 if TYPE_CHECKING:
     import pandas as pd

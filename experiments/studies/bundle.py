@@ -27,11 +27,11 @@ from four_seasons_env.agents.judge import LARGEST_SHIFT, Judge
 from four_seasons_env.agents.network.evaluation import Weights, widths_of
 from four_seasons_env.agents.planner.weights import AGENT, HEADS
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard, load_policy, save_policy
-from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
+from four_seasons_env.schemas import read_json
 
 
 def join(cards: Sequence[PolicyCard], weights: Sequence[Weights]) -> dict[str, NDArray[Any]]:

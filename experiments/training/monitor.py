@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.policy_files import PolicyCard, save_policy
 from four_seasons_env.agents.registry import make_player
-from four_seasons_env.agents.schemas import Amount, Count, read_json
 from four_seasons_env.agents.training.learner import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
@@ -38,6 +37,7 @@ from four_seasons_env.experiments.results.training_run import (
 )
 from four_seasons_env.files import write_atomically
 from four_seasons_env.rules import Rules
+from four_seasons_env.schemas import Amount, Count, read_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -13,7 +13,6 @@ from safetensors.numpy import load_file
 
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.registry import make_player
-from four_seasons_env.agents.schemas import read_json
 from four_seasons_env.agents.training.learner import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
@@ -24,6 +23,7 @@ from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.monitor import Progress, validate
 from four_seasons_env.rules import RULES
+from four_seasons_env.schemas import read_json
 
 pytestmark = pytest.mark.slow
 

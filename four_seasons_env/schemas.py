@@ -1,7 +1,8 @@
 """JSON files that are checked against a schema, and the types that schemas use.
 
 A schema is a dataclass in the module that it describes; msgspec checks the values against its
-types. An error is one line that names the place in the file, such as `$.layers[0]`.
+types. An error is one line that names the place in the file, such as `$.layers[0]`. msgspec comes
+with the extra `agents`, so the environments do not import this file.
 """
 
 from __future__ import annotations
