@@ -143,7 +143,7 @@ def census(run: Census) -> None:
     """Take the census, print the table, and save the table and plots with the results."""
     results = take_census(run)
     from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
-    from four_seasons_env.experiments.reporting.plots.odds import plot_census
+    from four_seasons_env.experiments.reporting.plots import plot_census
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
     from four_seasons_env.experiments.results.odds import summarise_census
     from four_seasons_env.experiments.results.tables import write_csv

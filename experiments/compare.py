@@ -76,7 +76,7 @@ def compare(run: Compare) -> None:
         deals_as_text,
         luck_as_text,
     )
-    from four_seasons_env.experiments.reporting.plots.comparison import plot_win_rates
+    from four_seasons_env.experiments.reporting.plots import plot_win_rates
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
     from four_seasons_env.experiments.results.ceiling import read_census
     from four_seasons_env.experiments.results.certainty import what_is_certain

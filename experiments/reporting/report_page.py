@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 
 from four_seasons_env.experiments.reporting.cells import as_text, deals_as_text, luck_as_text
-from four_seasons_env.experiments.reporting.plots.comparison import (
+from four_seasons_env.experiments.reporting.plots import (
+    plot_learning,
     plot_speed_strength,
     plot_win_rates,
 )
-from four_seasons_env.experiments.reporting.plots.learning import plot_learning
 from four_seasons_env.experiments.results.ceiling import CEILING
 from four_seasons_env.experiments.results.comparison import (
     read_manifest,

@@ -11,16 +11,14 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.experiments.command_line import ROOT
-from four_seasons_env.experiments.reporting.plots.comparison import (
-    plot_speed_strength,
-    plot_win_rates,
-)
-from four_seasons_env.experiments.reporting.plots.learning import plot_learning_time
-from four_seasons_env.experiments.reporting.plots.odds import plot_census
-from four_seasons_env.experiments.reporting.plots.style import (
+from four_seasons_env.experiments.reporting.plots import (
     colours_of,
     in_percent,
     new_panels,
+    plot_census,
+    plot_learning_time,
+    plot_speed_strength,
+    plot_win_rates,
 )
 from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
 from four_seasons_env.experiments.results.tables import DATA, read_table

@@ -1,0 +1,297 @@
+"""Plots of results, as PNG files: one function per plot, from tables to a picture.
+
+Plots are narrow, so that their text is readable on a phone. An agent has the same colour in all.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
+from four_seasons_env.experiments.results.summary import labels
+
+BOOK_ODDS = 0.1
+"""The odds of winning Four Seasons by Morehead and Mott-Smith."""
+
+_LIGHT = 1.9
+"""Brightness (red + green + blue) from which text on a colour is black."""
+
+COLOURS = matplotlib.colormaps["tab10"].colors  # type: ignore[attr-defined]
+_OTHER_COLOURS = [COLOURS[3], *matplotlib.colormaps["Dark2"].colors]  # type: ignore[attr-defined]
+
+AGENT_COLOURS = {
+    "ceiling": "#d3d3d3",
+    "random": "#7f7f7f",
+    "greedy": "#8c564b",
+    "heuristic": "#ff7f0e",
+    "finisher": "#bcbd22",
+    "rollout": "#17becf",
+    "pimc": "#e377c2",
+    "maskable_ppo": "#1f77b4",
+    "next_deal_ppo": "#2ca02c",
+    "planner": "#9467bd",
+}
+"""Colours of agents in every plot; variants of an agent have lighter shades."""
+
+Colour = tuple[float, float, float]
+
+
+def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
+
+    The ceiling, if the summary has it, is a grey bar at the top with its bounds. Numbers are inside
+    long bars and to the right of short ones.
+    """
+    who = labels(summary)
+    colours = colours_of(who)
+    rows = summary.assign(who=who).sort_values("win_rate", kind="stable")
+    names = in_lines(rows["who"].tolist())
+    room = max(0.42, 0.2 * max(name.count("\n") + 1 for name in names))
+    figure, axes = new_axes(1.5 + room * len(rows))
+    end = min(1.0, max(1.25 * rows["win_high"].max(), 0.14))
+    for y, (_, row) in enumerate(rows.iterrows()):
+        colour = colours[row["who"]]
+        axes.barh(y, row["win_rate"], color=colour, height=0.6, zorder=2)
+        axes.plot([row["win_low"], row["win_high"]], [y, y], color="black", lw=1.5)
+        is_inside = row["win_high"] > 0.6 * end
+        axes.annotate(
+            f"{bounds_as_text(row['win_low'], row['win_high'])}%"
+            if row["who"] == CEILING
+            else f"{row['win_rate']:.1%}",
+            (row["win_low"] if is_inside else max(row["win_high"], row["win_rate"]), y),
+            xytext=(-5 if is_inside else 5, 0),
+            textcoords="offset points",
+            va="center",
+            ha="right" if is_inside else "left",
+            color="white" if is_inside and sum(colour) < _LIGHT else "black",
+            bbox=None if is_inside else {"fc": "white", "ec": "none", "pad": 1},
+        )
+    axes.axvline(BOOK_ODDS, color="grey", ls="--", lw=1, zorder=1)
+    axes.annotate(
+        "textbook: 1 in 10",
+        (BOOK_ODDS, len(rows) - 0.45),
+        xytext=(4, 0),
+        textcoords="offset points",
+        color="grey",
+        fontsize=8,
+    )
+    axes.set_yticks(range(len(rows)), names)
+    axes.set_ylim(-0.6, len(rows) - 0.1)
+    axes.set_xlim(0, end)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5]))
+    in_percent(axes, x=True)
+    axes.set_xlabel("games won, with 95% interval")
+    figure.suptitle(title, fontsize=10)
+    axes.grid(visible=False, axis="y")
+    figure.savefig(path)
+
+
+def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw the win rate of each agent against its time per move.
+
+    Variants of an agent have its colour; only the strongest is named. A line joins the strongest
+    variants at each speed.
+    """
+    figure, axes = new_axes(4.2)
+    rows = summary.dropna(subset=["ms_per_move"])
+    rows = rows.assign(
+        time=rows["ms_per_move"].clip(lower=1e-5),
+        name=[agent.partition("@")[0] for agent in rows["agent"]],
+    ).sort_values(["time", "win_rate"])
+    best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
+    axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
+    colours = colours_of(rows["name"].tolist())
+    for name, variants in rows.groupby("name", sort=False):
+        colour = colours[str(name)]
+        axes.vlines(variants["time"], variants["win_low"], variants["win_high"], color=colour, lw=1)
+        axes.plot(variants["time"], variants["win_rate"], "o", color=colour, ms=5)
+        strongest = variants.sort_values("win_rate").iloc[-1]
+        axes.annotate(
+            in_lines([str(name)])[0],
+            (strongest["time"], strongest["win_rate"]),
+            xytext=(-5, 5),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+            color=colour,
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(left=rows["time"].min() / 6)
+    axes.set_xlabel("milliseconds per move (many games in lockstep)")
+    axes.set_ylabel("games won")
+    axes.set_ylim(bottom=0)
+    in_percent(axes, y=True)
+    figure.suptitle(title, fontsize=10)
+    figure.savefig(path)
+
+
+def plot_learning(
+    curves: pd.DataFrame, title: str, path: Path, budget: str, references: Mapping[str, float]
+) -> None:
+    """Draw validation deals won against the budget of learning: a line per run.
+
+    Args:
+        curves: a row per validation: `name` (of the algorithm), `run`, `spent` (of the budget) and
+            `win_rate`.
+        title: title of the plot.
+        path: file of the picture.
+        budget: what is spent, such as "core-minutes", for the axis.
+        references: win rates of other agents, drawn as dashed lines.
+    """
+    figure, axes = new_axes()
+    _draw_references(axes, references)
+    colours = colours_of(curves["name"].tolist())
+    for name, colour in colours.items():
+        for _, own in curves[curves["name"] == name].groupby("run"):
+            axes.plot(own["spent"], own["win_rate"], ".-", color=colour, lw=1, ms=4)
+        axes.plot([], [], color=colour, label=plain_text(name))
+    axes.set_xlabel(f"{budget} of learning")
+    axes.set_ylabel("validation deals won")
+    in_percent(axes, y=True)
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    figure.suptitle(title, fontsize=10)
+    if len(curves):
+        axes.legend(frameon=False, fontsize=7, loc="lower right", bbox_to_anchor=(1, 0.02))
+    figure.savefig(path)
+
+
+def plot_learning_time(
+    summary: pd.DataFrame, title: str, path: Path, references: Mapping[str, float]
+) -> None:
+    """Draw games won against core-minutes of learning, with 95% intervals: a line per agent.
+
+    Args:
+        summary: rows of a comparison whose agents are called AGENT-MINUTES.
+        title: title of the plot.
+        path: file of the picture.
+        references: win rates of other agents, drawn as dashed lines.
+    """
+    figure, axes = new_axes(3.8)
+    _draw_references(axes, references)
+    rows = summary.join(summary["agent"].str.extract(r"^(?P<name>.+)-(?P<minutes>[\d.]+)$"))
+    rows = rows.dropna(subset="name").astype({"minutes": float}).sort_values("minutes")
+    for name, colour in colours_of(rows["name"].unique().tolist()).items():
+        own = rows[rows["name"] == name]
+        rates = own["win_rate"]
+        bars = [rates - own["win_low"], own["win_high"] - rates]
+        axes.errorbar(own["minutes"], rates, bars, fmt="o-", color=colour, capsize=3, label=name)
+    minutes = rows["minutes"].unique()
+    axes.set_xscale("log")
+    axes.set_xticks(minutes, [f"{each:g}" for each in minutes])
+    axes.minorticks_off()
+    axes.set_xlim(minutes.min() / 1.2, 2.5 * minutes.max())  # with room for the references' names
+    axes.set_xlabel("core-minutes of learning (log scale)")
+    axes.set_ylabel("test deals won, with 95% interval")
+    in_percent(axes, y=True)
+    axes.legend(frameon=False, fontsize=8, loc="center right")
+    figure.suptitle(title, fontsize=10)
+    figure.savefig(path)
+
+
+def _draw_references(axes: Axes, references: Mapping[str, float]) -> None:
+    """Draw win rates of other agents as dashed lines with their names."""
+    for name, value in references.items():
+        axes.axhline(value, color="grey", ls="--", lw=1, zorder=1)
+        axes.annotate(
+            plain_text(f"{name} {value:.1%}"),
+            (1, value),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize=7,
+            color="dimgrey",
+        )
+
+
+def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw the time to decide deals, and the lengths of solutions."""
+    figure, (times, lengths) = new_panels(5.2, 2)
+    decided = results[results["status"] != "unknown"]["seconds"].sort_values()
+    if len(decided):
+        share = (1 + pd.RangeIndex(len(decided)).to_numpy()) / len(results)
+        times.step(decided, share, where="post", color=COLOURS[0])
+        times.set_xscale("log")
+    times.set_xlabel("seconds")
+    times.set_ylabel("deals decided")
+    times.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    times.set_ylim(0, 1.02)
+    won = results[results["status"] == "won"]["moves"]
+    if len(won):
+        lengths.hist(won, bins=30, color=COLOURS[0])
+    lengths.set_xlabel("moves of the solution")
+    lengths.set_ylabel("deals")
+    figure.suptitle(title, fontsize=10)
+    figure.savefig(path)
+
+
+def new_panels(height: float, count: int, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with several plots below each other, or in columns."""
+    figure = Figure(figsize=(5, height), dpi=200, layout="constrained")
+    panels = [figure.add_subplot(-(-count // columns), columns, i + 1) for i in range(count)]
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
+    return figure, panels
+
+
+def new_axes(height: float = 3.4) -> tuple[Figure, Axes]:
+    """A figure with a single plot."""
+    figure, (axes,) = new_panels(height, 1)
+    return figure, axes
+
+
+def colours_of(names: Sequence[str]) -> dict[str, Colour]:
+    """A colour for each name: from `AGENT_COLOURS`, or the next free one for other agents.
+
+    Variants of an agent, such as ``planner@lookahead=1``, get lighter shades.
+    """
+    colours: dict[str, Colour] = {}
+    shades: dict[str, int] = {}
+    for name in dict.fromkeys(names):
+        agent = re.split("[@,]", name)[0]
+        shade = shades[agent] = shades.get(agent, -1) + 1
+        others = [each for each in shades if each not in AGENT_COLOURS]
+        colour = AGENT_COLOURS.get(agent)
+        if colour is None:
+            colour = _OTHER_COLOURS[others.index(agent) % len(_OTHER_COLOURS)]
+        white = 1 - 0.65**shade
+        red, green, blue = ((1 - white) * part + white for part in to_rgb(colour))
+        colours[name] = (red, green, blue)
+    return colours
+
+
+def in_lines(names: Sequence[str], room: int = 23) -> list[str]:
+    """Each name wrapped into lines of at most ``room`` characters, with its options below it."""
+    return [
+        "\n".join(
+            plain_text(line)
+            for part in re.split("@|, ", name)
+            for line in textwrap.wrap(part.replace(",", ", "), room)
+        )
+        for name in names
+    ]
+
+
+def plain_text(text: str) -> str:
+    """The text with escaped dollar signs; Matplotlib reads them as formulas."""
+    return text.replace("$", r"\$")
+
+
+def in_percent(axes: Axes, x: bool = False, y: bool = False) -> None:
+    """Format the ticks of the chosen axes as percentages."""
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if wanted:
+            axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
