@@ -68,7 +68,7 @@ class PolicyCard:
     chance_shift: float | None = None
     """Added to the log-odds of a planner's network for the chances that a page shows, because the
     player searches further than the network was trained with. None: not measured, or too large
-    (`four_seasons_env.agents.judge`)."""
+    (`four_seasons_env.agents.planner.chances`)."""
 
 
 def save_policy(folder: Path, card: PolicyCard, weights: Mapping[str, NDArray[Any]]) -> None:

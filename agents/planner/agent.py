@@ -15,8 +15,7 @@ from four_seasons_env.agents.planner.lookahead import (
     look_ahead,
     new_lookahead_buffers,
 )
-from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
-from four_seasons_env.agents.planner.weights import HEADS
+from four_seasons_env.agents.planner.search import HEADS, SearchLimits, new_evaluator, reach
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.votes import SolverVotes

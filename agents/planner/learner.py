@@ -13,9 +13,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
-from four_seasons_env.agents.planner.self_play import Task, play_part
-from four_seasons_env.agents.planner.settings import PlannerSettings
-from four_seasons_env.agents.planner.weights import AGENT, HEADS
+from four_seasons_env.agents.planner.search import AGENT, HEADS
+from four_seasons_env.agents.planner.self_play import PlannerSettings, Task, play_part
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.agents.training.learner import Learner, Pool, Update

@@ -7,6 +7,7 @@ hidden, `four_seasons_env.positions.enumeration.find_win` looks for a win instea
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from four_seasons_env.agents.network.evaluation import (
     Evaluation,
     Network,
     evaluate,
+    network_of,
     new_evaluation,
 )
+from four_seasons_env.agents.policy_files import PolicyCard, load_policy
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.positions.enumeration import ADVICE, find_win
@@ -32,6 +35,11 @@ from four_seasons_env.positions.reach import (
     wait,
 )
 from four_seasons_env.rules import Rules
+
+AGENT = "planner"
+"""Its registered name."""
+HEADS = ("value",)
+"""Heads of its network."""
 
 _PRICE = np.float32(0.0002)
 """Price of a move, in value."""
@@ -51,6 +59,21 @@ def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     rule = compile_rules(rules)[0]
     free = compile_rules(rules.without_refills)[0]
     return Evaluator(rule, free, network, new_evaluation(network, rules.piles))
+
+
+def read_planner(policy: Path, rules: Rules) -> tuple[PolicyCard, Network]:
+    """The card and the network of a planner's policy.
+
+    Args:
+        policy: its folder.
+        rules: the rule set to play.
+
+    Raises:
+        FileNotFoundError: if there are no weights.
+        PolicyFileError: if they cannot be used.
+    """
+    card, weights = load_policy(policy, AGENT, rules)
+    return card, network_of(weights, card.layers, HEADS)
 
 
 class SearchLimits(NamedTuple):

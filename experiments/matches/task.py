@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from four_seasons_env.agents.luck import LuckMeter
+from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.experiments.matches.play import play_games
 from four_seasons_env.experiments.parallel.blocks import Block, split_deals
 from four_seasons_env.experiments.results.comparison import COLUMNS, Manifest, Player

@@ -1,8 +1,8 @@
 """Statistics of luck: win rates without most of the luck, and the test for peeking.
 
-`four_seasons_env.agents.luck` defines luck. Its mean is zero for every fair player, so any multiple
-of it may be subtracted from a result. The multiple that leaves the least variance (a control
-variate) is fitted on other deals than it corrects, so the corrected result keeps its mean.
+`four_seasons_env.agents.planner.luck` defines luck. Its mean is zero for every fair player, so any
+multiple of it may be subtracted from a result. The multiple that leaves the least variance (a
+control variate) is fitted on other deals than it corrects, so the corrected result keeps its mean.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ Several networks become one whose log-odds are the mean of theirs. All weights a
 float16, in half the space: each keeps eleven binary digits, so decisions between nearly equal
 positions can change. Measure the result again.
 
-A planner's card also gets the constant that its chances need (`agents.judge`), fitted to its own
-games on validation deals.
+A planner's card also gets the constant that its chances need (`agents.planner.chances`), fitted to
+its own games on validation deals.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.judge import LARGEST_SHIFT, Judge
 from four_seasons_env.agents.network.evaluation import Weights, widths_of
-from four_seasons_env.agents.planner.weights import AGENT, HEADS
+from four_seasons_env.agents.planner.chances import LARGEST_SHIFT, Judge
+from four_seasons_env.agents.planner.search import AGENT, HEADS
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard, load_policy, save_policy
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.agents import Agent, make_agent
-from four_seasons_env.agents.judge import Judge
+from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.play import play_games

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.luck import LuckMeter
+from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.results.luck import peeking
 from four_seasons_env.experiments.results.tables import write_csv

@@ -15,7 +15,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
-    from four_seasons_env.agents.judge import Judge
+    from four_seasons_env.agents.planner.chances import Judge
 
 SOLVER_SECONDS = 2.0
 _FIRST, _LAST = "planner", "random"
@@ -43,7 +43,7 @@ def _adviser(name: str, rules: Rules) -> Agent:
 def _judge(rules: Rules) -> Judge | None:
     """The planner's judgement of positions, or None for rule sets where it is not right."""
     try:
-        from four_seasons_env.agents.judge import Judge, can_judge
+        from four_seasons_env.agents.planner.chances import Judge, can_judge
     except ImportError:  # the extra "agents" is missing
         return None
     return Judge(rules) if can_judge(rules) else None

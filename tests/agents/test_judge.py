@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.judge import Judge, can_judge
+from four_seasons_env.agents.planner.chances import Judge, can_judge
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import fair_value, solve

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.luck import LuckMeter, Worth, measure
+from four_seasons_env.agents.planner.luck import LuckMeter, Worth, measure
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.studies.small_games import regret_of
 from four_seasons_env.game import Game

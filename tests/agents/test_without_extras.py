@@ -56,7 +56,7 @@ def test_bundled_agents_play_without_torch():
         + f"""
 for name in {names!r}:
     play(name)
-from four_seasons_env.agents.judge import Judge
+from four_seasons_env.agents.planner.chances import Judge
 from four_seasons_env.rules import RULES
 assert 0.1 < Judge(RULES["four-seasons"]).chance(Game(deal=10_000)) < 1
 """,

@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.planner.search import new_evaluator, value_of
-from four_seasons_env.agents.planner.weights import HEADS, read_planner
+from four_seasons_env.agents.planner.search import HEADS, new_evaluator, read_planner, value_of
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.sweep import Sweep, read_jobs

@@ -21,8 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach_or_win
-from four_seasons_env.agents.planner.weights import AGENT, read_planner
+from four_seasons_env.agents.planner.search import (
+    AGENT,
+    SearchLimits,
+    new_evaluator,
+    reach_or_win,
+    read_planner,
+)
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit

@@ -14,9 +14,14 @@ from typing import Any
 import numpy as np
 
 from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.luck import worth_all
-from four_seasons_env.agents.planner.search import SearchLimits, new_evaluator, reach
-from four_seasons_env.agents.planner.weights import AGENT, read_planner
+from four_seasons_env.agents.planner.luck import worth_all
+from four_seasons_env.agents.planner.search import (
+    AGENT,
+    SearchLimits,
+    new_evaluator,
+    reach,
+    read_planner,
+)
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
