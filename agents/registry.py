@@ -70,7 +70,7 @@ class Entry:
     share the agent's random numbers, so another size gives other games where it draws some."""
     learner: str = ""
     """`module:class` that trains it, if it learns
-    (`four_seasons_env.agents.training.learner.Learner`)."""
+    (`four_seasons_env.agents.training.Learner`)."""
 
     @property
     def learns(self) -> bool:

@@ -33,8 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from four_seasons_env.agents.training.learner import get_learner
-from four_seasons_env.agents.training.settings import read_yaml
+from four_seasons_env.agents.training import get_learner, read_yaml
 from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.parallel.pool import Failure, Workers, run_tasks

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.training.learner import Learner, get_learner
-from four_seasons_env.agents.training.settings import make_settings
+from four_seasons_env.agents.training import Learner, get_learner, make_settings
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.provenance import provenance, write_json

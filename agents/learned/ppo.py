@@ -33,8 +33,14 @@ from four_seasons_env.agents.learned.settings import (
     PpoSettings,
 )
 from four_seasons_env.agents.policy_files import PolicyCard, rules_fields
-from four_seasons_env.agents.training.learner import Learner, Pool, Update
-from four_seasons_env.agents.training.weights import WeightAverage, arrays_of, save_state
+from four_seasons_env.agents.training import (
+    GamePool,
+    Learner,
+    Update,
+    WeightAverage,
+    arrays_of,
+    save_state,
+)
 from four_seasons_env.rules import Rules
 
 _PPO_ARGUMENTS = (
@@ -75,7 +81,7 @@ class Ppo(Learner):
     variant: ClassVar[Variant]
 
     def __init__(
-        self, rules: Rules, settings: PpoSettings, seed: int, pool: Pool | None = None
+        self, rules: Rules, settings: PpoSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
         variant = self.variant

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from four_seasons_env.adapters.sb3 import FourSeasonsVecEnv
-from four_seasons_env.agents.training.weights import save_state
+from four_seasons_env.agents.training import save_state
 
 TENSORS, ARRAYS = "tensors.pt", "arrays.npz"
 _COUNTERS = ("num_timesteps", "_n_updates")

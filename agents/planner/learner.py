@@ -17,8 +17,14 @@ from four_seasons_env.agents.planner.search import AGENT, HEADS
 from four_seasons_env.agents.planner.self_play import PlannerSettings, Task, play_part
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.agents.registry import split_name
-from four_seasons_env.agents.training.learner import Learner, Pool, Update
-from four_seasons_env.agents.training.weights import WeightAverage, arrays_of, save_state
+from four_seasons_env.agents.training import (
+    GamePool,
+    Learner,
+    Update,
+    WeightAverage,
+    arrays_of,
+    save_state,
+)
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import Rules
 
@@ -40,7 +46,7 @@ class PlannerLearner(Learner):
     smallest = {"positions": 2, "expansions": 1, "ending_positions": 2, "ending_expansions": 1}
 
     def __init__(
-        self, rules: Rules, settings: PlannerSettings, seed: int, pool: Pool | None = None
+        self, rules: Rules, settings: PlannerSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
         torch.manual_seed(seed)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.policy_files import PolicyCard, save_policy
 from four_seasons_env.agents.registry import make_player
-from four_seasons_env.agents.training.learner import Learner, Update
+from four_seasons_env.agents.training import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool

@@ -9,7 +9,7 @@ import torch
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
 from four_seasons_env.agents.learned.ppo import Ppo
-from four_seasons_env.agents.training.learner import get_learner
+from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals

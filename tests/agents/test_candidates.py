@@ -10,7 +10,7 @@ from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
 from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.network.module import SumRows
-from four_seasons_env.agents.training.learner import get_learner
+from four_seasons_env.agents.training import get_learner
 from four_seasons_env.positions.features import (
     GAME_SLOTS,
     PILE_FEATURES,

@@ -3,7 +3,7 @@
 import pytest
 
 from four_seasons_env.agents.learned.settings import MaskablePpoSettings, NextDealPpoSettings
-from four_seasons_env.agents.training.settings import make_settings, read_settings
+from four_seasons_env.agents.training import make_settings, read_settings
 from tests.helpers import ROOT
 
 SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}

@@ -5,7 +5,7 @@ import time
 import pytest
 import torch
 
-from four_seasons_env.agents.training.weights import WeightAverage
+from four_seasons_env.agents.training import WeightAverage
 from four_seasons_env.experiments.training.monitor import Clock
 
 

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.registry import make_player
-from four_seasons_env.agents.training.learner import Update
+from four_seasons_env.agents.training import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool, Workers

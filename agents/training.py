@@ -1,0 +1,312 @@
+"""What all training algorithms share: `Learner`, hyperparameters, and the mean of weights.
+
+Hyperparameters are one YAML file for each algorithm, checked against a dataclass before a run. The
+dataclass is the schema (`four_seasons_env.schemas`): it names every key, its type and its bounds,
+and holds no values. The values come from the algorithm's file; flags such as ``learning_rate=1e-3``
+override them.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import io
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import yaml
+
+from four_seasons_env.agents.plugins import load
+from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.arguments import nearest
+from four_seasons_env.rules import Rules
+from four_seasons_env.schemas import check_fields, fitting
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from _typeshed import DataclassInstance
+    from numpy.typing import NDArray
+
+    from four_seasons_env.agents.policy_files import PolicyCard
+
+S = TypeVar("S", bound="DataclassInstance")
+
+
+class Learner(abc.ABC):
+    """A network with its optimiser and its games, before its first step.
+
+    Args:
+        rules: the rule set to learn.
+        settings: hyperparameters.
+        seed: decides the deals, the first weights and the exploration.
+        pool: plays the games, if the algorithm uses one.
+
+    Attributes:
+        steps: steps learned from so far.
+    """
+
+    name: ClassVar[str]
+    """Registered name of its agent."""
+    schema: ClassVar[type[Any]]
+    """Dataclass of its hyperparameters."""
+    settings_file: ClassVar[Path]
+    """YAML file of their values."""
+    unit: ClassVar[str]
+    """Name of its steps, in the plural."""
+    run_steps: ClassVar[str]
+    """Steps of a run by default."""
+    log_steps: ClassVar[int]
+    """Maximum number of steps between two rows of the log."""
+    threads: ClassVar[int | None] = None
+    """Threads of torch while it learns; None: torch's own choice."""
+    uses_workers: ClassVar[bool] = False
+    """Whether its games are split over workers."""
+    smallest: ClassVar[dict[str, int]]
+    """Hyperparameters of a run that only compiles."""
+
+    steps: int
+
+    def __init__(
+        self, rules: Rules, settings: Any, seed: int, pool: GamePool | None = None
+    ) -> None:
+        self.rules, self.settings, self.seed = rules, settings, seed
+        self.pool = pool or ThisProcess()
+
+    @classmethod
+    def read_settings(cls, overrides: Iterable[str] = ()) -> Any:
+        """Its hyperparameters; see `read_settings`."""
+        return read_settings(cls.schema, cls.settings_file, overrides)
+
+    @classmethod
+    def check_warm_start(cls, start: str, rules: Rules, settings: Any) -> None:
+        """Check the name of the weights to start from; most algorithms take none.
+
+        Raises:
+            ValueError: if it cannot start from these weights.
+        """
+        raise ValueError(
+            f"{cls.name} starts from random weights, not from {start!r}: leave out --warm-start"
+        )
+
+    def warm_start(self, start: str) -> None:
+        """Start from weights that `check_warm_start` accepts, not from random ones."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def describe(self) -> str:
+        """Its size, for the first line that a run prints."""
+
+    @abc.abstractmethod
+    def update(self, done: float) -> Update:
+        """Play the next games, and learn from them.
+
+        Args:
+            done: share of the run that is done, 0 to 1; the learning rate falls with it.
+        """
+
+    @abc.abstractmethod
+    def policy(self, training: dict[str, Any]) -> tuple[PolicyCard, dict[str, NDArray[np.float32]]]:
+        """Card and weights of the policy learned so far.
+
+        Args:
+            training: the origin of the policy, for the card.
+        """
+
+    @property
+    def playing_options(self) -> dict[str, Any]:
+        """Options of the player in validations."""
+        return {}
+
+    @abc.abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write everything that learning depends on into the folder of a checkpoint."""
+
+    @abc.abstractmethod
+    def load(self, folder: Path) -> None:
+        """Continue from the folder of a checkpoint, of a run with the same settings and seed."""
+
+
+def get_learner(agent: str, among: Sequence[str] | None = None) -> type[Learner]:
+    """The learner of an agent. Unknown agents are refused before torch is imported.
+
+    Args:
+        agent: its registered name.
+        among: valid names; by default, those of all agents that learn.
+
+    Raises:
+        ValueError: for another agent, with the nearest.
+    """
+    learning = among or [name for name, entry in AGENTS.items() if entry.learns]
+    if agent not in learning:
+        raise ValueError(f"no learning agent {agent!r}: {nearest(agent, learning)}")
+    learner: Any = load(AGENTS[agent].learner)
+    found: type[Learner] = learner
+    return found
+
+
+class GamePool(Protocol):
+    """Plays games for a learner; `four_seasons_env.experiments.parallel.pool.Pool` is one."""
+
+    size: int
+
+    def over_deals(
+        self, function: Callable[..., Any], about: Any, deals: Any, *shared: NDArray[Any]
+    ) -> list[Any]:
+        """Call ``function((about, part), *shared)`` for parts of the deals, in their order."""
+        ...
+
+
+class ThisProcess:
+    """Plays all deals at once in this process."""
+
+    size = 1
+
+    def over_deals(
+        self, function: Callable[..., Any], about: Any, deals: Any, *shared: NDArray[Any]
+    ) -> list[Any]:
+        """See `GamePool.over_deals`."""
+        return [function((about, deals), *shared)]
+
+
+class Update(NamedTuple):
+    """Results of an update."""
+
+    won: list[bool]  # whether each training game that ended was won
+    cards_up: list[int]  # at the end of these games; empty if the algorithm does not report them
+    records: dict[str, float]  # for the log, by name
+
+
+def read_settings(schema: type[S], path: Path, overrides: Iterable[str] = ()) -> S:
+    """The hyperparameters of an algorithm.
+
+    Args:
+        schema: the algorithm's dataclass.
+        path: its YAML file, named like its agent.
+        overrides: strings such as "gamma=0.99", which override the file.
+
+    Raises:
+        ValueError: for an unknown key, naming the nearest one, or a value of a wrong type.
+    """
+    values: dict[str, Any] = read_yaml(path)
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"hyperparameters are set as key=value, not {text!r}")
+        values[key.strip()] = parse_yaml(value, key)
+    return make_settings(schema, values, path.stem)
+
+
+def make_settings(schema: type[S], values: dict[str, Any], agent: str) -> S:
+    """Hyperparameters from a dictionary, checked.
+
+    Raises:
+        ValueError: for an unknown or missing key, or a value of a wrong type or out of bounds.
+    """
+    known = [each.name for each in dataclasses.fields(schema)]
+    for key in values:
+        if key not in known:
+            raise ValueError(f"unknown hyperparameter {key!r} of {agent}: {nearest(key, known)}")
+    check_fields(values, schema)
+    try:
+        # Not strict, as YAML 1.1 reads "1e-3" as text because it has no dot.
+        return fitting(values, schema, strict=False)
+    except ValueError as error:
+        raise ValueError(f"hyperparameters of {agent}: {error}") from None
+
+
+def parse_yaml(text: str, what: str) -> Any:
+    """The value of a YAML text.
+
+    Args:
+        text: of plain values, lists and mappings.
+        what: it is, for errors.
+
+    Raises:
+        ValueError: if it is not YAML.
+    """
+    try:
+        return yaml.safe_load(text)
+    # ValueError: a date such as 2021-02-31; RecursionError: brackets without end
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{what} is not YAML: {' '.join(str(error).split())[:200]}") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """The value of a YAML file.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: naming the file, if it is not YAML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text: {error}") from None
+    return parse_yaml(text, str(path))
+
+
+class WeightAverage:
+    """A running mean of the weights over about the last part of a run.
+
+    The latest weights of a policy vary with every batch of games; their mean varies less and plays
+    better (Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992).
+    Learning itself uses the latest weights.
+
+    Args:
+        share: share of the steps so far that the mean covers; 0: only the latest weights.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self.steps = 0
+        self.weights: dict[str, torch.Tensor] = {}
+
+    def update(self, module: torch.nn.Module, steps: int) -> None:
+        """Add a module's weights after this number of steps."""
+        latest = module.state_dict()
+        weight = min(1.0, (steps - self.steps) / max(self._share * steps, 1e-9))
+        if not self.weights:
+            self.weights = {name: each.detach().clone() for name, each in latest.items()}
+        for name, mean in self.weights.items():
+            mean.lerp_(latest[name], weight)
+        self.steps = steps
+
+    def of(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
+        """The mean; before the first update, the module's weights."""
+        return self.weights or module.state_dict()
+
+    def state(self) -> dict[str, Any]:
+        """The part of a checkpoint."""
+        return {"steps": self.steps, "weights": self.weights}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a `state`."""
+        self.steps, self.weights = state["steps"], state["weights"]
+
+
+def arrays_of(
+    weights: dict[str, torch.Tensor], prefixes: dict[str, str]
+) -> dict[str, NDArray[np.float32]]:
+    """Copies of weights as arrays.
+
+    Args:
+        weights: by name.
+        prefixes: of the names of those to copy, and what replaces them.
+    """
+    return {
+        new + name.removeprefix(old): tensor.detach().cpu().numpy().copy()
+        for old, new in prefixes.items()
+        for name, tensor in weights.items()
+        if name.startswith(old)
+    }
+
+
+def save_state(path: Path, state: dict[str, Any]) -> None:
+    """Write tensors and plain values that `torch.load` reads with ``weights_only=True``."""
+    import torch
+
+    written = io.BytesIO()  # torch's own error on a full disk does not name the reason
+    torch.save(state, written)
+    path.write_bytes(written.getbuffer())
