@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.network.dense import apply_to_all, dense_layer
+from four_seasons_env.agents.network.evaluation import apply_to_all, dense_layer
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.kernel import compile_rules

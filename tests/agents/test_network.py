@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
-from four_seasons_env.agents.network.dense import dense_layer
 from four_seasons_env.agents.network.evaluation import (
+    dense_layer,
     evaluate,
     evaluate_all,
     network_of,
