@@ -108,7 +108,7 @@ AGENTS: dict[str, Entry] = {
         block=10,
     ),
     "finisher": Entry(
-        "four_seasons_env.agents.search.finisher:FinisherAgent",
+        "four_seasons_env.agents.search.agent:FinisherAgent",
         "the heuristic, or any other, and the solver once nothing is hidden",
         "rule of thumb + search",
         block=10,

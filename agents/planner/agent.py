@@ -18,7 +18,7 @@ from four_seasons_env.agents.planner.lookahead import (
 from four_seasons_env.agents.planner.search import HEADS, SearchLimits, new_evaluator, reach
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
-from four_seasons_env.agents.search.votes import SolverVotes
+from four_seasons_env.agents.search.worlds import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
 from four_seasons_env.positions.reach import DEEPEST, WON, may_stop, new_search, turn_at, write_path
 from four_seasons_env.rules import Rules
@@ -52,8 +52,8 @@ class PlannerAgent:
             (`four_seasons_env.agents.planner.lookahead`). 0 for none, 1 for expectimax over the
             next card.
         votes: when no more than this many cards are hidden, the solver votes
-            (`four_seasons_env.agents.search.votes`), and its odds count as much as the network's. 0
-            for never.
+            (`four_seasons_env.agents.search.worlds`), and its odds count as much as the network's.
+            0 for never.
         worlds: of the first round of a look ahead, and of a vote.
         candidates: positions that a look ahead or a vote decides among at most.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.planner.search import SearchLimits, reach_or_win, turn
-from four_seasons_env.agents.search.determinization import determinize
+from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.positions.enumeration import choose as choose_stops

@@ -1,6 +1,6 @@
 """`pimc`: plays the move after which the solver, which sees every card, wins most sampled worlds.
 
-Perfect-information Monte Carlo (see `four_seasons_env.agents.search.votes`). While most cards are
+Perfect-information Monte Carlo (see `four_seasons_env.agents.search.worlds`). While most cards are
 hidden, nearly every world can be won after nearly every move, so the votes are often equal: then
 the heuristic's preference decides.
 """
@@ -19,7 +19,7 @@ from four_seasons_env.agents.scripted.heuristic import (
     read_weights,
 )
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
-from four_seasons_env.agents.search.votes import SolverVotes
+from four_seasons_env.agents.search.worlds import SolverVotes
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, sort_unseen
 from four_seasons_env.rules import Rules
 

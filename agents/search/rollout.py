@@ -24,8 +24,8 @@ from four_seasons_env.agents.scripted.heuristic import (
     new_buffers,
     read_weights,
 )
-from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
+from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.containers import keep_best
 from four_seasons_env.engine.jit import jit

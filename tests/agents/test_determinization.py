@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.search.determinization import determinize
+from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.kernel import compile_rules, public_copy, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules

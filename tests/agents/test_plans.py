@@ -10,7 +10,7 @@ import pytest
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search import plans as module
-from four_seasons_env.agents.search.finisher import FinisherAgent
+from four_seasons_env.agents.search.agent import FinisherAgent
 from four_seasons_env.agents.search.plans import NONE, UNPLANNED, Plans
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game

@@ -9,11 +9,10 @@ import pytest
 from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
 from four_seasons_env.agents.search import pimc, rollout, votes
-from four_seasons_env.agents.search.determinization import determinize
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE
 from four_seasons_env.agents.search.rollout import RolloutAgent
-from four_seasons_env.agents.search.votes import SolverVotes
+from four_seasons_env.agents.search.worlds import SolverVotes, determinize
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, sort_unseen

@@ -1,6 +1,10 @@
-"""`SolverVotes`: the share of sampled worlds in which a game can be won after a move.
+"""Imagined worlds: orders of the unseen cards, and the solver's votes in them.
 
-This is perfect-information Monte Carlo (Levy 1989, for Bridge). It overestimates: in each world the
+`determinize` draws a world. The caller first sorts the unseen cards (`engine.kernel.sort_unseen`),
+so that positions that look the same to the player lead to the same worlds for the same seed.
+
+`SolverVotes` finds the share of worlds in which a game can be won after a move. This is
+perfect-information Monte Carlo (Levy 1989, for Bridge). It overestimates: in each world the
 solver knows the stock, as if the player would find out in time which world this is (strategy
 fusion: Frank and Basin 1998). The fewer cards are hidden, the smaller the error; with two hidden
 cards there is none.
@@ -16,11 +20,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.search.determinization import determinize
-from four_seasons_env.engine.kernel import compile_rules, play
+from four_seasons_env.engine.jit import jit
+from four_seasons_env.engine.kernel import compile_rules, play, reshuffle_unseen, stock_is_known
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import solve
+
+
+@jit
+def determinize(g, rule, seed, world):
+    """Put the unseen cards in a random order.
+
+    Args:
+        g: a position after `sort_unseen`; changed in place.
+        seed: uint64.
+        world: number of the world. World k deals the k-th unseen card next (modulo their number),
+            so that a sample covers the next card evenly. -1: any card may come next.
+    """
+    left = np.int64(g.deck_size) - np.int64(g.dealt)
+    if left <= 0 or stock_is_known(g, rule):
+        return
+    card = g.deck[g.dealt + world % left]
+    reshuffle_unseen(g, rule, seed)
+    if world >= 0:  # exchange the card for the one that the shuffle put next
+        for i in range(g.dealt, g.deck_size):
+            if g.deck[i] == card:
+                g.deck[i] = g.deck[g.dealt]
+                g.deck[g.dealt] = card
+                return
 
 
 class SolverVotes:
