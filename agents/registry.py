@@ -96,7 +96,7 @@ AGENTS: dict[str, Entry] = {
         "rule of thumb",
     ),
     "first_candidate": Entry(
-        "four_seasons_env.agents.first_candidate:FirstCandidateAgent",
+        "four_seasons_env.agents.policy_agent:FirstCandidateAgent",
         "the first position in the order of the next-deal environment",
         "rule of thumb + search",
         block=100,
