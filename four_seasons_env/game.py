@@ -379,7 +379,7 @@ class Game:
             ValueError: for expansions out of range.
         """
         # Not at the top: environments load this file too, which would take 5% longer.
-        from four_seasons_env.positions.stops import find_stops
+        from four_seasons_env.positions.enumeration import find_stops
 
         return [
             Stop(Game._at(record, self.rules), moves, turn)

@@ -20,7 +20,14 @@ from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import SolverVotes
 from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
-from four_seasons_env.positions.reach import DEEPEST, WON, may_stop, new_search, turn_at, write_path
+from four_seasons_env.positions.search import (
+    DEEPEST,
+    WON,
+    may_stop,
+    new_search,
+    turn_at,
+    write_path,
+)
 from four_seasons_env.rules import Rules
 
 _MARGIN = np.float32(0.08)

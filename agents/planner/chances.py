@@ -26,7 +26,7 @@ from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import choose
-from four_seasons_env.positions.reach import WON, may_stop, new_search, position_key, turn_at
+from four_seasons_env.positions.search import WON, may_stop, new_search, position_key, turn_at
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import read_json
 from four_seasons_env.solver import solve

@@ -19,7 +19,7 @@ from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
 from four_seasons_env.positions.enumeration import choose as choose_stops
-from four_seasons_env.positions.reach import WON, Search, may_stop, new_search, turn_at
+from four_seasons_env.positions.search import WON, Search, may_stop, new_search, turn_at
 from four_seasons_env.rules import Rules
 
 CANDIDATES = 16

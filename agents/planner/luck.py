@@ -34,7 +34,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import sort_unseen
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
-from four_seasons_env.positions.reach import WON, may_stop, new_search
+from four_seasons_env.positions.search import WON, may_stop, new_search
 from four_seasons_env.rules import RULES, Rules
 
 _LIMITS = SearchLimits(positions=50, expansions=20, ending_positions=1000, ending_expansions=500)

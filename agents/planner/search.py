@@ -24,7 +24,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, play
 from four_seasons_env.positions.enumeration import ADVICE, find_win
 from four_seasons_env.positions.features import write_row
-from four_seasons_env.positions.reach import (
+from four_seasons_env.positions.search import (
     UNTIL_HIDDEN,
     WON,
     begin,

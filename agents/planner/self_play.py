@@ -26,7 +26,7 @@ from four_seasons_env.agents.planner.search import (
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, start
 from four_seasons_env.positions.features import row_length, write_row
-from four_seasons_env.positions.reach import WON, Search, may_stop, new_search
+from four_seasons_env.positions.search import WON, Search, may_stop, new_search
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import Amount, Positive, Rate, Share
 

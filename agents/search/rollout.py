@@ -40,7 +40,7 @@ from four_seasons_env.engine.kernel import (
     sort_unseen,
 )
 from four_seasons_env.positions.enumeration import ADVICE, find_win
-from four_seasons_env.positions.reach import WON, Search, new_search
+from four_seasons_env.positions.search import WON, Search, new_search
 from four_seasons_env.rules import Rules
 
 BASES = ("heuristic", "greedy")

@@ -17,7 +17,7 @@ from four_seasons_env.next_deal.settings import NextDealSettings
 from four_seasons_env.observations import KINDS, observation_length
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
-from four_seasons_env.positions.reach import write_path
+from four_seasons_env.positions.search import write_path
 
 
 class NextDealBatch(RunningGames):

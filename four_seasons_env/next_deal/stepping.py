@@ -28,7 +28,7 @@ from four_seasons_env.episodes.stepping import (
 from four_seasons_env.observations import SHOWN, encode
 from four_seasons_env.positions.enumeration import HELD, choose, enumerate_positions, find_win
 from four_seasons_env.positions.features import write_row
-from four_seasons_env.positions.reach import (
+from four_seasons_env.positions.search import (
     DEEPEST,
     UNTIL_HIDDEN,
     UNTIL_PROGRESS,

@@ -1,7 +1,6 @@
 """The positions that can be reached before the next card is turned.
 
 Between two cards of the stock nothing is hidden, so a player can examine all of these positions.
-`reach` finds them, `enumeration` orders them, `features` describes each as numbers for networks,
-and `stops` lists them for `Game.stops`. The environment in `next_deal` offers them as its actions;
-agents search among them.
+`search` finds them, `enumeration` orders them, and `features` describes each as numbers for
+networks. The environment in `next_deal` offers them as its actions; agents search among them.
 """

@@ -24,7 +24,7 @@ from four_seasons_env.positions.features import (
     row_length,
     write_row,
 )
-from four_seasons_env.positions.reach import WON, new_search
+from four_seasons_env.positions.search import WON, new_search
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_weights, layers, value_network
 from tests.agents.test_planner import positions

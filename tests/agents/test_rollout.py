@@ -18,7 +18,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import ADVICE, find_win
-from four_seasons_env.positions.reach import WON, new_search
+from four_seasons_env.positions.search import WON, new_search
 from four_seasons_env.rules import Rules
 from tests.helpers import small
 

@@ -11,7 +11,7 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import advice
-from four_seasons_env.positions.reach import UNTIL_END, begin, expand_best, new_search, wait
+from four_seasons_env.positions.search import UNTIL_END, begin, expand_best, new_search, wait
 from tests.helpers import LINEAR, small
 
 
