@@ -25,9 +25,13 @@ import pandas as pd
 from four_seasons_env import __version__
 from four_seasons_env.experiments.reporting.cells import census_as_text, decided_within, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown
-from four_seasons_env.experiments.results.ceiling import CEILING, CENSUS, ceiling_row
-from four_seasons_env.experiments.results.odds import summarise_census
-from four_seasons_env.experiments.results.provenance import provenance
+from four_seasons_env.experiments.results.ceiling import (
+    CEILING,
+    CENSUS,
+    ceiling_row,
+    summarise_census,
+)
+from four_seasons_env.experiments.results.out_folder import provenance
 from four_seasons_env.experiments.results.tables import DATA, read_table, write_csv
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES, file_name

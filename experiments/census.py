@@ -132,7 +132,7 @@ def take_census(run: Census) -> pd.DataFrame:
     check_out(run.out, "census")
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
-    from four_seasons_env.experiments.results.provenance import provenance, write_json
+    from four_seasons_env.experiments.results.out_folder import provenance, write_json
 
     write_json(run.out / "census.json", provenance())
     run_blocks(solve_block, tasks, "solving", run.workers)
@@ -145,7 +145,7 @@ def census(run: Census) -> None:
     from four_seasons_env.experiments.reporting.cells import census_as_text, deals_as_text
     from four_seasons_env.experiments.reporting.plots import plot_census
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
-    from four_seasons_env.experiments.results.odds import summarise_census
+    from four_seasons_env.experiments.results.ceiling import summarise_census
     from four_seasons_env.experiments.results.tables import write_csv
     from four_seasons_env.files import write_atomically
 

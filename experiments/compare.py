@@ -79,9 +79,8 @@ def compare(run: Compare) -> None:
     from four_seasons_env.experiments.reporting.plots import plot_win_rates
     from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
     from four_seasons_env.experiments.results.ceiling import read_census
-    from four_seasons_env.experiments.results.certainty import what_is_certain
     from four_seasons_env.experiments.results.comparison import summarise_folder
-    from four_seasons_env.experiments.results.summary import summarise_seeds
+    from four_seasons_env.experiments.results.summary import summarise_seeds, what_is_certain
     from four_seasons_env.experiments.results.tables import write_csv
     from four_seasons_env.files import write_atomically
 

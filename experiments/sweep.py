@@ -37,8 +37,7 @@ from four_seasons_env.agents.training import get_learner, read_yaml
 from four_seasons_env.arguments import nearest
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.parallel.pool import Failure, Workers, run_tasks
-from four_seasons_env.experiments.results.out_folder import check_out
-from four_seasons_env.experiments.results.provenance import write_json
+from four_seasons_env.experiments.results.out_folder import check_out, write_json
 from four_seasons_env.experiments.results.training_run import (
     DONE,
     PROGRESS,

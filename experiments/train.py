@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from four_seasons_env.agents.training import Learner, get_learner, make_settings
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.parallel.pool import Workers, started_pool
-from four_seasons_env.experiments.results.provenance import provenance, write_json
+from four_seasons_env.experiments.results.out_folder import provenance, write_json
 from four_seasons_env.experiments.results.training_run import (
     DONE,
     RUN,

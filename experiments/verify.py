@@ -164,7 +164,7 @@ def _test_luck(
 
     from four_seasons_env.experiments.matches.task import luck_of, meter_for
     from four_seasons_env.experiments.reporting.cells import luck_p_as_text
-    from four_seasons_env.experiments.results.luck import peeking
+    from four_seasons_env.experiments.results.summary import peeking
 
     if not games:
         return {"luck z": "-", "luck p": "-"}, []

@@ -137,7 +137,7 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     of_all = map(bounds_as_text, summary["all_low"], summary["all_high"])
     return pd.DataFrame(
         {
-            summary.columns[0]: summary.iloc[:, 0],
+            "rules": summary["rules"],
             "deals": summary["deals"].map("{:,}".format),
             "won": summary["won"].map("{:,}".format),
             "lost": summary["lost"].map("{:,}".format),

@@ -1,4 +1,4 @@
-"""The ceiling: the share of played deals that a player who sees every card could win.
+"""Statistics of a census, and the ceiling: what a player who sees every card could win.
 
 `four-seasons census` solves deals one by one. Open deals count as lost in the lower bound, and as
 won in the upper bound.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+from scipy import stats
 
 from four_seasons_env.experiments.results.tables import DATA, read_table
 
@@ -46,6 +47,42 @@ def read_census(path: Path | None) -> pd.DataFrame | None:
         rules, deal = census.loc[twice, ["rules", "deal"]].iloc[0]
         raise ValueError(f"the census in {folder} has deal {deal} of {rules} twice")
     return census
+
+
+def summarise_census(results: pd.DataFrame) -> pd.DataFrame:
+    """A row for each rule set, in order of appearance.
+
+    Columns: rules, deals, won, lost, unknown; low and high, the bounds of the share of
+    winnable deals in the census; all_low and all_high, bounds for all possible deals (lower end of
+    the 95% Wilson interval of the share won, upper end of that of the share not lost);
+    moves_median, moves_99 and moves_most of the solutions; seconds (mean).
+    """
+    rows = []
+    for rules, solved in results.groupby("rules", sort=False):
+        counts = solved["status"].value_counts()
+        won, lost = int(counts.get("won", 0)), int(counts.get("lost", 0))
+        deals = len(solved)
+        lengths = solved["moves"][solved["status"] == "won"]
+        rows.append(
+            {
+                "rules": rules,
+                "deals": deals,
+                "won": won,
+                "lost": lost,
+                "unknown": deals - won - lost,
+                "low": won / deals,
+                "high": 1 - lost / deals,
+                "all_low": stats.binomtest(won, deals).proportion_ci(method="wilson").low,
+                "all_high": stats.binomtest(deals - lost, deals)
+                .proportion_ci(method="wilson")
+                .high,
+                "moves_median": lengths.median(),
+                "moves_99": lengths.quantile(0.99),
+                "moves_most": lengths.max(),
+                "seconds": solved["seconds"].mean(),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def ceiling_row(rules: str, solved: pd.DataFrame) -> dict[str, object]:

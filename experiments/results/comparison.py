@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import four_seasons_env
 from four_seasons_env.agents.registry import Name, split_name
 from four_seasons_env.engine.deals import parse_deals
-from four_seasons_env.experiments.results.out_folder import check_holds
-from four_seasons_env.experiments.results.provenance import provenance, write_json
+from four_seasons_env.experiments.results.out_folder import check_holds, provenance, write_json
 from four_seasons_env.schemas import read_json
 
 if TYPE_CHECKING:

@@ -1,13 +1,22 @@
-"""Folders of results: a command writes into a new or empty folder, or one of its own kind.
+"""Folders of results: what a command may write into, and the origin of what it writes.
 
-Commands report a wrong folder before they play or learn.
+A command writes into a new or empty folder, or one of its own kind. It reports a wrong folder
+before it plays or learns.
 """
 
 from __future__ import annotations
 
 import errno
+import importlib.metadata
+import json
 import os
+import platform
+import subprocess
 from pathlib import Path
+from typing import Any
+
+from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
+from four_seasons_env.files import write_atomically
 
 MARKS = {
     "training": "run.json",
@@ -17,6 +26,19 @@ MARKS = {
     "measurement of speed": "bench.csv",
 }
 """Kinds of results, and the file that marks a folder of each kind."""
+
+_PACKAGES = (
+    "four-seasons-env",
+    "gymnasium",
+    "joblib",
+    "numba",
+    "numpy",
+    "pandas",
+    "sb3-contrib",
+    "scipy",
+    "stable-baselines3",
+    "torch",
+)
 
 
 def check_out(out: Path, kind: str) -> None:
@@ -63,3 +85,38 @@ def check_writable(folder: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, "is not a folder: choose another", str(there))
     if not os.access(there, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "cannot be written to: choose another", str(there))
+
+
+def write_json(path: Path, values: dict[str, Any]) -> None:
+    """Write a dictionary as JSON, atomically."""
+    write_atomically(path, (json.dumps(values, indent=2) + "\n").encode())
+
+
+def provenance() -> dict[str, Any]:
+    """The origin of a result: command, versions, machine and git state."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return {
+        "command": command_line(),
+        "python": platform.python_version(),
+        "versions": versions,
+        "machine": {"system": platform.platform(), "cpus": os.cpu_count()},
+        "git": {"commit": _git("rev-parse", "HEAD"), "changed": _git("status", "--porcelain")},
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """Output of git in this clone; None outside a clone."""
+    if not IN_CLONE:  # a repository around an installed wheel is another project's
+        return None
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip("\n")

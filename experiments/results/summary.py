@@ -1,15 +1,20 @@
-"""Statistics of per-deal results: win rates with intervals, differences on the same deals.
+"""Statistics of per-deal results: win rates with intervals, differences on the same deals, luck.
 
 Claims about an algorithm need several training seeds. The interquartile mean over runs, with a
 bootstrap interval over runs, follows Agarwal et al., "Deep Reinforcement Learning at the Edge of
 the Statistical Precipice" (2021). Means over runs *and* deals get the bootstrap of Owen, "The
 pigeonhole bootstrap" (2007), which resamples both: all seeds play the same deals, so the games are
 not independent.
+
+`four_seasons_env.agents.planner.luck` defines luck. Its mean is zero for every fair player, so any
+multiple of it may be subtracted from a result. The multiple that leaves the least variance (a
+control variate) is fitted on other deals than it corrects, so the corrected result keeps its mean.
 """
 
 from __future__ import annotations
 
 import functools
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,16 +22,29 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from four_seasons_env.experiments.results.luck import luck_columns, with_adjusted
-
 RESAMPLES = 2000
 LEVEL = 0.95
 
 BASELINE = "heuristic"
 """Other agents are compared with this one, deal by deal."""
 
+_TARGETS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
+"""Differences in points, for which the necessary number of deals is estimated."""
 
-def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
+_FEW = 5
+"""The number of training seeds from which an interval that resamples them is wide enough."""
+
+FOLDS = 10
+"""Parts of the deals; each is corrected with the multiple that fits the others."""
+_FEWEST = 50
+"""Fewest games to fit a multiple; with fewer, the multiple is 1."""
+_NO_VARIANCE = 1e-12
+"""Variances below this are rounding errors of a W that does not depend on the cards."""
+
+_PLAYER = ["rules", "agent", "play", "train_seed"]
+
+
+def summarise(results: pd.DataFrame) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set, in order of appearance.
 
     Columns: agent, play, rules, seeds (training runs), deals, win_rate with its 95% interval
@@ -37,8 +55,7 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
     for the baseline, and for agents if the baseline has not played all of their deals.
 
     If luck was measured: adjusted, the luck-adjusted win rate, with adjusted_low, adjusted_high and
-    adjusted_difference, and equivalent_deals, luck_z and luck_p
-    (`four_seasons_env.experiments.results.luck`).
+    adjusted_difference; equivalent_deals, luck_z and luck_p (`equivalent_deals`, `peeking`).
 
     The interval of a win rate is Wilson's for one policy, and from the crossed bootstrap
     (`crossed_interval`) for several training seeds. Cards up and differences always use the latter.
@@ -48,22 +65,22 @@ def summarise(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
     """
     results = with_adjusted(results)
     return pd.DataFrame(
-        _row(results, played, key, baseline)
+        _row(results, played, key)
         for key, played in results.groupby(["rules", "agent", "play"], sort=False)
     )
 
 
-def summarise_seeds(results: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
+def summarise_seeds(results: pd.DataFrame) -> pd.DataFrame:
     """The columns of `summarise`, with a row for each training run, `train_seed`."""
     results = with_adjusted(results)
     groups = results.groupby(["rules", "agent", "play", "train_seed"], sort=False, dropna=False)
     return pd.DataFrame(
-        {"train_seed": seed} | _row(results, played, (rules, agent, play), baseline)
+        {"train_seed": seed} | _row(results, played, (rules, agent, play))
         for (rules, agent, play, seed), played in groups
     )
 
 
-def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -> dict[str, Any]:
+def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any]:
     rules, agent, play = key
     won, cards = by_seed(played, "won"), by_seed(played, "cards_up")
     seeds, deals = won.shape
@@ -92,10 +109,12 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
     adjusted = None
     if "adjusted" in played and played["adjusted"].notna().all():
         adjusted = by_seed(played, "adjusted")
-        row |= luck_columns(played)
+        row["adjusted"] = float(adjusted.to_numpy().mean())
+        row["equivalent_deals"] = equivalent_deals(played)
+        row["luck_z"], row["luck_p"] = peeking(played)
         row |= _interval("adjusted", crossed_interval(adjusted.to_numpy()))
-    others = results[(results["rules"] == rules) & (results["agent"] == baseline)]
-    if agent != baseline and set(won.columns) <= set(others["deal"]):
+    others = results[(results["rules"] == rules) & (results["agent"] == BASELINE)]
+    if agent != BASELINE and set(won.columns) <= set(others["deal"]):
         base = others.set_index("deal").loc[won.columns]
         row |= _against(won, base["won"].to_numpy(np.float64), "win")
         row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
@@ -107,13 +126,15 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any, baseline: str) -
     return row
 
 
-def labels(table: pd.DataFrame) -> list[str]:
-    """A label for each row: the agent, and its way to play if the table has both."""
-    both = table.groupby("agent")["play"].nunique() > 1
-    return [
-        f"{agent}, {play}" if both[agent] else str(agent)
-        for agent, play in zip(table["agent"], table["play"], strict=True)
-    ]
+def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[str, float]:
+    """Mean difference to the baseline, deal by deal, with its interval."""
+    difference = table.to_numpy() - base
+    ends = crossed_interval(difference)
+    return {f"{name}_difference": float(difference.mean()), **_interval(f"{name}_difference", ends)}
+
+
+def _interval(name: str, ends: tuple[float, float]) -> dict[str, float]:
+    return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
 
 
 def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -129,23 +150,144 @@ def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
     return table
 
 
-def _interval(name: str, ends: tuple[float, float]) -> dict[str, float]:
-    return {f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
+def labels(table: pd.DataFrame) -> list[str]:
+    """A label for each row: the agent, and its way to play if the table has both."""
+    both = table.groupby("agent")["play"].nunique() > 1
+    return [
+        f"{agent}, {play}" if both[agent] else str(agent)
+        for agent, play in zip(table["agent"], table["play"], strict=True)
+    ]
 
 
-def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[str, float]:
-    """Mean difference to the baseline, deal by deal, with its interval."""
-    difference = table.to_numpy() - base
-    ends = crossed_interval(difference)
-    return {f"{name}_difference": float(difference.mean()), **_interval(f"{name}_difference", ends)}
+def ranked(summary: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one rule set, the highest win rate first."""
+    return summary.sort_values("win_rate", ascending=False, kind="stable")
 
 
-def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    """The p-value of the exact, two-sided McNemar test of two policies on the same deals."""
-    only_here, only_there = int((won > base).sum()), int((won < base).sum())
-    if not only_here + only_there:
-        return 1.0
-    return float(stats.binomtest(only_here, only_here + only_there).pvalue)
+def what_is_certain(results: pd.DataFrame) -> str:
+    """A sentence on the differences that the games of one rule set resolve, and the deals needed.
+
+    The widest 95% interval counts: of the paired differences between two agents, or of the win rate
+    of a single agent. As in the table, seeds and deals are both samples (`crossed_interval`).
+    """
+    rows = results.assign(who=labels(results))
+    played = rows.groupby("who", sort=False)
+    # A row per deal that all have played, a column per agent and training seed.
+    won = pd.concat({who: by_seed(own, "won").T for who, own in played}, axis=1, join="inner")
+    won, deals = won.sort_index(), len(won)
+    tables = [won[who].to_numpy().T for who in played.groups] if deals > 1 else []
+    # With any number of deals, the width over seeds alone would remain.
+    seeds = [table.mean(axis=1, keepdims=True) for table in tables]
+    widths = zip(_widths(tables), _widths(seeds), strict=True)
+    width, floor = max(widths, default=(0, 0))
+    if not width > 0:
+        return f"{deals:,} deals: too few to distinguish any agents"
+    what = "differences under" if len(tables) > 1 else "the win rate is known to within"
+    chance = " are within chance" if len(tables) > 1 else ""
+    text = f"{deals:,} deals: {what} {_points(float(f'{width:.2g}'))}{chance}"
+    target = next((each for each in _TARGETS if each < width), None)
+    if target is not None and target > floor:
+        needed = int(float(f"{deals * (width**2 - floor**2) / (target**2 - floor**2):.2g}"))
+        text += f"; resolving {_points(target)} takes about {needed:,} deals"
+    elif target is not None:
+        text += f"; resolving {_points(target)} takes more training seeds, not more deals"
+    return text + _caveat(rows.dropna(subset="train_seed").groupby("who")["train_seed"].nunique())
+
+
+def _caveat(seeds: pd.Series) -> str:
+    """A warning of too few training seeds; "" if there are enough, or nothing was trained."""
+    fewest = min(seeds, default=_FEW)
+    if fewest == 1:
+        return "; one training seed says how its weights play, not how well its algorithm learns"
+    if fewest < _FEW:
+        return f"; {fewest} training seeds are few: the true intervals are wider"
+    return ""
+
+
+def _widths(tables: list[NDArray[np.float64]]) -> list[float]:
+    """Half of each pair's interval, or of the only table's, in points."""
+    first, second = ([resampled_means(each, number) for each in tables] for number in (1, 2))
+    means = [
+        first[i] - (second if len(tables[i]) > 1 else first)[j]
+        for i, j in combinations(range(len(tables)), 2)
+    ]
+    ends = [middle(each) for each in means or first]
+    return [100 * (high - low) / 2 for low, high in ends]
+
+
+def _points(number: float) -> str:
+    return f"{number:g} point{'' if number == 1 else 's'}"
+
+
+def with_adjusted(results: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `adjusted`, the luck-adjusted result of each game, if luck was measured.
+
+    Args:
+        results: a row per game; returned unchanged without a column `luck`.
+    """
+    if "luck" not in results:
+        return results
+    results = results.assign(adjusted=np.nan)
+    for _, played in results.groupby(_PLAYER, sort=False, dropna=False):
+        if played["luck"].notna().all():
+            results.loc[played.index, "adjusted"] = adjust(
+                played["won"].to_numpy(np.float64),
+                played["luck"].to_numpy(np.float64),
+            )
+    return results
+
+
+def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The luck-adjusted results of one player's games.
+
+    Args:
+        won: (games,), 0 or 1.
+        luck: (games,), with mean zero for a fair player.
+
+    Returns:
+        float64 (games,), with the same expectation as ``won``.
+    """
+    adjusted = won - luck
+    if len(won) < _FEWEST:
+        return adjusted
+    fold = np.arange(len(won)) % FOLDS
+    for k in range(FOLDS):
+        here = fold == k
+        with_mean = np.column_stack([np.ones((~here).sum()), luck[~here]])
+        _, multiple = np.linalg.lstsq(with_mean, won[~here])[0]
+        adjusted[here] = won[here] - multiple * luck[here]
+    return adjusted
+
+
+def peeking(played: pd.DataFrame) -> tuple[float, float]:
+    """The test for peeking: whether a player had more luck than chance explains.
+
+    Args:
+        played: the games of one player; columns luck, luck_variance and train_seed.
+
+    Returns:
+        z, the sum of the luck over its standard deviation, and p, the probability that a fair
+        player has at least as much. With several training seeds, the most extreme seed counts and p
+        is multiplied by their number (Bonferroni), because they play the same deals. NaN if luck is
+        missing or has no variance.
+    """
+    runs = played.groupby("train_seed", dropna=False)[["luck", "luck_variance"]].sum(min_count=1)
+    variances = runs["luck_variance"]
+    if not (variances > _NO_VARIANCE).all():
+        return np.nan, np.nan
+    z = float((runs["luck"] / np.sqrt(variances)).max())
+    return z, min(1.0, len(runs) * float(stats.norm.sf(z)))
+
+
+def equivalent_deals(played: pd.DataFrame) -> float:
+    """The number of deals that give the plain result the certainty of the adjusted one.
+
+    Args:
+        played: the games of one agent from `with_adjusted`, all with luck.
+    """
+    left = float(played["adjusted"].var(ddof=0))
+    plain = float(played["won"].astype(float).var(ddof=0))
+    return played["deal"].nunique() * plain / left if left > 0 else np.nan
 
 
 def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
@@ -213,6 +355,9 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     return mean, float(found.low), float(found.high)
 
 
-def ranked(summary: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one rule set, the highest win rate first."""
-    return summary.sort_values("win_rate", ascending=False, kind="stable")
+def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
+    """The p-value of the exact, two-sided McNemar test of two policies on the same deals."""
+    only_here, only_there = int((won > base).sum()), int((won < base).sum())
+    if not only_here + only_there:
+        return 1.0
+    return float(stats.binomtest(only_here, only_here + only_there).pvalue)

@@ -18,7 +18,7 @@ import pandas as pd
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.planner.luck import LuckMeter
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.results.luck import peeking
+from four_seasons_env.experiments.results.summary import peeking
 from four_seasons_env.experiments.results.tables import write_csv
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules

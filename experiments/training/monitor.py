@@ -24,7 +24,7 @@ from four_seasons_env.agents.training import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
-from four_seasons_env.experiments.results.provenance import write_json
+from four_seasons_env.experiments.results.out_folder import write_json
 from four_seasons_env.experiments.results.training_run import (
     BEST,
     LAST,

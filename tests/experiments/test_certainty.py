@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from four_seasons_env.experiments.results.certainty import what_is_certain
-from four_seasons_env.experiments.results.summary import crossed_interval
+from four_seasons_env.experiments.results.summary import crossed_interval, what_is_certain
 
 
 def games(**won: np.ndarray) -> pd.DataFrame:

@@ -18,13 +18,13 @@ from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting.cells import luck_as_text
 from four_seasons_env.experiments.results.comparison import COLUMNS, read_manifest
-from four_seasons_env.experiments.results.luck import (
+from four_seasons_env.experiments.results.summary import (
     adjust,
     equivalent_deals,
     peeking,
+    summarise,
     with_adjusted,
 )
-from four_seasons_env.experiments.results.summary import summarise
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.studies.peeking import (
     RULE_SET,
@@ -133,7 +133,8 @@ def test_a_game_without_luck_omits_the_player():
 
 def test_half_the_spread_is_worth_four_times_the_deals():
     won = np.array([0.0, 1.0] * 50)
-    assert equivalent_deals(won, (won + 0.5) / 2, 100) == pytest.approx(400)
+    games = pd.DataFrame({"deal": range(100), "won": won > 0, "adjusted": (won + 0.5) / 2})
+    assert equivalent_deals(games) == pytest.approx(400)
 
 
 def test_much_luck_has_a_small_p():
