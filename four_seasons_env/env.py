@@ -77,7 +77,6 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         self.rules = batch.rules
         self.observation_space, self.action_space = batch.spaces()
         self._actions = np.zeros(1, np.int64)
-        self._running = False
 
     def _number(self, action: Any) -> int:
         """An action's number."""
@@ -132,7 +131,6 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
             batch.seed(self.np_random.integers(0, 2**63, 1, np.uint64))
         batch.reset(asked)
         batch.observe(self._new_observations())
-        self._running = True
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -144,14 +142,13 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
             TypeError: for an action that is not an integer, such as True or an array of shape (1,).
             IllegalMove: for an illegal action where `illegal="raise"`.
         """
-        if not self._running:
-            raise gym.error.ResetNeeded("no episode is running: call reset() first")
         batch = self._batch
+        if not batch.started or batch.done[0]:
+            raise gym.error.ResetNeeded("no episode is running: call reset() first")
         self._actions[0] = self._number(action)
-        batch.step(self._actions, out=self._new_observations())
-        self._running = not batch.done[0]
+        batch.step(self._actions, self._new_observations())
         info = self._info()
-        if not self._running:
+        if batch.done[0]:
             info["is_success"] = info["won"]  # the name that Stable-Baselines3 reads
         ends = bool(batch.terminated[0]), bool(batch.truncated[0])
         return self._observation(), float(batch.rewards[0]), *ends, info

@@ -9,7 +9,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
@@ -29,7 +28,6 @@ from four_seasons_env.episodes.settings import (
     VectorSettings,
     check_autoreset_mode,
 )
-from four_seasons_env.episodes.stepping import Finals
 from four_seasons_env.rendering import check_render_mode
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
@@ -56,9 +54,6 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._info_keys = _INFO_KEYS if batch.settings.reveal_deal else _INFO_KEYS[1:]
         finals = ("action_mask", *self._info_keys, "is_success", "episode")
         self._final_twins = [f"_{key}" for key in finals]
-        self._finals: Finals | tuple[()]
-        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
-        self._finals = batch.new_finals() if same_step else ()
         self._share_buffers()
 
     def _share_buffers(self) -> None:
@@ -199,10 +194,10 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         batch.check_started()
         actions = self._read_actions(actions)
         observations = self._new_observations()
-        ended = batch.step(actions, self._finals, out=observations)
+        ended = batch.step(actions, observations)
         infos = self._infos()
-        if ended and self._finals:
-            infos |= self._final_infos(self._finals)
+        if batch.finals is not None:
+            infos |= self._final_infos(*batch.finals)
         elif ended:
             infos |= {"is_success": self._give(batch.episodes["won"])}
             infos |= {"_is_success": self._give(batch.done)}
@@ -223,14 +218,14 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             )
         return actions if kept else np.array(actions, _INT64)
 
-    def _final_infos(self, finals: Finals) -> dict[str, Any]:
-        """The infos of the episodes that ended in this step.
+    def _final_infos(
+        self, episodes: NDArray[Any], masks: NDArray[np.int8], observations: NDArray[Any]
+    ) -> dict[str, Any]:
+        """The infos of the episodes that ended in this step, from their `Finals`.
 
         The rows of other games are zeros.
         """
         done = self._give(self._batch.done)
-        episodes, masks, observations = finals
-        self._finals = self._batch.new_finals()
         info: dict[str, Any] = {"action_mask": masks}
         for key in self._info_keys:
             info[key] = episodes[key]

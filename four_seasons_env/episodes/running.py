@@ -43,6 +43,8 @@ class RunningGames(abc.ABC):
         observations: array of shape (n, ...), for callers that need no array of their own.
         rewards: float64 array of shape (n,).
         terminated, truncated, done: bool arrays of shape (n,).
+        finals: the results of the episodes that ended in the last step, in new arrays, where games
+            restart in the same step; else None.
 
     Args:
         settings: the arguments of the environment.
@@ -60,7 +62,8 @@ class RunningGames(abc.ABC):
 
     def __init__(self, settings: EnvSettings) -> None:
         announce(self._compiled.write_all)
-        many = settings if isinstance(settings, VectorSettings) else VectorSettings()
+        alone = VectorSettings(autoreset_mode="Disabled")  # a single environment resets its game
+        many = settings if isinstance(settings, VectorSettings) else alone
         count = many.num_envs
         self.settings = settings
         self.rules = get_rules(settings.rules)
@@ -74,10 +77,11 @@ class RunningGames(abc.ABC):
         self.terminated = np.zeros(count, np.bool_)
         self.truncated = np.zeros(count, np.bool_)
         self.done = np.zeros(count, np.bool_)
+        self.finals: stepping.Finals | None = None
         self._all = np.ones(count, np.bool_)
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
-        self._started = False
+        self.started = False
         self._drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
         self.set_deals(settings.deals)
         self.settings = replace(settings, deals=None)  # an iterator could not be copied
@@ -126,7 +130,7 @@ class RunningGames(abc.ABC):
             chosen = self._all
         else:
             self.check_started()
-        self._started = True
+        self.started = True
         self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is None:
             self.deal_next(chosen)
@@ -143,7 +147,7 @@ class RunningGames(abc.ABC):
         Raises:
             gymnasium.error.ResetNeeded: if there has not.
         """
-        if not self._started:
+        if not self.started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
     def deal_next(self, chosen: NDArray[np.bool_]) -> None:
@@ -163,19 +167,13 @@ class RunningGames(abc.ABC):
             lambda bundle, part: write_all(bundle, part, stepping.BEGIN), self._bundles, chosen
         )
 
-    def step(
-        self,
-        actions: NDArray[np.int64],
-        finals: stepping.Finals | tuple[()] = (),
-        *,
-        out: NDArray[Any],
-    ) -> int:
+    def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """Take one action in each game; returns how many episodes ended.
+
+        Ended games are dealt again as the autoreset mode says.
 
         Args:
             actions: int64 of shape (n,).
-            finals: arrays for the results of ended episodes, whose games are then dealt again; ()
-                to leave ended games as they are.
             out: array for the observations, of the shape of ``observations``.
 
         Raises:
@@ -201,8 +199,10 @@ class RunningGames(abc.ABC):
             earned = earn(reward, before, self.games, self.episodes["illegal"] | dealt)
             self.rewards += earned
             self.episodes["score"] += earned
-        if ended and finals:
-            stepping.keep_finals(self.done, self.episodes, self.masks, out, *finals)
+        self.finals = None
+        if ended and self._autoreset == stepping.SAME_STEP:
+            self.finals = self._new_finals()
+            stepping.keep_finals(self.done, self.episodes, self.masks, out, *self.finals)
             self._deal_again(self.done, out)
         elif dealt is not False and dealt.any():
             self._deal_again(dealt, out)
@@ -213,11 +213,11 @@ class RunningGames(abc.ABC):
         self.deal_next(chosen)
         self._observe_some(chosen, out)
 
-    def new_finals(self) -> stepping.Finals:
-        """Arrays of zeros for the results of ended episodes.
+    def _new_finals(self) -> stepping.Finals:
+        """Arrays of zeros for the results of ended episodes, which the caller of `step` may keep.
 
         Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows of
-        games that never end.
+        games that have not ended.
         """
         like = (self.episodes, self.masks, self.observations)
         return stepping.Finals(*[np.zeros(array.shape, array.dtype) for array in like])
@@ -354,7 +354,7 @@ class RunningGames(abc.ABC):
         if wrong:
             self._write(before)
             raise ValueError(f"in the state, {', '.join(wrong)} do not belong to the games")
-        self.seeded = self._started = True
+        self.seeded = self.started = True
 
     def _write(self, state: dict[str, NDArray[Any]]) -> None:
         for name, array in self.state().items():
@@ -366,11 +366,11 @@ class RunningGames(abc.ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A new batch with the same settings, into which everything that changes is written."""
-        changing = self.state(), self._drawn_from, self.seeded, self._started
+        changing = self.state(), self._drawn_from, self.seeded, self.started
         return type(self), (self.settings,), changing
 
     def __setstate__(self, changing: tuple[Any, ...]) -> None:
         """Continue like the original."""
-        arrays, self._drawn_from, self.seeded, self._started = changing
+        arrays, self._drawn_from, self.seeded, self.started = changing
         self._write(arrays)
         self.observe(self.observations)

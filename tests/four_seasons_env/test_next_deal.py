@@ -129,7 +129,12 @@ def test_each_position_is_offered_once(rules: str, order: str) -> None:
 def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
         settings = NextDealVectorSettings(
-            30, rules, **SMALL, endings="policy", observation=observation
+            30,
+            rules,
+            **SMALL,
+            endings="policy",
+            observation=observation,
+            autoreset_mode="Disabled",
         )
         return NextDealBatch(settings)
 

@@ -1,5 +1,6 @@
 """The vector environment against single environments, game by game."""
 
+import copy
 import random
 import re
 import warnings
@@ -201,10 +202,13 @@ def test_writing_into_answers_changes_nothing():
     env, twin = (FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=5) for _ in range(2))
     spoil(env.reset(seed=1))
     twin.reset(seed=1)
+    answers = []
     for seed in range(12):
-        one = random_steps(env, 1, seed)
-        assert same(one, random_steps(twin, 1, seed))
+        one, other = random_steps(env, 1, seed), random_steps(twin, 1, seed)
+        assert same(one, other)
         spoil(one)
+        answers.append((other, copy.deepcopy(other)))
+    assert all(same(kept, then) for kept, then in answers)  # no later step has written into them
 
 
 def test_games_are_read_only():
