@@ -40,11 +40,11 @@ def _words(name: str) -> str:
     return f" {' '.join(words)} {''.join(each[0] for each in words)}"
 
 
-def whole_number(what: str, value: Any) -> int:
+def whole_number(name: str, value: Any) -> int:
     """An argument that is a whole number, of Python or of NumPy, as an int; not True or False.
 
     Args:
-        what: the argument, for the message: "a deal".
+        name: the argument, for the message: "deal".
         value: its value.
 
     Raises:
@@ -54,14 +54,27 @@ def whole_number(what: str, value: Any) -> int:
     if isinstance(value, np.ndarray):
         if value.ndim:
             hint = ": take its one element with .item()" if value.size == 1 else ""
-            raise TypeError(f"{what} is an integer, not an array of shape {value.shape}{hint}")
+            raise TypeError(f"{name} must be an integer, not an array of shape {value.shape}{hint}")
         value = value[()]
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} is an integer, not {value!r}: did you mean {int(value)}?")
+        raise TypeError(f"{name} must be an integer, not {value!r}: did you mean {int(value)}?")
     try:
         return int(value.__index__())
     except (AttributeError, TypeError):
-        raise TypeError(f"{what} is an integer, not {value!r}") from None
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+
+
+def check_number(name: str, value: Any, count: int) -> int:
+    """The number of one of several things, 0 to ``count`` - 1, as an int.
+
+    Raises:
+        TypeError: if it is not an integer; see `whole_number`.
+        ValueError: if it is out of range.
+    """
+    number = whole_number(name, value)
+    if not 0 <= number < count:
+        raise ValueError(f"{name} must be 0 to {count - 1}, not {number}")
+    return number
 
 
 def check_positive(name: str, value: Any) -> int:

@@ -9,9 +9,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import takes, whole_number
+from four_seasons_env.arguments import check_number, takes
 from four_seasons_env.engine.deals import check_seed
-from four_seasons_env.engine.moves import find_move
 from four_seasons_env.episodes.batch import Batch
 from four_seasons_env.episodes.limit import LimitInSpec
 from four_seasons_env.episodes.options import read_options
@@ -78,10 +77,6 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         self.observation_space, self.action_space = batch.spaces()
         self._actions = np.zeros(1, np.int64)
 
-    def _number(self, action: Any) -> int:
-        """An action's number."""
-        return whole_number("an action", action)
-
     def _observation(self) -> Any:
         """The observation to return; the array is new at each step."""
         return self._observations[0]
@@ -139,13 +134,14 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset and after an episode's end.
             ValueError: for an action out of range.
-            TypeError: for an action that is not an integer, such as True or an array of shape (1,).
+            TypeError: for an action that is not an integer, such as "deal", True or an array of
+                shape (1,).
             IllegalMove: for an illegal action where `illegal="raise"`.
         """
         batch = self._batch
         if not batch.started or batch.done[0]:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
-        self._actions[0] = self._number(action)
+        self._actions[0] = check_number("action", action, batch.masks.shape[1])
         batch.step(self._actions, self._new_observations())
         info = self._info()
         if batch.done[0]:
@@ -219,6 +215,3 @@ class FourSeasonsEnv(GameEnv):
     @takes(MoveSettings)
     def __init__(self, settings: MoveSettings) -> None:
         super().__init__(Batch(settings))
-
-    def _number(self, action: Any) -> int:
-        return find_move(self.rules, action).number

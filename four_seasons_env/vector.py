@@ -187,7 +187,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         Raises:
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, for a game that has
                 ended and was not reset.
-            ValueError: for actions of a wrong shape or type, or out of range.
+            TypeError: for actions that are not integers.
+            ValueError: for actions of a wrong shape, or out of range.
             IllegalMove: for an illegal action where `illegal="raise"`; then no game has moved.
         """
         batch = self._batch
@@ -211,10 +212,11 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         """Actions in the one form for which the code is compiled: int64 and contiguous."""
         actions = np.asarray(actions)
         kept = actions.dtype == _INT64 and actions.flags.carray
-        if actions.shape != self._shape or not (kept or actions.dtype.kind in "iu"):
+        if not (kept or actions.dtype.kind in "iu"):
+            raise TypeError(f"actions must be integers, not {actions.dtype}")
+        if actions.shape != self._shape:
             raise ValueError(
-                f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of "
-                f"shape {actions.shape}"
+                f"actions must be of shape ({self.num_envs},), not of shape {actions.shape}"
             )
         return actions if kept else np.array(actions, _INT64)
 

@@ -160,13 +160,13 @@ def next_deal(streams, i):
 # --- numbers from users ----------------------------------------------------------------------
 
 
-def _check_number(what: str, value: int, bits: int) -> int:
+def _check_bits(name: str, value: int, bits: int) -> int:
     try:
-        number = whole_number(f"a {what}", value)
+        number = whole_number(name, value)
     except TypeError as error:
         raise ValueError(str(error)) from None
     if not 0 <= number < 2**bits:
-        raise ValueError(f"a {what} is a number from 0 to 2^{bits} - 1, not {number}")
+        raise ValueError(f"{name} must be 0 to 2^{bits} - 1, not {number}")
     return number
 
 
@@ -176,7 +176,7 @@ def check_deal(deal: int) -> int:
     Raises:
         ValueError: if it is not an integer from 0 to 2^63 - 1.
     """
-    return _check_number("deal", deal, 63)
+    return _check_bits("deal", deal, 63)
 
 
 def check_seed(seed: int) -> int:
@@ -185,7 +185,7 @@ def check_seed(seed: int) -> int:
     Raises:
         ValueError: if it is not an integer from 0 to 2^64 - 1.
     """
-    return _check_number("seed", seed, 64)
+    return _check_bits("seed", seed, 64)
 
 
 def parse_deals(text: str) -> range:
@@ -198,7 +198,7 @@ def parse_deals(text: str) -> range:
     try:
         low, high = int(first), int(last if dash else first)
     except ValueError:
-        raise ValueError(f"deals are given as '0-9999' or '17', not {text!r}") from None
+        raise ValueError(f"deals must be given as '0-9999' or '17', not {text!r}") from None
     if check_deal(high) < check_deal(low):
         raise ValueError(f"the deals {text!r} run backwards: write '{high}-{low}'")
     return range(low, high + 1)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from four_seasons_env.arguments import nearest, whole_number
+from four_seasons_env.arguments import check_number, nearest
 from four_seasons_env.engine.deals import SUITS, letters
 from four_seasons_env.rules import Rules
 
@@ -109,9 +109,7 @@ def find_move(rules: Rules, move: Move | str | int) -> Move:
             hint = nearest(move, [each.text for each in moves])
             raise ValueError(f"unknown move {move!r} in {rules.name!r}: {hint}")
         return found
-    number = whole_number("a move, unless a Move or its text,", move)
-    if not 0 <= number < len(moves):
-        raise ValueError(
-            f"move number {number} is out of range: {rules.name!r} has moves 0 to {len(moves) - 1}"
-        )
-    return moves[number]
+    try:
+        return moves[check_number("a move's number", move, len(moves))]
+    except TypeError:
+        raise TypeError(f"a move must be a Move, its text or its number, not {move!r}") from None

@@ -15,6 +15,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import check_number
 from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
 from four_seasons_env.engine.jit import Bundle, announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules
@@ -262,13 +263,8 @@ class RunningGames(abc.ABC):
                 'reset(options={"reset_mask": terminated | truncated})'
             )
         # In the order in which `stepping.first_refused` refuses, so the reason is the right one.
-        actions = self.masks.shape[1]
         where = f" in game {index}" if len(self.games) > 1 else ""
-        if not 0 <= action < actions:
-            raise ValueError(
-                f"action {action}{where} is out of range: {self.rules.name!r} has actions 0 to "
-                f"{actions - 1}"
-            )
+        check_number(f"action{where}", action, self.masks.shape[1])
         self._refuse_illegal(index, action, where)
 
     @abc.abstractmethod

@@ -91,7 +91,7 @@ class NextDealBatch(RunningGames):
             ValueError: for an action that is not offered.
             TypeError: for an action that is not an integer.
         """
-        action = whole_number("an action", action)
+        action = whole_number("action", action)
         offered = int(self.masks[index].sum())
         if not 0 <= action < offered:
             raise ValueError(f"action {action} is not offered: there are {offered} candidates")

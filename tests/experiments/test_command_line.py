@@ -58,7 +58,7 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("compare", ["--agents"], "at least one agent"),
         ("compare", ["--agents", "random", "--rules"], "one rule set"),
         ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs is 1 or more"),
-        ("compare", ["--agents", "random", "--deals", "abc"], "deals are given as '0-9999'"),
+        ("compare", ["--agents", "random", "--deals", "abc"], "deals must be given as '0-9999'"),
         ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
         ("compare", ["--agents", "random", "random"], "both 'random': give one another label"),
         ("compare", ["--agents", "x=random", "x=greedy"], "are both 'x'"),

@@ -52,7 +52,7 @@ def test_solve_prints_a_game(rules: str, deal: str, move: str, capsys) -> None:
     ("flags", "message"),
     [
         (["--seconds", "-1"], "error: --seconds must be more than 0, not -1\n"),
-        (["--seed", "-1"], "error: a seed is a number from 0 to 2^64 - 1, not -1\n"),
+        (["--seed", "-1"], "error: seed must be 0 to 2^64 - 1, not -1\n"),
     ],
 )
 def test_solve_checks_its_flags_before_it_prints(flags: list[str], message: str, capsys) -> None:

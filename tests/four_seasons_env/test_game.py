@@ -156,8 +156,8 @@ def test_legal_moves_are_in_order():
     ("arguments", "reason"),
     [
         ({"rules": "czarena"}, "did you mean 'czarina'"),
-        ({"deal": -1}, "from 0 to 2"),
-        ({"deal": 1.5}, "a deal is an integer, not 1.5"),
+        ({"deal": -1}, "deal must be 0 to 2"),
+        ({"deal": 1.5}, "deal must be an integer, not 1.5"),
         ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
         ({"deck": [*OPENING[:-1], "2S"]}, "twice there: 2S; missing: KD"),
         ({"deck": ["1S", *OPENING[1:]]}, "unknown card '1S'"),

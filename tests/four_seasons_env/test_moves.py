@@ -57,9 +57,9 @@ def test_find_move(rules):
         ("T1->T2", ValueError, "did you mean 'T1>T2'"),
         ("redeal", ValueError, "unknown move 'redeal' in 'four-seasons'"),
         ("0", ValueError, "unknown move '0'"),
-        (-1, ValueError, "out of range: 'four-seasons' has moves 0 to 31"),
-        (10**30, ValueError, "out of range"),
-        (1.0, TypeError, "1.0"),
+        (-1, ValueError, "a move's number must be 0 to 31, not -1"),
+        (10**30, ValueError, "must be 0 to 31"),
+        (1.0, TypeError, "a move must be a Move, its text or its number, not 1.0"),
         (np.array([1]), TypeError, "1"),
     ],
 )

@@ -235,8 +235,7 @@ def test_action_out_of_range():
     env = FourSeasonsVectorEnv(2)
     env.reset(seed=0)
     for action in (32, 132, -1, -101):
-        message = f"^action {action} in game 1 is out of range: 'four-seasons' has actions 0 to 31$"
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"^action in game 1 must be 0 to 31, not {action}$"):
             env.step(np.array([0, action]))
     env.step(np.array([31, 0]))
 
@@ -264,8 +263,13 @@ def assert_unharmed(env: FourSeasonsVectorEnv, twin: FourSeasonsVectorEnv) -> No
 def test_wrong_use_changes_nothing():
     env, twin = twins()
     too_large = np.array([0, 0, 2**64 - 1], np.uint64)
-    for actions in ([0, 0], [0.0, 0.0, 0.0], ["deal"] * 3, [0, 0, 32], [0, -1, 0], too_large):
-        with pytest.raises(ValueError, match=r"must be integers of shape|is out of range"):
+    for actions in ([0, 0], [0, 0, 32], [0, -1, 0], too_large):
+        with pytest.raises(
+            ValueError, match=r"^actions must be of shape|^action in game \d must be"
+        ):
+            env.step(actions)
+    for actions in ([0.0, 0.0, 0.0], ["deal"] * 3, "deal"):
+        with pytest.raises(TypeError, match="actions must be integers, not"):
             env.step(actions)
     for options in ({"dael": 1}, {"deal": [1, 2]}, {"deal": [1, 2, -3]}, {"deck": "AC"}):
         for seed in (None, 99):
