@@ -158,7 +158,7 @@ def test_peeking_tests_each_player(tmp_path: Path) -> None:
     assert table["luck_p"].between(0, 1).all()
 
 
-def test_expert_data_is_written_and_cloned(tmp_path: Path) -> None:
+def test_expert_data_has_each_decision(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     flags = ["--agent", "heuristic", "--deals", "4294967296-4294967297", "--n-jobs", "1"]
     run("expert_data", *flags, "--out", str(tmp_path))
@@ -170,4 +170,3 @@ def test_expert_data_is_written_and_cloned(tmp_path: Path) -> None:
     assert table["own"].mean() > 0.5
     games = table.groupby("deal")
     assert games["return"].first().tolist() == pytest.approx(games["reward"].sum().tolist())
-    assert "the clone wins" in run("expert_data", "--out", str(tmp_path), "--clone")
