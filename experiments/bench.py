@@ -58,7 +58,7 @@ class Bench:
 Rates = NDArray[np.float64]
 """Moves per second of each window: by the clock, and by CPU time; shape (windows, 2)."""
 
-Player = Callable[[], int]
+Steps = Callable[[], int]
 """Plays some moves, and returns how many."""
 
 
@@ -102,21 +102,21 @@ def _rates(run: Bench) -> list[dict[str, Any]]:
     sizes = [(games, threads) for threads in run.threads for games in run.games if threads <= games]
     rows = []
     for observation in ("tops", "cards"):
-        (rates,) = measure([single_player(run.rules, observation)], run.seconds)
+        (rates,) = rates_of([single_steps(run.rules, observation)], run.seconds)
         rows.append(_row(SINGLE, 1, 1, observation, rates))
         for games, threads in sizes:
             kinds = {VECTOR: True, VECTOR_SHARED: False}
-            players = [
-                vector_player(
+            every = [
+                vector_steps(
                     run.rules, games, num_threads=threads, observation=observation, copy=copy
                 )
                 for copy in kinds.values()
             ]
-            for what, rates in zip(kinds, measure(players, run.seconds), strict=True):
+            for what, rates in zip(kinds, rates_of(every, run.seconds), strict=True):
                 rows.append(_row(what, games, threads, observation, rates))
     for games, threads in sizes:
         if games <= _MOST_DECISIONS:
-            (rates,) = measure([_next_deal(run.rules, games, threads)], run.seconds)
+            (rates,) = rates_of([_next_deal_steps(run.rules, games, threads)], run.seconds)
             rows.append(_row(NEXT_DEAL, games, threads, "features", rates))
     return rows
 
@@ -134,16 +134,16 @@ def _row(what: str, games: int, threads: int, observation: str, rates: Rates) ->
     }
 
 
-def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
-    """The rates of players that take turns, so that a slow phase of the machine affects all.
+def rates_of(every: Sequence[Steps], seconds: float) -> list[Rates]:
+    """The rates of functions that take turns, so that a slow phase of the machine affects all.
 
     Args:
-        players: the functions to measure.
-        seconds: length of a window, which is at least one call of a player.
+        every: the functions to measure.
+        seconds: length of a window, which is at least one call of a function.
     """
-    rates: list[list[tuple[float, float]]] = [[] for _ in players]
+    rates: list[list[tuple[float, float]]] = [[] for _ in every]
     for _ in range(WINDOWS + 1):
-        for play, measured in zip(players, rates, strict=True):
+        for play, measured in zip(every, rates, strict=True):
             clock, cpu, moves = time.perf_counter(), time.process_time(), play()
             while time.perf_counter() - clock < seconds:
                 moves += play()
@@ -152,7 +152,7 @@ def measure(players: Sequence[Player], seconds: float) -> list[Rates]:
     return [np.array(each[1:]) for each in rates]  # the first window compiles
 
 
-def single_player(rules: str = "four-seasons", observation: str = "tops") -> Player:
+def single_steps(rules: str = "four-seasons", observation: str = "tops") -> Steps:
     """Random legal play in the single environment."""
     import gymnasium as gym
 
@@ -177,7 +177,7 @@ def single_player(rules: str = "four-seasons", observation: str = "tops") -> Pla
     return play
 
 
-def vector_player(rules: str, games: int, **arguments: Any) -> Player:
+def vector_steps(rules: str, games: int, **arguments: Any) -> Steps:
     """Random legal play in the vector environment, with its arguments."""
     import gymnasium as gym
 
@@ -200,7 +200,7 @@ def vector_player(rules: str, games: int, **arguments: Any) -> Player:
     return play
 
 
-def _next_deal(rules: str, games: int, threads: int) -> Player:
+def _next_deal_steps(rules: str, games: int, threads: int) -> Steps:
     """Random choice among candidates, with their search and features at each decision."""
     import gymnasium as gym
 

@@ -54,7 +54,7 @@ def games_won(position: Game, move: int, agent: Agent, games: int, seed: int) ->
     return int((copies["cards_up"] == position.rules.cards).sum())
 
 
-def compare(
+def moves_compared(
     player: str, deals: int, games: int, agent: Agent, judge: Judge
 ) -> Iterator[tuple[Any, ...]]:
     """A row per move of the positions from a player's games; see `COLUMNS`."""
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=40)
     flags = parser.parse_args()
     games, agent, judge = flags.games, make_agent("planner", RULE_SET), Judge(RULE_SET)
-    players = [compare(player, flags.deals, games, agent, judge) for player in FIRST_DEALS]
+    players = [moves_compared(player, flags.deals, games, agent, judge) for player in FIRST_DEALS]
     rows = list(itertools.chain(*players))
     write_csv(flags.out, pd.DataFrame(rows, columns=COLUMNS))
 

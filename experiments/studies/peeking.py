@@ -33,7 +33,7 @@ _MOST_MOVES = 200
 
 Seen = Callable[[int], bool]
 """Whether a player recognises this card before it is turned."""
-Player = Callable[[Game], list[int]]
+Strategy = Callable[[Game], list[int]]
 """Plays a game to its end, and returns the moves."""
 
 
@@ -101,12 +101,12 @@ class Peeker:
         return moves
 
 
-def play_and_measure(player: Player, first: int, games: int) -> Iterator[dict[str, float]]:
+def play_and_measure(strategy: Strategy, first: int, games: int) -> Iterator[dict[str, float]]:
     """The result and the luck of each game, as a row for `peeking`."""
     meter = LuckMeter(RULE_SET)
     for deal in range(first, first + games):
         start = Game(RULE_SET, deal=deal)
-        end, moves = start.copy(), player(start.copy())
+        end, moves = start.copy(), strategy(start.copy())
         for move in moves:
             end.play(move)
         luck = meter.measure(start, moves)
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     run = parser.parse_args()
     run.out.mkdir(parents=True, exist_ok=True)
-    players: list[tuple[str, Player, int]] = [
+    players: list[tuple[str, Strategy, int]] = [
         ("the cards of one suit", Peeker(RULE_SET, one_suit), 2000),
         ("the next card", Peeker(RULE_SET, any_card), 300),
         ("all cards", all_cards, 100),

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from four_seasons_env.experiments.bench import Player, measure, single_player, vector_player
+from four_seasons_env.experiments.bench import Steps, rates_of, single_steps, vector_steps
 from four_seasons_env.experiments.results.tables import write_csv
 
 GAMES = 1024
 """Games of a batch."""
 
 
-def blackjack() -> Player:
+def blackjack() -> Steps:
     """Gymnasium's Blackjack-v1, one environment from Python."""
     import gymnasium as gym
 
@@ -43,7 +43,7 @@ def blackjack() -> Player:
     return play
 
 
-def klondike() -> Player:
+def klondike() -> Steps:
     """OpenSpiel's Klondike from Python; mask and observation are read at each move."""
     import pyspiel
 
@@ -69,7 +69,7 @@ def klondike() -> Player:
     return play
 
 
-def envpool_blackjack() -> Player:
+def envpool_blackjack() -> Steps:
     """EnvPool's Blackjack-v1, a batch."""
     import envpool
 
@@ -85,7 +85,7 @@ def envpool_blackjack() -> Player:
     return play
 
 
-def pgx_2048() -> Player:
+def pgx_2048() -> Steps:
     """Pgx's 2048, a batch: random legal moves, compiled by JAX."""
     import jax
     import pgx
@@ -116,13 +116,13 @@ def pgx_2048() -> Player:
     return play
 
 
-PEERS: dict[str, tuple[str, int, Callable[[], Player]]] = {
+PEERS: dict[str, tuple[str, int, Callable[[], Steps]]] = {
     "one environment: FourSeasons-v0 / Blackjack-v1": ("gymnasium", 1, blackjack),
     "one environment: FourSeasons-v0 / Klondike": ("open_spiel", 1, klondike),
     f"{GAMES:,} games: FourSeasons-v0 / Blackjack-v1": ("envpool", GAMES, envpool_blackjack),
     f"{GAMES:,} games: FourSeasons-v0 / 2048": ("pgx", GAMES, pgx_2048),
 }
-"""The library that a comparison is with, the number of games, and the library's player."""
+"""The library that a comparison is with, the number of games, and the library's steps."""
 
 
 def main() -> None:
@@ -133,13 +133,13 @@ def main() -> None:
     run = parser.parse_args()
     rows = []
     for name, (library, games, peer) in PEERS.items():
-        own = vector_player("four-seasons", games, num_threads=1) if games > 1 else single_player()
+        own = vector_steps("four-seasons", games, num_threads=1) if games > 1 else single_steps()
         try:
-            players = own, peer()
+            every = own, peer()
         except ImportError as error:
             print(f"left out: {name}: {error}")
             continue
-        ours, theirs = (float(np.median(rates[:, 1])) for rates in measure(players, run.seconds))
+        ours, theirs = (float(np.median(rates[:, 1])) for rates in rates_of(every, run.seconds))
         unit = f"times ({library} {metadata.version(library)})"
         rows.append({"what": name, "value": ours / theirs, "unit": unit})
     write_csv(run.out, table := pd.DataFrame(rows))

@@ -94,7 +94,7 @@ def game_of(opening: Opening, rules: Rules) -> Game:
     return Game(rules, deck=deck_text((*opening, 0, *rest)))
 
 
-def value_of(game: Game, move: Move | str | None = None, *, known: Known) -> float:
+def exact_value(game: Game, move: Move | str | None = None, *, known: Known) -> float:
     """The exact value of a position, or of a move in it.
 
     Raises:
@@ -115,16 +115,16 @@ def regret_of(game: Game, moves: Iterable[Move | str], known: Known) -> float:
         known: the results of earlier searches.
     """
     game, regret = game.copy(), 0.0
-    value = value_of(game, known=known)
+    value = exact_value(game, known=known)
     for move in moves:
         if value == 0:
             break
         after = game.copy()
         after.play(move)
         if after.stock_size < game.stock_size and game.stock_size >= 2:  # turns a hidden card
-            rest = value_of(game, move, known=known)
+            rest = exact_value(game, move, known=known)
             regret += value - rest
-            value = value_of(after, known=known) if rest else 0.0
+            value = exact_value(after, known=known) if rest else 0.0
         game = after
     return regret + value - game.is_won
 
@@ -141,7 +141,7 @@ def interval(values: NDArray[np.float64]) -> tuple[float, float]:
 
 def optimum(rules: Rules, counts: dict[Opening, int], known: Known) -> dict[str, float | int]:
     """The fields of `SmallGame` that are computed."""
-    valued = [value_of(game_of(each, rules), known=known) for each in track(counts, rules.name)]
+    valued = [exact_value(game_of(each, rules), known=known) for each in track(counts, rules.name)]
     values = np.repeat(valued, list(counts.values()))
     every, mean = comb(rules.cards - 1, rules.piles), float(values.mean())
     low, high = (mean, mean) if len(values) == every else interval(values)

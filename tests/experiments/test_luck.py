@@ -29,7 +29,7 @@ from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.studies.peeking import (
     RULE_SET,
     Peeker,
-    Player,
+    Strategy,
     all_cards,
     any_card,
     play_and_measure,
@@ -180,9 +180,9 @@ def test_p_values_of_fair_players_are_uniform():
 # --- peekers
 
 
-def exposed(player: Player, games: int) -> float:
+def exposed(strategy: Strategy, games: int) -> float:
     """The p-value of the test after a number of games."""
-    return peeking(pd.DataFrame(play_and_measure(player, TRAIN_FROM, games)))[1]
+    return peeking(pd.DataFrame(play_and_measure(strategy, TRAIN_FROM, games)))[1]
 
 
 def test_seeing_all_cards_is_exposed():
