@@ -7,7 +7,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.agents.registry import AGENTS, Agent, make_agent
+from four_seasons_env.agents.names import make_agent
+from four_seasons_env.agents.registry import AGENTS, Agent
 
 if TYPE_CHECKING:
     from four_seasons_env.agents.policy_agent import policy

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.answers import AnswerError, as_actions
-from four_seasons_env.agents.plugins import takes_three
+from four_seasons_env.agents.registry import AnswerError, as_actions, takes_three
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden

@@ -1,27 +1,38 @@
-"""The protocol of agents (`Agent`), their table (`AGENTS`), and `make_agent`."""
+"""The agents: their protocol (`Agent`), the table of ours (`AGENTS`), and those of other packages.
+
+An agent of another package is any class with `act`, named by its import path or an entry point. A
+place is `package.module:Class`, of anything that can be imported. A package names its agents in its
+pyproject.toml, and they are known where it is installed:
+
+    [project.entry-points."four_seasons_env.agents"]
+    my-agent = "my_package.module:MyAgent"
+
+The class, or function, is called with the options of the agent's name, and with the rule set if it
+has an argument `rules`. The object that it returns has `act` (`Agent`). Optional attributes of that
+object: `mask`, by default "legal", and `kind`, the text in tables, by default "-". The class may
+have an attribute `plays`: `("deterministic",)` by default, and `("stochastic",)` if the agent draws
+its moves at random; with both, the class is also called with `deterministic`, a bool. Its attribute
+`block`, by default 10, is the number of deals that a comparison gives it at once.
+"""
 
 from __future__ import annotations
 
-import glob
-import os
+import importlib
+import importlib.util
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents import plugins
-from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.options import NOT_IN_NAMES, check_options, convert_options
 from four_seasons_env.arguments import check_positive, nearest
-from four_seasons_env.extras import missing_extra
-from four_seasons_env.rules import Rules, get_rules
-
-if TYPE_CHECKING:
-    from four_seasons_env.agents.policy_files import PolicyCard
+from four_seasons_env.rules import Rules, file_name
 
 
 class Agent(Protocol):
@@ -47,13 +58,13 @@ class Agent(Protocol):
         ...
 
 
-BOTH = plugins.PLAYS
+PLAYS = ("deterministic", "stochastic")
+"""How agents can play."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One agent: a row of the registry, or one of another package
-    (`four_seasons_env.agents.plugins`)."""
+    """One agent: a row of `AGENTS`, or made for one of another package."""
 
     maker: str
     """`module:class`, called with the rules and options. If the agent learns, it is called with
@@ -130,7 +141,7 @@ AGENTS: dict[str, Entry] = {
         "four_seasons_env.agents.learned.next_deal_agent:NextDealAgent",
         "sb3-contrib's MaskablePPO, choosing positions for the next deal",
         "learned + search",
-        BOTH,
+        PLAYS,
         block=100,
         learner="four_seasons_env.agents.learned.ppo:NextDealPpo",
     ),
@@ -138,180 +149,182 @@ AGENTS: dict[str, Entry] = {
         "four_seasons_env.agents.learned.network_agent:NetworkAgent",
         "sb3-contrib's MaskablePPO",
         "learned",
-        BOTH,
+        PLAYS,
         learner="four_seasons_env.agents.learned.ppo:MoveLevelPpo",
     ),
 }
 
+BUNDLED = Path(__file__).with_name("weights")
+"""The weights that come with the project, in a folder for each agent and rule set."""
 
-@dataclass(frozen=True)
-class Name:
-    """The parts of an agent's name, such as "mine=planner:runs/x@positions=400,lookahead=1"."""
+GROUP = "four_seasons_env.agents"
+"""The group of entry points."""
 
-    label: str
-    """Its label in tables; "" without one."""
-    registered: str
-    """Name in `AGENTS`, or of an agent of another package."""
-    path: Path | None
-    """Path of its weights."""
-    options: dict[str, str]
-    """Its options as text; `make_agent` converts them."""
-    entry: Entry
-    """Its row of the registry, or the one made for another package."""
-
-    @property
-    def written_options(self) -> str:
-        """Its options as they are written in a name, without the @."""
-        return ",".join(f"{key}={value}" for key, value in self.options.items())
-
-    def __str__(self) -> str:
-        """The name without its label."""
-        path = f":{self.path}" if self.path else ""
-        options = f"@{self.written_options}" if self.options else ""
-        return f"{self.registered}{path}{options}"
+_PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
-_OPTIONS = re.compile(r"@(?=[^\W\d]\w*=|[^/\\]*$)")
-"""Where the options may begin: before `key=`, or after the last folder."""
-_BETWEEN = re.compile(r",(?=[^\W\d]\w*=)")
-"""The comma between two options; a folder in an option may contain a comma."""
+class AnswerError(RuntimeError):
+    """Actions that cannot be played: wrong in number, type or value."""
 
 
-def read_name(name: str) -> tuple[str, str, str, str]:
-    """Read an agent's name: its label, agent, path to weights, and options from @ on; "" if none.
+def as_actions(answer: Any, count: int, name: str) -> NDArray[np.int64]:
+    """The actions that an agent or policy returned, int64 of shape (count,).
 
-    A path that exists, or a pattern that matches, is taken as it stands, with any "=", "@" or ":".
-    """
-    label, equals, rest = name.partition("=")
-    if re.split("[:@]", name)[0] in AGENTS or "@" in label or not equals:
-        label, rest = "", name
-    agent = re.split("[:@]", rest)[0]
-    if agent not in AGENTS or rest[len(agent) :][:1] != ":":
-        agent, at, options = rest.partition("@")
-        return label, agent, "", at + options
-    text = rest[len(agent) + 1 :]
-    if text.startswith("~/") and not matching(Path(text)):
-        text = f"{Path.home()}{text[1:]}"
-    cuts = [len(text), *(each.start() for each in reversed([*_OPTIONS.finditer(text)]))]
-    cut = next((each for each in cuts if matching(Path(text[:each]))), cuts[-1])
-    return label, agent, text[:cut], text[cut:]
-
-
-def matching(path: Path) -> list[Path]:
-    """The paths that match; a part of a path that exists is taken as it stands, with any "["."""
-    found = {Path(path.anchor)}
-    for part in path.relative_to(path.anchor).parts:
-        own = (each / part for each in found)
-        there = {each for each in own if os.path.exists(each)}  # noqa: PTH110, any length of name
-        if not there and glob.has_magic(part):
-            there = {child for each in found for child in each.glob(part)}
-        found = there
-    return sorted(found)
-
-
-def split_name(name: str) -> Name:
-    """Split an agent's name into its label, registered name, path to its weights, and options.
+    Args:
+        answer: what it returned.
+        count: how many games there are.
+        name: of the agent or policy, for the message.
 
     Raises:
-        ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
-            weights; or options that cannot be read, or are given twice.
-        TypeError: for a name that is no text.
+        AnswerError: unless they are one integer for each game.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"an agent's name is text, such as 'heuristic', not {name!r}")
-    label, registered, path, written = read_name(name)
-    entry = AGENTS.get(registered) or _plugin(registered)
-    if path and not entry.learns:
-        raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
-    options: dict[str, str] = {}
-    for each in _BETWEEN.split(written[1:]) if written else []:
-        key, equals, value = each.partition("=")
-        if not (key.isidentifier() and equals and value):
-            raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
-        if key in options:
-            raise ValueError(f"option {key!r} is given twice in {name!r}")
-        options[key] = value
-    return Name(label, registered, Path(path) if path else None, options, entry)
+    actions = np.asarray(answer)
+    if actions.shape != (count,) or actions.dtype.kind not in "iu":
+        found = "None" if answer is None else f"{actions.dtype} of shape {actions.shape}"
+        raise AnswerError(f"{name} must return integers of shape ({count},), not {found}")
+    return actions.astype(np.int64)
 
 
-def _plugin(name: str) -> Entry:
-    """The entry of an agent of another package.
+def bundled_weights(agent: str, rules: str) -> Path:
+    """The folder of an agent's weights for a rule set, which may not exist."""
+    return BUNDLED / agent / file_name(rules)
+
+
+def find_entry(name: str) -> Entry:
+    """The row of an agent's name: in `AGENTS`, or made for an agent of another package.
 
     Raises:
         ValueError: for an unknown one, naming the nearest.
     """
-    place = plugins.place_of(name)
+    if name in AGENTS:
+        return AGENTS[name]
+    place = place_of(name)
     if place is None:
         word, colon, _ = name.partition(":")
         lacks = f", and no module {word!r}" if colon else ""
-        known = nearest(word, [*AGENTS, *plugins.places()])
+        known = nearest(word, [*AGENTS, *places()])
         raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
-    maker = plugins.load(place)
+    maker = load(place)
     block = check_positive(f"block of agent {name!r}", getattr(maker, "block", 10))
-    return Entry(place, "from another package", "-", plugins.plays(maker), block)
+    return Entry(place, "from another package", "-", plays(maker), block)
 
 
-def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
-    """Make an agent by its name, which may carry a path to its weights, and options.
+def places() -> dict[str, str]:
+    """The import paths of the agents of installed packages, by name."""
+    return {each.name: each.value for each in entry_points(group=GROUP)}
 
-    Args:
-        name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
-            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent"; or
-            its parts from `split_name`.
-        rules: the rule set to play.
-        **options: passed to the agent; they override those in the name.
+
+def place_of(name: str) -> str | None:
+    """The import path that a name stands for; None if it is neither a path nor an entry point."""
+    place = places().get(name, name)
+    if not _PLACE.fullmatch(place):
+        return None
+    package = place.partition(":")[0].partition(".")[0]
+    return place if importlib.util.find_spec(package) is not None else None
+
+
+def load(place: str) -> Callable[..., Any]:
+    """Import the maker of an agent.
 
     Raises:
-        ValueError: for an unknown agent, option or rule set, or weights that cannot be used
-            (`four_seasons_env.agents.policy_files.PolicyFileError`).
-        FileNotFoundError: where there are no weights.
-        ImportError: naming the extra that installs what the agent needs.
+        ValueError: if there is no such module, nothing in it of this name that can be called, or it
+            has no way to play or an unknown one.
+        RuntimeError: for an error in the module, which is its cause.
     """
-    parts = name if isinstance(name, Name) else split_name(name)
-    rules = get_rules(rules)
+    module, _, name = place.partition(":")
     try:
-        return _make(parts, rules, options)
-    except ModuleNotFoundError as error:
-        raise missing_extra(f"agent {parts.registered!r}", error) from None
+        with _blamed(place):
+            found = importlib.import_module(module)
+    except RuntimeError as error:
+        cause = error.__cause__
+        if isinstance(cause, ModuleNotFoundError) and f"{module}.".startswith(f"{cause.name}."):
+            raise ValueError(f"no module {cause.name!r} for agent {place!r}") from None
+        raise  # such as for something that the module needs
+    make = getattr(found, name, None)
+    if make is None:
+        raise ValueError(f"module {module!r} has no {name!r}: {nearest(name, _callables(found))}")
+    if not callable(make):
+        raise ValueError(f"agent {place!r} must be a class or function, not {type(make).__name__}")
+    if not plays(make):
+        raise ValueError(f"agent {place!r} has empty plays: name {' or '.join(PLAYS)}, or both")
+    for play in plays(make):
+        if play not in PLAYS:
+            raise ValueError(f"agent {place!r} plays {play!r}: {nearest(str(play), PLAYS)}")
+    loaded: Callable[..., Any] = make
+    return loaded
 
 
-def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
-    """The agent of a name, with further arguments for its maker."""
-    name, entry = parts.registered, parts.entry
-    is_ours = name in AGENTS
-    maker = plugins.load(entry.maker)
-    check_options(name, maker, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
-    check_options(name, maker, arguments, ("rules",))
-    options = convert_options(name, maker, parts.options, text=True)
-    options |= convert_options(name, maker, arguments, text=False)
-    if not is_ours:
-        own: Agent = plugins.make(entry.maker, rules, options)
-        return own
-    if entry.learns:
-        from four_seasons_env.agents.policy_files import load_policy  # which needs an extra
-
-        folder = parts.path or bundled_weights(name, rules.name)
-        return make_player(rules, *load_policy(folder, name, rules), options)
-    made: Agent = maker(rules, **options)
-    return made
+def plays(maker: Any) -> tuple[str, ...]:
+    """How the agents that something makes can play."""
+    ways = getattr(maker, "plays", PLAYS[:1])
+    return (ways,) if isinstance(ways, str) else tuple(ways)
 
 
-def make_player(
-    rules: Rules,
-    card: PolicyCard,
-    weights: Mapping[str, NDArray[np.float32]],
-    options: Mapping[str, Any],
-) -> Agent:
-    """Make the agent that plays a trained policy.
+def _callables(module: Any) -> list[str]:
+    return [name for name, each in vars(module).items() if callable(each) and name[0] != "_"]
 
-    Args:
-        rules: the rule set to play.
-        card: of the policy; names the agent.
-        weights: of its network, by name.
-        options: of the agent.
+
+def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
+    """Make an agent of another package; the options have been checked.
 
     Raises:
-        agents.policy_files.PolicyFileError: if the weights do not fit the card or the rules.
+        ValueError: if it has no `act`, takes unknown masks, or its description is no text.
+        RuntimeError: for an error in making it, which is its cause.
     """
-    made: Agent = plugins.load(AGENTS[card.agent].maker)(rules, card, weights, **options)
-    return made
+    maker = load(place)
+    from four_seasons_env.episodes.settings import MASKS  # compiled code, which takes time to load
+
+    own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
+    if inspect.isfunction(maker) and {"observations", "masks"} & set(_needed(maker)):
+        raise ValueError(
+            f"agent {place!r} is a function of observations: say for which environment, with "
+            '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
+        )
+    with _blamed(place):
+        agent = maker(**own, **options)
+    if not takes_three(getattr(agent, "act", None)):
+        raise ValueError(
+            f"agent {place!r} has no act(games, masks, rng): see four_seasons_env.agents.Agent"
+        )
+    if not hasattr(agent, "mask"):
+        agent.mask = "legal"
+    if agent.mask not in MASKS:
+        raise ValueError(f"agent {place!r} has mask {agent.mask!r}: {nearest(agent.mask, MASKS)}")
+    for name in ("kind", "observation"):
+        if not isinstance(getattr(agent, name, ""), str):
+            raise ValueError(
+                f"{name} of agent {place!r} must be a text, not {getattr(agent, name)!r}"
+            )
+    return agent
+
+
+def takes_three(function: Any) -> bool:
+    """Whether something can be called with three arguments, or more."""
+    try:
+        inspect.signature(function).bind_partial(*range(3))
+    except TypeError:
+        return False
+    except ValueError:  # some functions that are not written in Python have no signature
+        pass
+    return True
+
+
+def _needed(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that a call must give."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.default is each.empty]
+
+
+@contextmanager
+def _blamed(place: str) -> Iterator[None]:
+    """Turn an error of an agent into one line.
+
+    Raises:
+        RuntimeError: whose cause is the error.
+    """
+    try:
+        yield
+    except Exception as error:
+        if place.startswith("four_seasons_env."):
+            raise  # `make_agent` names the extra that is missing
+        raise RuntimeError(f"agent {place!r} failed: {type(error).__name__}: {error}") from error

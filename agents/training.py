@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import yaml
 
-from four_seasons_env.agents.plugins import load
-from four_seasons_env.agents.registry import AGENTS
+from four_seasons_env.agents.registry import AGENTS, load
 from four_seasons_env.arguments import nearest
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import check_fields, fitting

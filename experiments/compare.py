@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from four_seasons_env.agents.registry import split_name
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.matches.players import find_players

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from four_seasons_env.agents.registry import split_name
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.results.out_folder import check_writable

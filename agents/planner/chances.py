@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.luck import worth_all
 from four_seasons_env.agents.planner.search import (
     AGENT,
@@ -23,6 +22,7 @@ from four_seasons_env.agents.planner.search import (
     read_planner,
 )
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
+from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import choose

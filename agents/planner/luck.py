@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.search import (
     AGENT,
     SearchLimits,
@@ -29,6 +28,7 @@ from four_seasons_env.agents.planner.search import (
     read_planner,
 )
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
+from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import sort_unseen

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.registry import make_agent, split_name
+from four_seasons_env.agents.names import make_agent, split_name
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.game import Game, Stop
 from four_seasons_env.rules import Rules

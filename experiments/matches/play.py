@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.answers import AnswerError, as_actions
-from four_seasons_env.agents.registry import Agent, make_agent
+from four_seasons_env.agents.names import make_agent
+from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix
 from four_seasons_env.engine.hashing import position_keys

@@ -7,20 +7,10 @@ import glob
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from four_seasons_env.agents.bundled import bundled_weights
-from four_seasons_env.agents.registry import (
-    AGENTS,
-    BOTH,
-    Name,
-    make_agent,
-    matching,
-    read_name,
-    split_name,
-)
+from four_seasons_env.agents.names import Name, make_agent, matching, read_name, split_name
+from four_seasons_env.agents.registry import AGENTS, PLAYS, bundled_weights
 from four_seasons_env.experiments.results.comparison import PUBLIC, Player
 from four_seasons_env.rules import Rules, get_rules
-
-PLAYS = BOTH
 
 _LONGEST = 60
 """Characters of a label, at most."""
@@ -36,7 +26,7 @@ def find_players(
             optional path after a colon: "heuristic", "maskable_ppo:runs/x/best",
             "ppo=maskable_ppo:runs/ppo-*". A pattern stands for all matching runs, or policies, of
             these rules. Agents from other packages: "mine=my_package.module:MyAgent"
-            (`four_seasons_env.agents.plugins`).
+            (`four_seasons_env.agents.registry`).
         rules: the rule set.
         plays: how trained networks play.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.answers import AnswerError
+from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments.command_line import one_line, own_traceback
 
 if TYPE_CHECKING:

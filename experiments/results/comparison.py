@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import four_seasons_env
-from four_seasons_env.agents.registry import Name, split_name
+from four_seasons_env.agents.names import Name, split_name
 from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.results.out_folder import check_holds, provenance, write_json
 from four_seasons_env.schemas import read_json

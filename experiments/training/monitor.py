@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.policy_files import PolicyCard, save_policy
-from four_seasons_env.agents.registry import make_player
 from four_seasons_env.agents.training import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.planner.luck import LuckMeter, Worth, measure
+from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.studies.small_games import regret_of
 from four_seasons_env.game import Game

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from four_seasons_env.agents import make_agent
-from four_seasons_env.agents.options import convert_options
-from four_seasons_env.agents.registry import read_name, split_name
+from four_seasons_env.agents.names import convert_options, read_name, split_name
 
 
 @pytest.mark.parametrize(

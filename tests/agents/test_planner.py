@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.agents.planner.search import new_evaluator, reach, turn
-from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy
 from four_seasons_env.experiments.matches.play import play_deals

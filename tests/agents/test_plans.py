@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search import plans as module
 from four_seasons_env.agents.search.agent import FinisherAgent

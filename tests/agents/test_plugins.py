@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from four_seasons_env.agents import make_agent, plugins
+from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.registry import takes_three
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players
@@ -126,4 +127,4 @@ def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> Non
 def test_functions_may_lack_a_signature() -> None:
     with pytest.raises(ValueError, match="no signature"):
         inspect.signature(min)
-    assert plugins.takes_three(min)
+    assert takes_three(min)

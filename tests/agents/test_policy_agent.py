@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent, policy
-from four_seasons_env.agents.answers import AnswerError
+from four_seasons_env.agents.registry import AnswerError
 from four_seasons_env.experiments.compare import Compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
-from four_seasons_env.agents.search import pimc, rollout, votes
+from four_seasons_env.agents.search import pimc, rollout, worlds
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE
 from four_seasons_env.agents.search.rollout import RolloutAgent
@@ -172,7 +172,7 @@ class Answer:
         self.widths: set[int] = set()
         self.worlds: list[Game] = []
         self.wins = wins
-        monkeypatch.setattr(votes, "solve", self)
+        monkeypatch.setattr(worlds, "solve", self)
 
     def __call__(self, game: Game, width: int) -> Any:
         self.widths.add(width)

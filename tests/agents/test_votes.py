@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import Plans

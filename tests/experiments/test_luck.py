@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.planner.luck import LuckMeter, measure
-from four_seasons_env.agents.registry import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals

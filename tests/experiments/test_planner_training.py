@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
+from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.planner.learner import PlannerLearner
-from four_seasons_env.agents.registry import make_player
 from four_seasons_env.agents.training import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals

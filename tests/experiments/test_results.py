@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import four_seasons_env
-from four_seasons_env.agents.bundled import bundled_weights
 from four_seasons_env.agents.policy_files import load_policy, save_policy
+from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.players import find_players

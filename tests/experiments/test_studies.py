@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from four_seasons_env.agents import make_agent
+from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.planner.search import HEADS, new_evaluator, read_planner, value_of
 from four_seasons_env.agents.policy_files import load_policy, save_policy
-from four_seasons_env.agents.registry import split_name
 from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES

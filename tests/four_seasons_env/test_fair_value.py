@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.registry import make_agent
+from four_seasons_env.agents.names import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.engine.kernel import compile_rules, public_copy
 from four_seasons_env.engine.moves import all_moves

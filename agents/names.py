@@ -1,0 +1,290 @@
+"""Agents by name: `make_agent`, the parts of a name, and its options.
+
+The signature of an agent's maker gives the names and types of its options.
+"""
+
+from __future__ import annotations
+
+import glob
+import inspect
+import os
+import re
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.agents.registry import (
+    AGENTS,
+    Agent,
+    Entry,
+    bundled_weights,
+    find_entry,
+    load,
+    make_plugin,
+)
+from four_seasons_env.arguments import nearest
+from four_seasons_env.extras import missing_extra
+from four_seasons_env.rules import Rules, get_rules
+
+if TYPE_CHECKING:
+    from four_seasons_env.agents.policy_files import PolicyCard
+
+
+NOT_IN_NAMES = ("rules", "card", "weights", "deterministic")
+"""Arguments of makers that are no options in an agent's name."""
+
+_KINDS = {
+    int: "a whole number, 0 or more",
+    float: "a number, 0 or more",
+    bool: "true or false",
+    str: "a text",
+}
+
+_OPTIONS = re.compile(r"@(?=[^\W\d]\w*=|[^/\\]*$)")
+"""Where the options may begin: before `key=`, or after the last folder."""
+_BETWEEN = re.compile(r",(?=[^\W\d]\w*=)")
+"""The comma between two options; a folder in an option may contain a comma."""
+
+
+def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options: Any) -> Agent:
+    """Make an agent by its name, which may carry a path to its weights, and options.
+
+    Args:
+        name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
+            "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent"; or
+            its parts from `split_name`.
+        rules: the rule set to play.
+        **options: passed to the agent; they override those in the name.
+
+    Raises:
+        ValueError: for an unknown agent, option or rule set, or weights that cannot be used
+            (`four_seasons_env.agents.policy_files.PolicyFileError`).
+        FileNotFoundError: where there are no weights.
+        ImportError: naming the extra that installs what the agent needs.
+    """
+    parts = name if isinstance(name, Name) else split_name(name)
+    rules = get_rules(rules)
+    try:
+        return _make(parts, rules, options)
+    except ModuleNotFoundError as error:
+        raise missing_extra(f"agent {parts.registered!r}", error) from None
+
+
+def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
+    """The agent of a name, with further arguments for its maker."""
+    name, entry = parts.registered, parts.entry
+    is_ours = name in AGENTS
+    maker = load(entry.maker)
+    check_options(name, maker, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
+    check_options(name, maker, arguments, ("rules",))
+    options = convert_options(name, maker, parts.options, text=True)
+    options |= convert_options(name, maker, arguments, text=False)
+    if not is_ours:
+        own: Agent = make_plugin(entry.maker, rules, options)
+        return own
+    if entry.learns:
+        from four_seasons_env.agents.policy_files import load_policy  # which needs an extra
+
+        folder = parts.path or bundled_weights(name, rules.name)
+        return make_player(rules, *load_policy(folder, name, rules), options)
+    made: Agent = maker(rules, **options)
+    return made
+
+
+def make_player(
+    rules: Rules,
+    card: PolicyCard,
+    weights: Mapping[str, NDArray[np.float32]],
+    options: Mapping[str, Any],
+) -> Agent:
+    """Make the agent that plays a trained policy.
+
+    Args:
+        rules: the rule set to play.
+        card: of the policy; names the agent.
+        weights: of its network, by name.
+        options: of the agent.
+
+    Raises:
+        PolicyFileError: if the weights do not fit the card or the rules.
+    """
+    made: Agent = load(AGENTS[card.agent].maker)(rules, card, weights, **options)
+    return made
+
+
+@dataclass(frozen=True)
+class Name:
+    """The parts of an agent's name, such as "mine=planner:runs/x@positions=400,lookahead=1"."""
+
+    label: str
+    """Its label in tables; "" without one."""
+    registered: str
+    """Name in `AGENTS`, or of an agent of another package."""
+    path: Path | None
+    """Path of its weights."""
+    options: dict[str, str]
+    """Its options as text; `make_agent` converts them."""
+    entry: Entry
+    """Its row of the registry, or the one made for another package."""
+
+    @property
+    def written_options(self) -> str:
+        """Its options as they are written in a name, without the @."""
+        return ",".join(f"{key}={value}" for key, value in self.options.items())
+
+    def __str__(self) -> str:
+        """The name without its label."""
+        path = f":{self.path}" if self.path else ""
+        options = f"@{self.written_options}" if self.options else ""
+        return f"{self.registered}{path}{options}"
+
+
+def read_name(name: str) -> tuple[str, str, str, str]:
+    """Read an agent's name: its label, agent, path to weights, and options from @ on; "" if none.
+
+    A path that exists, or a pattern that matches, is taken as it stands, with any "=", "@" or ":".
+    """
+    label, equals, rest = name.partition("=")
+    if re.split("[:@]", name)[0] in AGENTS or "@" in label or not equals:
+        label, rest = "", name
+    agent = re.split("[:@]", rest)[0]
+    if agent not in AGENTS or rest[len(agent) :][:1] != ":":
+        agent, at, options = rest.partition("@")
+        return label, agent, "", at + options
+    text = rest[len(agent) + 1 :]
+    if text.startswith("~/") and not matching(Path(text)):
+        text = f"{Path.home()}{text[1:]}"
+    cuts = [len(text), *(each.start() for each in reversed([*_OPTIONS.finditer(text)]))]
+    cut = next((each for each in cuts if matching(Path(text[:each]))), cuts[-1])
+    return label, agent, text[:cut], text[cut:]
+
+
+def matching(path: Path) -> list[Path]:
+    """The paths that match; a part of a path that exists is taken as it stands, with any "["."""
+    found = {Path(path.anchor)}
+    for part in path.relative_to(path.anchor).parts:
+        own = (each / part for each in found)
+        there = {each for each in own if os.path.exists(each)}  # noqa: PTH110, any length of name
+        if not there and glob.has_magic(part):
+            there = {child for each in found for child in each.glob(part)}
+        found = there
+    return sorted(found)
+
+
+def split_name(name: str) -> Name:
+    """Split an agent's name into its label, registered name, path to its weights, and options.
+
+    Raises:
+        ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
+            weights; or options that cannot be read, or are given twice.
+        TypeError: for a name that is no text.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"an agent's name is text, such as 'heuristic', not {name!r}")
+    label, registered, path, written = read_name(name)
+    entry = find_entry(registered)
+    if path and not entry.learns:
+        raise ValueError(f"agent {registered!r} has no weights: leave out {':' + path!r}")
+    options: dict[str, str] = {}
+    for each in _BETWEEN.split(written[1:]) if written else []:
+        key, equals, value = each.partition("=")
+        if not (key.isidentifier() and equals and value):
+            raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
+        if key in options:
+            raise ValueError(f"option {key!r} is given twice in {name!r}")
+        options[key] = value
+    return Name(label, registered, Path(path) if path else None, options, entry)
+
+
+def check_options(
+    agent: str, make: Callable[..., Any], options: Iterable[str], reserved: Collection[str]
+) -> None:
+    """Check that an agent's maker takes these options.
+
+    Args:
+        agent: the agent's name.
+        make: has them as arguments.
+        options: the options' names.
+        reserved: arguments that are no options here.
+
+    Raises:
+        ValueError: for an unknown option, naming the nearest one.
+    """
+    parameters = inspect.signature(make).parameters.values()
+    known = [each.name for each in parameters if each.name not in reserved]
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    for option in options:
+        if option in reserved or not (takes_any or option in known):
+            hint = nearest(option, known) if known else "it takes none"
+            raise ValueError(f"agent {agent!r} has no option {option!r}: {hint}")
+
+
+def convert_options(
+    agent: str, make: Callable[..., Any], options: Mapping[str, Any], text: bool
+) -> dict[str, Any]:
+    """Check the values of options against the annotations of a maker's arguments.
+
+    Numbers are counts, times or shares, so none is below 0. The maker checks values with other
+    annotations.
+
+    Args:
+        agent: the agent's name.
+        make: has the options as arguments.
+        options: values by name.
+        text: whether the values are text to convert, as in an agent's name. Where there is no
+            annotation, text that is JSON is read as such.
+
+    Raises:
+        ValueError: for a value of another kind, naming the kind and the default.
+    """
+    if not options:
+        return {}  # without the import of msgspec, which is an extra
+    hints: dict[str, Any] = {}
+    with suppress(NameError):  # a name that another package imports for type checkers only
+        hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
+    parameters = inspect.signature(make).parameters
+    converted = {}
+    for name, value in options.items():
+        try:
+            converted[name] = _convert(value, hints.get(name), text)
+        except ValueError as error:
+            default = parameters[name].default
+            has_default = default not in (None, inspect.Parameter.empty)
+            hint = f" (default {default})" if has_default else ""
+            raise ValueError(
+                f"{name} of agent {agent!r} must be {error}, not {value!r}{hint}"
+            ) from None
+    return converted
+
+
+def _convert(value: Any, hint: Any, text: bool) -> Any:
+    """A value of an annotated kind.
+
+    Raises:
+        ValueError: whose message is the expected kind.
+    """
+    import msgspec
+
+    from four_seasons_env.schemas import Amount, Count
+
+    if hint is None:
+        with suppress(msgspec.DecodeError):
+            return msgspec.json.decode(value) if text else value
+        return value
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if not all(kind in _KINDS or kind is types.NoneType for kind in kinds):
+        return value
+    bounds = {int: Count, float: Amount}
+    bounded: Any = typing.Union[tuple(bounds.get(kind, kind) for kind in kinds)]  # noqa: UP007
+    try:
+        plain = value.item() if isinstance(value, np.generic) else value
+        return msgspec.convert(plain, bounded, strict=not text)
+    except msgspec.ValidationError:
+        raise ValueError(" or ".join(_KINDS[kind] for kind in kinds if kind in _KINDS)) from None
