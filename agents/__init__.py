@@ -4,6 +4,7 @@
 >>> actions = agent.act(games, masks, rng)
 """
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.registry import AGENTS, Agent
 
 if TYPE_CHECKING:
+    from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy as CandidatePolicy
+    from four_seasons_env.agents.learned.candidate_policy import TableEncoder as TableEncoder
     from four_seasons_env.agents.policy_agent import policy
     from four_seasons_env.agents.search.agent import SearchAgent
 
@@ -19,15 +22,29 @@ if not Path(__file__).is_file():
         "agents read weights from a folder, so they cannot run from a zip file: unpack it"
     )
 
+# Without the classes for Stable-Baselines3: `import *` must not need torch.
 __all__ = ["AGENTS", "Agent", "SearchAgent", "make_agent", "policy"]
 
-_HOMES = {"policy": "policy_agent", "SearchAgent": "search.agent"}
+_HOMES = {
+    "CandidatePolicy": "learned.candidate_policy",
+    "SearchAgent": "search.agent",
+    "TableEncoder": "learned.candidate_policy",
+    "policy": "policy_agent",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the environments and the solver on first use."""
+    """Load the environments, the solver and torch on first use.
+
+    Raises:
+        ImportError: naming the extra that is missing.
+    """
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+    from four_seasons_env.extras import missing_extra
 
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    try:
+        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        raise missing_extra(name, error) from None
+    return getattr(home, name)

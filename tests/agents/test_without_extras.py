@@ -75,13 +75,17 @@ for name in ("planner", "next_deal_ppo", "finisher@base=maskable_ppo", "rollout@
         make_agent(name)
     except ImportError as error:
         print(error)
+try:
+    from four_seasons_env.agents import CandidatePolicy
+except ImportError as error:
+    print(error)
 """,
     )
     install = "pip install 'four-seasons-env[agents]'"
     named = ("planner", "next_deal_ppo", "finisher", "rollout")
-    assert printed.splitlines() == [
-        f'agent {name!r} needs the extra "agents": {install}' for name in named
-    ]
+    *agents, policy = printed.splitlines()
+    assert agents == [f'agent {name!r} needs the extra "agents": {install}' for name in named]
+    assert policy.startswith('CandidatePolicy needs the extra "train"')
 
 
 def test_the_play_page_offers_what_is_installed():
