@@ -17,7 +17,7 @@ from four_seasons_env.rules import Rules, get_rules
 
 
 @runtime_checkable
-class Player(Protocol):
+class PlayoutAgent(Protocol):
     """An agent that can play games to their end in compiled code."""
 
     def play_out(self, games: NDArray[Any], max_moves: int, rng: np.random.Generator) -> None:
@@ -182,15 +182,15 @@ class Games:
         """Play each game to its end.
 
         Args:
-            player: a `Player` of the same rules: `make_agent("heuristic", rules)`, or greedy or
-                random.
+            player: a `PlayoutAgent` of the same rules, such as `make_agent("heuristic", rules)`;
+                greedy and random are others.
             rng: for players that draw their moves.
             max_moves: moves of a game at most, those before included.
 
         Raises:
             TypeError: for a player that cannot play in compiled code.
         """
-        if not isinstance(player, Player):
+        if not isinstance(player, PlayoutAgent):
             raise TypeError(
                 f"{type(player).__name__} has no play_out: heuristic, greedy and random have it"
             )

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.evaluation import (
     Weights,
-    evaluate_all,
+    apply_network_to_all,
     network_of,
-    new_evaluation,
+    new_network_buffers,
 )
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
@@ -101,7 +101,7 @@ class NextDealAgent:
         self._batch = NextDealBatch(settings)
         self._searches = decisions["endings"] == "search"
         self._network = network_of(weights, card.layers, HEADS)
-        self._evaluation = new_evaluation(self._network, rules.piles)
+        self._buffers = new_network_buffers(self._network, rules.piles)
         self._rule = compile_rules(rules)[0]
         self._plans = Plans(rules, ENDING_POSITIONS if self._solves else 0)
 
@@ -123,7 +123,7 @@ class NextDealAgent:
         rows = observations.reshape(-1, observations.shape[2])
         chosen = decisions * masks.shape[1] + places
         outputs = np.empty((len(chosen), len(HEADS)), np.float32)
-        evaluate_all(rows, chosen, self._network, self._evaluation, outputs)
+        apply_network_to_all(rows, chosen, self._network, self._buffers, outputs)
         scores, values = np.full((2, *masks.shape), -np.inf, np.float32)
         scores[decisions, places], values[decisions, places] = outputs.T
         return scores, values

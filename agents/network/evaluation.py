@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.network.sums import (
-    Layout,
+    SlotMap,
     Sums,
     Tables,
     Widths,
-    layout_of,
     new_sums,
     pool,
+    slot_map_of,
     update_sums,
 )
 from four_seasons_env.agents.policy_files import PolicyFileError
@@ -57,10 +57,10 @@ class Network(NamedTuple):
     heads: Dense
 
 
-class Evaluation(NamedTuple):
+class NetworkBuffers(NamedTuple):
     """Buffers for the evaluation of one position after another."""
 
-    layout: Layout
+    slot_map: SlotMap
     sums: Sums
     pooled: NDArray[np.float32]  # (a + b + c,)
     hidden: NDArray[np.float32]  # (hidden,)
@@ -161,15 +161,15 @@ def dense_layer(
     return Dense(weight.T.ravel(), tensor_of(weights, f"{name}.bias", (outputs,)))
 
 
-def new_evaluation(network: Network, piles: int) -> Evaluation:
+def new_network_buffers(network: Network, piles: int) -> NetworkBuffers:
     """Buffers for positions with this many piles."""
     tables, slots = network.tables, row_length(piles)
     a, b, c, _ = (len(each) // rows for each, rows in zip(tables, TABLES.values(), strict=True))
     widths = Widths(a, b, c, len(network.hidden.bias))
-    layout = layout_of(slots, widths)
-    return Evaluation(
-        layout,
-        new_sums(slots, layout, np.int32),
+    slot_map = slot_map_of(slots, widths)
+    return NetworkBuffers(
+        slot_map,
+        new_sums(slots, slot_map, np.int32),
         np.zeros(widths.pooled, np.float32),
         np.zeros(widths.hidden, np.float32),
         np.zeros(len(network.heads.bias), np.float32),
@@ -179,17 +179,17 @@ def new_evaluation(network: Network, piles: int) -> Evaluation:
 
 
 @jit
-def evaluate(row, network, evaluation):
-    """Write the network's outputs for a position to ``evaluation.outputs``.
+def apply_network(row, network, buffers):
+    """Write the network's outputs for a position to ``buffers.outputs``.
 
     Args:
         row: int16 of shape (slots,); see `four_seasons_env.positions.features.write_row`.
         network: `Network`.
-        evaluation: `Evaluation`, of the same network throughout.
+        buffers: `NetworkBuffers`, of the same network throughout.
     """
-    layout, sums, pooled, hidden, outputs, _, used = evaluation
-    height = update_sums(row, network.tables, layout, sums)
-    pool(sums, height, layout, network.unit, pooled)
+    slot_map, sums, pooled, hidden, outputs, _, used = buffers
+    height = update_sums(row, network.tables, slot_map, sums)
+    pool(sums, height, slot_map, network.unit, pooled)
     apply_to_one(pooled, network.hidden, used, hidden)
     for k in range(len(hidden)):
         hidden[k] = max(hidden[k], np.float32(0))
@@ -197,19 +197,19 @@ def evaluate(row, network, evaluation):
 
 
 @jit
-def evaluate_all(rows, chosen, network, evaluation, outputs):
+def apply_network_to_all(rows, chosen, network, buffers, outputs):
     """Write the network's outputs for each chosen position.
 
     Args:
         rows: int16 of shape (n, slots).
         chosen: int64 of shape (m,), positions among the rows.
         network: `Network`.
-        evaluation: `Evaluation`.
+        buffers: `NetworkBuffers`.
         outputs: float32 of shape (m, heads), written.
     """
     for i in range(len(chosen)):
-        evaluate(rows[chosen[i]], network, evaluation)
-        outputs[i] = evaluation.outputs
+        apply_network(rows[chosen[i]], network, buffers)
+        outputs[i] = buffers.outputs
 
 
 @jit

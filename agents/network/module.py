@@ -20,8 +20,8 @@ from four_seasons_env.agents.network.sums import (
     Widths,
     backward,
     forward,
-    layout_of,
     new_sums,
+    slot_map_of,
 )
 from four_seasons_env.positions.features import TABLES
 
@@ -48,23 +48,23 @@ class SumRows(torch.autograd.Function):
         """
         shapes = [each.shape for each in tables]
         weights = Tables(*(each.detach().numpy().ravel() for each in tables))
-        layout = layout_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
+        slot_map = slot_map_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
         candidates = Candidates(rows.numpy(), decisions.numpy(), chosen.numpy())
-        sums = new_sums(rows.shape[1], layout, np.float32)
+        sums = new_sums(rows.shape[1], slot_map, np.float32)
         above = np.empty((len(chosen), len(sums.blocks)), np.bool_)
-        pooled = np.empty((len(chosen), sum(layout.widths)), np.float32)
-        forward(candidates, weights, layout, sums, above, pooled)
-        ctx.saved = candidates, layout, sums, above, shapes
+        pooled = np.empty((len(chosen), sum(slot_map.widths)), np.float32)
+        forward(candidates, weights, slot_map, sums, above, pooled)
+        ctx.saved = candidates, slot_map, sums, above, shapes
         return torch.from_numpy(pooled)
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradients of the tables."""
-        candidates, layout, sums, above, shapes = ctx.saved
+        candidates, slot_map, sums, above, shapes = ctx.saved
         gradients = [np.zeros(shape, np.float32) for shape in shapes]
         slope = slopes[0].contiguous().numpy()
         backward(
-            candidates, Tables(*(each.ravel() for each in gradients)), layout, sums, above, slope
+            candidates, Tables(*(each.ravel() for each in gradients)), slot_map, sums, above, slope
         )
         return (None, None, None, *(torch.from_numpy(each) for each in gradients))
 

@@ -49,7 +49,7 @@ class Tables(NamedTuple):
     pairs: NDArray[np.float32]
 
 
-class Layout(NamedTuple):
+class SlotMap(NamedTuple):
     """Which sums a row's slots belong to, and where the sums are pooled."""
 
     widths: Sequence[int]  # of the rows of suits, piles and game
@@ -59,7 +59,7 @@ class Layout(NamedTuple):
     blocks: NDArray[np.int64]  # (blocks, 3) its first sum, its place in the pooled sums, its width
 
 
-def layout_of(slots: int, widths: Widths) -> Layout:
+def slot_map_of(slots: int, widths: Widths) -> SlotMap:
     """The layout of rows with this many slots."""
     piles = pile_count(slots)
     a, b, c, _ = widths
@@ -73,7 +73,7 @@ def layout_of(slots: int, widths: Widths) -> Layout:
             blocks.append((at, place, width))
             at += width
     ends = (4 * SUIT_SLOTS, len(first) - GAME_SLOTS, len(first))
-    return Layout((a, b, c), ends, np.array(first), np.array(blocks))
+    return SlotMap((a, b, c), ends, np.array(first), np.array(blocks))
 
 
 class Sums(NamedTuple):
@@ -85,9 +85,9 @@ class Sums(NamedTuple):
     summed: NDArray[np.int64]  # (1,) `pairs` is up to date for heights up to this one
 
 
-def new_sums(slots: int, layout: Layout, dtype: Any) -> Sums:
+def new_sums(slots: int, slot_map: SlotMap, dtype: Any) -> Sums:
     """Sums of zero, for tables of this dtype."""
-    first, _, width = layout.blocks[-1]
+    first, _, width = slot_map.blocks[-1]
     return Sums(
         np.zeros(slots, np.int16),
         np.zeros(first + width, dtype),
@@ -97,7 +97,7 @@ def new_sums(slots: int, layout: Layout, dtype: Any) -> Sums:
 
 
 @jit
-def _update(table, width, begin, end, row, layout, sums):
+def _update(table, width, begin, end, row, slot_map, sums):
     """Update the sums of one table's slots."""
     width = np.uintp(width)
     before, out = sums.before, sums.blocks
@@ -108,7 +108,7 @@ def _update(table, width, begin, end, row, layout, sums):
         before[i] = new
         # Unsigned indices save Numba's test for negative ones. Where there is no row they are
         # meaningless, and the branches do not use them.
-        first = np.uintp(layout.first[i])
+        first = np.uintp(slot_map.first[i])
         leaves, enters = np.uintp(old - 1) * width, np.uintp(new - 1) * width
         if old == 0:
             for k in range(width):
@@ -155,34 +155,34 @@ def _update_pairs(table, row, begin, sums):
 
 
 @jit
-def update_sums(row, tables, layout, sums):
+def update_sums(row, tables, slot_map, sums):
     """Update the sums for a position.
 
     Args:
         row: int16 of shape (slots,), the position.
         tables: `Tables` of weights.
-        layout: `Layout`.
+        slot_map: `SlotMap`.
         sums: `Sums` of the position before.
 
     Returns:
         The height of its waste: ``sums.pairs`` has a row for each.
     """
-    a, b, c = layout.widths
-    suits_end, piles_end, game_end = layout.ends
-    _update(tables.suits, a, 0, suits_end, row, layout, sums)
-    _update(tables.piles, b, suits_end, piles_end, row, layout, sums)
-    _update(tables.game, c, piles_end, game_end, row, layout, sums)
+    a, b, c = slot_map.widths
+    suits_end, piles_end, game_end = slot_map.ends
+    _update(tables.suits, a, 0, suits_end, row, slot_map, sums)
+    _update(tables.piles, b, suits_end, piles_end, row, slot_map, sums)
+    _update(tables.game, c, piles_end, game_end, row, slot_map, sums)
     return _update_pairs(tables.pairs, row, game_end, sums)
 
 
 @jit
-def pool(sums, height, layout, unit, pooled):
+def pool(sums, height, slot_map, unit, pooled):
     """Add up the positive sums of the suits, and of the piles; append those of the game.
 
     Args:
         sums: `Sums`.
         height: of the waste.
-        layout: `Layout`.
+        slot_map: `SlotMap`.
         unit: float32, by which the sums of blocks are multiplied.
         pooled: float32 of shape (a + b + c,), written.
     """
@@ -190,12 +190,12 @@ def pool(sums, height, layout, unit, pooled):
     # The order of suits, and of piles, has no meaning in the game. So their sums are added up, not
     # concatenated.
     pooled[:] = zero
-    last = len(layout.blocks) - 1
+    last = len(slot_map.blocks) - 1
     for block in range(last):
-        first, at = np.uintp(layout.blocks[block, 0]), np.uintp(layout.blocks[block, 1])
-        for k in range(np.uintp(layout.blocks[block, 2])):
+        first, at = np.uintp(slot_map.blocks[block, 0]), np.uintp(slot_map.blocks[block, 1])
+        for k in range(np.uintp(slot_map.blocks[block, 2])):
             pooled[at + k] += max(np.float32(blocks[first + k]) * unit, zero)
-    first, at = np.uintp(layout.blocks[last, 0]), np.uintp(layout.blocks[last, 1])
+    first, at = np.uintp(slot_map.blocks[last, 0]), np.uintp(slot_map.blocks[last, 1])
     pairs = sums.pairs[height]
     for k in range(np.uintp(len(pairs))):
         pooled[at + k] = max(np.float32(blocks[first + k]) * unit + pairs[k], zero)
@@ -218,26 +218,26 @@ class Candidates(NamedTuple):
 
 
 @jit
-def forward(candidates, tables, layout, sums, above, pooled):
+def forward(candidates, tables, slot_map, sums, above, pooled):
     """Sum the rows of the chosen positions.
 
     Args:
         candidates: `Candidates`, m of them.
         tables: `Tables` of weights, float32.
-        layout: `Layout`.
+        slot_map: `SlotMap`.
         sums: `Sums`, overwritten.
         above: bool of shape (m, sums), written: which sums are above zero.
         pooled: float32 of shape (m, a + b + c), written: suits and piles added up.
     """
     rows, decisions, chosen = candidates
-    game = layout.blocks[len(layout.blocks) - 1, 0]
+    game = slot_map.blocks[len(slot_map.blocks) - 1, 0]
     for i in range(len(chosen)):
         # Positions of different decisions share few rows, and rounding errors add up from one
         # update to the next.
         if i == 0 or decisions[i] != decisions[i - 1]:
             clear(sums)
-        height = update_sums(rows[chosen[i]], tables, layout, sums)
-        pool(sums, height, layout, np.float32(1), pooled[i])
+        height = update_sums(rows[chosen[i]], tables, slot_map, sums)
+        pool(sums, height, slot_map, np.float32(1), pooled[i])
         # The ReLU passes slopes back only where its input is above zero.
         over, blocks, pairs = above[i], sums.blocks, sums.pairs[height]
         for k in range(game):
@@ -247,7 +247,7 @@ def forward(candidates, tables, layout, sums, above, pooled):
 
 
 @jit
-def _settle(table, width, begin, end, row, layout, sums):
+def _settle(table, width, begin, end, row, slot_map, sums):
     """Update the gradients of one table's slots.
 
     The gradient of a table row is the sum of the slopes while the row is in the sums. `backward`
@@ -261,7 +261,7 @@ def _settle(table, width, begin, end, row, layout, sums):
         if old == new:
             continue
         before[i] = new
-        first = np.uintp(layout.first[i])
+        first = np.uintp(slot_map.first[i])
         leaves, enters = np.uintp(old - 1) * width, np.uintp(new - 1) * width
         if old != 0:
             for k in range(width):
@@ -296,13 +296,13 @@ def _settle_pairs(table, begin, sums):
 
 
 @jit
-def _settle_all(row, gradients, layout, sums):
+def _settle_all(row, gradients, slot_map, sums):
     """`_settle` for each table; returns the height of the waste."""
-    a, b, c = layout.widths
-    suits_end, piles_end, game_end = layout.ends
-    _settle(gradients.suits, a, 0, suits_end, row, layout, sums)
-    _settle(gradients.piles, b, suits_end, piles_end, row, layout, sums)
-    _settle(gradients.game, c, piles_end, game_end, row, layout, sums)
+    a, b, c = slot_map.widths
+    suits_end, piles_end, game_end = slot_map.ends
+    _settle(gradients.suits, a, 0, suits_end, row, slot_map, sums)
+    _settle(gradients.piles, b, suits_end, piles_end, row, slot_map, sums)
+    _settle(gradients.game, c, piles_end, game_end, row, slot_map, sums)
     height, same = _height(row, game_end, sums.before, sums.summed[0])
     # Another card lies where one was: the slopes of the pairs so far belong to the waste before. A
     # waste that only lost or gained cards on its top goes on to collect slopes by height.
@@ -315,37 +315,37 @@ def _settle_all(row, gradients, layout, sums):
 
 
 @jit
-def backward(candidates, gradients, layout, sums, above, slopes):
+def backward(candidates, gradients, slot_map, sums, above, slopes):
     """Add the gradients of the tables.
 
     Args:
         candidates: as in `forward`.
         gradients: `Tables`, added to.
-        layout: `Layout`.
+        slot_map: `SlotMap`.
         sums: `Sums`, overwritten; here they are sums of slopes.
         above: as `forward` wrote it.
         slopes: float32 of shape (m, a + b + c), the gradient of the pooled sums.
     """
     rows, decisions, chosen = candidates
     nothing = np.zeros(rows.shape[1], np.int16)
-    last = len(layout.blocks) - 1
+    last = len(slot_map.blocks) - 1
     clear(sums)
     sums.pairs[:] = 0
     for i in range(len(chosen) + 1):
         # At the end of a decision all rows leave the sums.
         if i == len(chosen) or (i > 0 and decisions[i] != decisions[i - 1]):
-            _settle_all(nothing, gradients, layout, sums)
-            _settle_pairs(gradients.pairs, layout.ends[2], sums)
+            _settle_all(nothing, gradients, slot_map, sums)
+            _settle_pairs(gradients.pairs, slot_map.ends[2], sums)
             clear(sums)
         if i == len(chosen):
             break
-        height = _settle_all(rows[chosen[i]], gradients, layout, sums)
+        height = _settle_all(rows[chosen[i]], gradients, slot_map, sums)
         over, slope, totals = above[i], slopes[i], sums.blocks
-        for block in range(len(layout.blocks)):
-            first, at = np.uintp(layout.blocks[block, 0]), np.uintp(layout.blocks[block, 1])
-            for k in range(np.uintp(layout.blocks[block, 2])):
+        for block in range(len(slot_map.blocks)):
+            first, at = np.uintp(slot_map.blocks[block, 0]), np.uintp(slot_map.blocks[block, 1])
+            for k in range(np.uintp(slot_map.blocks[block, 2])):
                 totals[first + k] += slope[at + k] * np.float32(over[first + k])
-        first, at = layout.blocks[last, 0], layout.blocks[last, 1]
+        first, at = slot_map.blocks[last, 0], slot_map.blocks[last, 1]
         pairs = sums.pairs[height]
         for k in range(len(pairs)):
             pairs[k] += slope[at + k] * np.float32(over[first + k])

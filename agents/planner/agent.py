@@ -11,11 +11,11 @@ from four_seasons_env.agents.network.evaluation import Weights, network_of
 from four_seasons_env.agents.planner.lookahead import (
     CANDIDATES,
     Lookahead,
-    choose,
+    find_candidates,
     look_ahead,
     new_lookahead_buffers,
 )
-from four_seasons_env.agents.planner.search import HEADS, SearchLimits, new_evaluator, reach
+from four_seasons_env.agents.planner.search import HEADS, SearchLimits, best_stop, new_evaluator
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import SolverVotes
@@ -117,7 +117,7 @@ class PlannerAgent:
         """Decide where to turn the next card, and plan the moves that lead there."""
         search = self._search
         sort_unseen(game, self._evaluator.rule)
-        best, count = reach(game, self._evaluator, search, self._positions, self._expansions)
+        best, count = best_stop(game, self._evaluator, search, self._positions, self._expansions)
         if search.values[best] != WON:
             best = self._reconsider(game, best, count, rng)
         at, turn = turn_at(search, best)
@@ -143,7 +143,7 @@ class PlannerAgent:
                     self._evaluator, search, count, best, seed, self._lookahead, self._buffers
                 )
             )
-        found = choose(search, count, candidates, _ANY, self._buffers.chosen)
+        found = find_candidates(search, count, candidates, _ANY, self._buffers.chosen)
         chosen = self._buffers.chosen[:found]
         if len(chosen) < 2:
             return best

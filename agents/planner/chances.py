@@ -17,15 +17,15 @@ from four_seasons_env.agents.planner.luck import worth_all
 from four_seasons_env.agents.planner.search import (
     AGENT,
     SearchLimits,
+    best_stop,
     new_evaluator,
-    reach,
     read_planner,
 )
 from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard
 from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.kernel import nothing_hidden, play, sort_unseen
 from four_seasons_env.game import Game
-from four_seasons_env.positions.enumeration import choose
+from four_seasons_env.positions.enumeration import best_stops
 from four_seasons_env.positions.search import WON, may_stop, new_search, position_key, turn_at
 from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import read_json
@@ -105,10 +105,10 @@ class Judge:
             return _CHANCES.get(solve(game, max_positions=_SOLVER_POSITIONS).status)
         (record,), search = game.record.copy(), self._search
         sort_unseen(record, self._evaluator.rule)
-        best, count = reach(record, self._evaluator, search, _POSITIONS, _POSITIONS)
+        best, count = best_stop(record, self._evaluator, search, _POSITIONS, _POSITIONS)
         if search.values[best] == WON:
             return 1.0
-        found = choose(count, search, self._chosen, _TURNS, False)
+        found = best_stops(count, search, self._chosen, _TURNS, False)
         rows = set(self._chosen[:found].tolist())
         rows |= {next(row for row in range(count) if may_stop(search, row))} if rows else set()
         turns = []  # copies, because the searches below use the same buffers

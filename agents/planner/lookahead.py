@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.agents.planner.search import SearchLimits, reach_or_win, turn
+from four_seasons_env.agents.planner.search import SearchLimits, best_stop_or_win, turn
 from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import GAME, play
-from four_seasons_env.positions.enumeration import choose as choose_stops
+from four_seasons_env.positions.enumeration import best_stops
 from four_seasons_env.positions.search import WON, Search, may_stop, new_search, turn_at
 from four_seasons_env.rules import Rules
 
@@ -56,16 +56,16 @@ def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffer
 
 
 @jit
-def choose(search, count, most, margin, chosen):
+def find_candidates(search, count, most, margin, chosen):
     """Write the rows of the positions of most worth, best first, and return how many.
 
     Args:
-        search: of `reach`, which found ``count`` positions.
+        search: of `best_stop`, which found ``count`` positions.
         most: rows to write at most.
         margin: positions worth less than the best by more than this are left out.
         chosen: int64 with room for ``most``.
     """
-    found = choose_stops(count, search, chosen, most, False)
+    found = best_stops(count, search, chosen, most, False)
     # Sorted by worth, so the candidates to leave out are at the end.
     while found > 1 and search.worths[chosen[found - 1]] < search.worths[chosen[0]] - margin:
         found -= 1
@@ -77,7 +77,7 @@ def _play_on(evaluator, cards, limits, buffers):
     """Play ``buffers.game`` on for this many cards, and return what it is worth then."""
     game, search = buffers.game, buffers.search
     while True:
-        best, over = reach_or_win(game[0], evaluator, search, limits)
+        best, over = best_stop_or_win(game[0], evaluator, search, limits)
         if search.values[best] == WON:
             return 1.0
         # Lost in this world: nothing is hidden and no win was found, or no card can be turned.
@@ -109,7 +109,7 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
 
     Args:
         evaluator: `four_seasons_env.agents.planner.search.Evaluator`.
-        search: of `reach`, from a position after
+        search: of `best_stop`, from a position after
             `four_seasons_env.engine.kernel.sort_unseen`.
         count: positions that it found.
         best: row of the position that it decided for.
@@ -122,7 +122,7 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     """
     chosen, totals, game = buffers.chosen, buffers.totals, buffers.game
     worlds = settings.worlds
-    left = choose(search, count, settings.candidates, settings.margin, chosen)
+    left = find_candidates(search, count, settings.candidates, settings.margin, chosen)
     chosen[0] = chosen[0] if left else best
     totals[:left] = 0
     root = search.positions[0]

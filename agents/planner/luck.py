@@ -7,7 +7,7 @@ not know the next card, the luck of each turned card has mean zero, whatever W i
 need to be calibrated. A player who has more luck than its variance allows knows more than public
 information. docs/explanation/luck.md explains the method and names its sources.
 
-`measure` computes the luck by any W. `LuckMeter` uses the bundled W: the planner's value of the
+`game_luck` computes the luck by any W. `LuckMeter` uses the bundled W: the planner's value of the
 best position that a narrow search finds.
 """
 
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from four_seasons_env.agents.planner.search import (
     AGENT,
     SearchLimits,
+    best_stop_or_win,
     new_evaluator,
-    reach_or_win,
     read_planner,
 )
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
@@ -52,7 +52,7 @@ class Luck(NamedTuple):
     variance: float  # of the total, for a player who does not know the next card
 
 
-def measure(start: Game, moves: Iterable[Move | str | int], worth: Worth) -> Luck:
+def game_luck(start: Game, moves: Iterable[Move | str | int], worth: Worth) -> Luck:
     """The luck of a game.
 
     Args:
@@ -109,8 +109,8 @@ class LuckMeter:
         return values
 
     def measure(self, start: Game, moves: Iterable[Move | str | int]) -> Luck:
-        """The luck of a game; see `measure`."""
-        return measure(start, moves, self.worth)
+        """The luck of a game; see `game_luck`."""
+        return game_luck(start, moves, self.worth)
 
 
 @jit
@@ -134,7 +134,7 @@ def worth_all(games, evaluator, search, limits):
 @jit
 def _worth(g, evaluator, search, limits):
     """W of a position after `sort_unseen`."""
-    best, over = reach_or_win(g, evaluator, search, limits)
+    best, over = best_stop_or_win(g, evaluator, search, limits)
     if search.values[best] == WON:
         return 1.0
     state = search.state[0]

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from four_seasons_env.agents.network.evaluation import (
-    Evaluation,
     Network,
-    evaluate,
+    NetworkBuffers,
+    apply_network,
     network_of,
-    new_evaluation,
+    new_network_buffers,
 )
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy
 from four_seasons_env.engine.jit import jit
@@ -51,14 +51,14 @@ class Evaluator(NamedTuple):
     rule: Any  # the compiled rule set
     free: Any  # the same without refills, under which moves turn no cards
     network: Network
-    evaluation: Evaluation  # buffers of the network
+    buffers: NetworkBuffers
 
 
 def new_evaluator(rules: Rules, network: Network) -> Evaluator:
     """An `Evaluator` of a rule set's positions."""
     rule = compile_rules(rules)[0]
     free = compile_rules(rules.without_refills)[0]
-    return Evaluator(rule, free, network, new_evaluation(network, rules.piles))
+    return Evaluator(rule, free, network, new_network_buffers(network, rules.piles))
 
 
 def read_planner(policy: Path, rules: Rules) -> tuple[PolicyCard, Network]:
@@ -86,24 +86,24 @@ class SearchLimits(NamedTuple):
 
 
 @jit
-def value_of(g, evaluator):
+def network_value(g, evaluator):
     """The probability that a position about to deal is won, float32."""
-    evaluation = evaluator.evaluation
-    write_row(g, evaluator.rule, evaluation.row)
-    evaluate(evaluation.row, evaluator.network, evaluation)
-    return np.float32(1) / (np.float32(1) + np.exp(-evaluation.outputs[0]))
+    buffers = evaluator.buffers
+    write_row(g, evaluator.rule, buffers.row)
+    apply_network(buffers.row, evaluator.network, buffers)
+    return np.float32(1) / (np.float32(1) + np.exp(-buffers.outputs[0]))
 
 
 @jit
 def _value(row, evaluator, search):
     """Value a position, and subtract the price of the moves that lead there."""
     if search.values[row] != WON:  # a fact that the network must not overwrite
-        search.values[row] = value_of(search.positions[row], evaluator)
+        search.values[row] = network_value(search.positions[row], evaluator)
     search.worths[row] = search.values[row] - _PRICE * np.float32(search.depths[row])
 
 
 @jit
-def reach(g, evaluator, search, positions, expansions):
+def best_stop(g, evaluator, search, positions, expansions):
     """Search the positions that can be reached before a hidden card is turned.
 
     Args:
@@ -140,8 +140,8 @@ def reach(g, evaluator, search, positions, expansions):
 
 
 @jit
-def reach_or_win(g, evaluator, search, limits):
-    """`reach` while cards are hidden, `find_win` once none are.
+def best_stop_or_win(g, evaluator, search, limits):
+    """`best_stop` while cards are hidden, `find_win` once none are.
 
     Args:
         limits: `SearchLimits`.
@@ -152,7 +152,7 @@ def reach_or_win(g, evaluator, search, limits):
     if nothing_hidden(g, evaluator.rule):
         most, expansions = limits.ending_positions, limits.ending_expansions
         return find_win(g, evaluator.rule, ADVICE, most, expansions, search), True
-    best, _ = reach(g, evaluator, search, limits.positions, limits.expansions)
+    best, _ = best_stop(g, evaluator, search, limits.positions, limits.expansions)
     return best, False
 
 
@@ -161,7 +161,7 @@ def turn(search, chosen, rule, game):
     """Play a decision in a GAME array of one, through the move that turns a hidden card.
 
     Args:
-        search: of `reach`.
+        search: of `best_stop`.
         chosen: row of the position that was decided for.
         game: written.
     """

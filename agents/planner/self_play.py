@@ -19,8 +19,8 @@ from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.planner.search import (
     HEADS,
     SearchLimits,
+    best_stop_or_win,
     new_evaluator,
-    reach_or_win,
     turn,
 )
 from four_seasons_env.engine.jit import jit
@@ -82,7 +82,7 @@ class Experience(NamedTuple):
 
 
 @jit
-def play_games(deals, evaluator, search, limits, td_lambda, experience):
+def write_experience(deals, evaluator, search, limits, td_lambda, experience):
     """Play deals, and write the positions that were decided for and their targets.
 
     Args:
@@ -103,7 +103,7 @@ def play_games(deals, evaluator, search, limits, td_lambda, experience):
         start(game[0], rule, deal)
         first = written
         while True:
-            best, over = reach_or_win(game[0], evaluator, search, limits)
+            best, over = best_stop_or_win(game[0], evaluator, search, limits)
             won = search.values[best] == WON
             over = over or won or not may_stop(search, best)
             write_row(game[0] if over else search.positions[best], rule, rows[written])
@@ -164,7 +164,7 @@ def play_part(
         np.zeros(rows, np.float32),
         np.zeros(1, GAME),
     )
-    written, won = play_games(
+    written, won = write_experience(
         deals,
         new_evaluator(rules, network),
         _search(rules, max(limits.positions, limits.ending_positions)),

@@ -45,7 +45,7 @@ class NextDealBatch(RunningGames):
             self.observations = np.zeros((count, k, length), np.float32)
         self.played = np.full((count, stepping.LONGEST), -1, np.int16)
         # int16 and uint8 are wide enough: a search holds at most 2^14 positions
-        # (`reach.new_search`), and no rule set has 256 moves.
+        # (`search.new_search`), and no rule set has 256 moves.
         held = stepping.held(settings.expansions) + 1
         self._buffers = stepping.NextDealBuffers(
             **self._common_buffers(),

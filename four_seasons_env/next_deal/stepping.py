@@ -26,7 +26,7 @@ from four_seasons_env.episodes.stepping import (
     start_episode,
 )
 from four_seasons_env.observations import SHOWN, encode
-from four_seasons_env.positions.enumeration import HELD, choose, enumerate_positions, find_win
+from four_seasons_env.positions.enumeration import HELD, best_stops, enumerate_positions, find_win
 from four_seasons_env.positions.features import write_row
 from four_seasons_env.positions.search import (
     DEEPEST,
@@ -142,7 +142,7 @@ def _offer(g, i, buffers, settings, scratch):
     most = buffers.masks.shape[1]
     # A search that was cut off may have met no position at which to stop. It offers positions on
     # the way then, because a game without candidates would count as lost.
-    found = choose(count, search, scratch.chosen, most, not complete)
+    found = best_stops(count, search, scratch.chosen, most, not complete)
     for k in range(found):
         row = scratch.chosen[k]
         buffers.rows[i, k] = row

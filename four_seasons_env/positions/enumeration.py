@@ -153,7 +153,7 @@ def find_win(g, rule, order, most, expansions, search):
 
 
 @jit
-def choose(count, search, chosen, most, on):
+def best_stops(count, search, chosen, most, on):
     """Write the rows of the positions at which a search stops, the most worth first.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from four_seasons_env.agents.planner.luck import LuckMeter, Worth, measure
+from four_seasons_env.agents.planner.luck import LuckMeter, Worth, game_luck
 from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.studies.small_games import regret_of
@@ -48,7 +48,7 @@ def test_luck_is_worth_less_its_mean():
             worths += arbitrary(after.record).tolist()
         total += worths[cards.index(stock_codes(before)[0])] - np.mean(worths)
         variance += np.var(worths)
-    assert measure(start, moves, arbitrary) == pytest.approx((total, variance))
+    assert game_luck(start, moves, arbitrary) == pytest.approx((total, variance))
 
 
 def test_redeals_turn_no_hidden_card():
@@ -59,7 +59,7 @@ def test_redeals_turn_no_hidden_card():
         asked.append(len(games))
         return arbitrary(games)
 
-    measure(start, moves, worth)
+    game_luck(start, moves, worth)
     assert asked == list(range(start.stock_size, 1, -1))
 
 
@@ -70,7 +70,7 @@ def test_luck_has_mean_zero_and_its_variance(name):
     found = []
     for deal in range(DEAL, DEAL + 600):
         start = Game(rules, deal=deal)
-        luck = measure(start, played(start, deal, 60), arbitrary)
+        luck = game_luck(start, played(start, deal, 60), arbitrary)
         found.append(luck)
     totals, variances = np.array(found).T
     assert abs(totals.sum()) < 3 * variances.sum() ** 0.5
@@ -117,7 +117,7 @@ def test_best_play_without_luck_wins_its_value(hidden, deals):
             for move in found.best[0].moves:
                 game.play(move)
                 moves.append(move.number)
-        luck = measure(start, moves, exact(known))
+        luck = game_luck(start, moves, exact(known))
         assert game.is_won - luck.total == pytest.approx(value, abs=1e-12)
         outcomes.append(game.is_won)
         luckless.append(value)
@@ -133,7 +133,7 @@ def test_result_is_value_plus_luck_less_regret():
         end = start.copy()
         for move in moves:
             end.play(move)
-        luck = measure(start, moves, exact(known))
+        luck = game_luck(start, moves, exact(known))
         texts = [all_moves(start.rules)[move].text for move in moves]
         regrets.append(regret_of(start, texts, known))
         value = best_play(start, known).value

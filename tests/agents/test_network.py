@@ -5,13 +5,13 @@ import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.agents.network.evaluation import (
+    apply_network_to_all,
     dense_layer,
     evaluate,
-    evaluate_all,
     network_of,
-    new_evaluation,
+    new_network_buffers,
 )
-from four_seasons_env.agents.planner.search import new_evaluator, reach
+from four_seasons_env.agents.planner.search import best_stop, new_evaluator
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.positions.features import (
@@ -77,15 +77,15 @@ def test_tables_and_heads_are_those_of_numpy(rules):
     rows, chosen = observed(rules, "features")
     weights = candidate_weights()
     network = network_of(weights, [8, 4, 8, 8], HEADS)
-    evaluation = new_evaluation(network, RULES[rules].piles)
+    buffers = new_network_buffers(network, RULES[rules].piles)
     outputs, again = np.zeros((2, len(chosen), len(HEADS)), np.float32)
-    evaluate_all(rows, chosen, network, evaluation, outputs)
+    apply_network_to_all(rows, chosen, network, buffers, outputs)
     hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "dense")
     expected = np.hstack([plain_dense(np.maximum(hidden, 0), weights, name) for name in HEADS])
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
     # A position has the same outputs, to the last bit, after any other position.
     order = np.random.default_rng(0).permutation(len(chosen))
-    evaluate_all(rows, chosen[order], network, evaluation, again)
+    apply_network_to_all(rows, chosen[order], network, buffers, again)
     np.testing.assert_array_equal(again, outputs[order])
 
 
@@ -125,10 +125,10 @@ def test_search_values_each_position_alone(row):
     search, evaluator = new_search(rules, 60), new_evaluator(rules, network)
     lower = 0
     for game in positions(rules, 20):
-        _, count = reach(game.record[0], evaluator, search, 60, 30)
+        _, count = best_stop(game.record[0], evaluator, search, 60, 30)
         for i in range(count):
             if search.values[i] != WON:
-                alone = new_evaluation(network, rules.piles)
+                alone = new_network_buffers(network, rules.piles)
                 write_row(search.positions[i], evaluator.rule, alone.row)
                 evaluate(alone.row, network, alone)
                 assert search.values[i] == pytest.approx(1 / (1 + np.exp(-alone.outputs[0])))

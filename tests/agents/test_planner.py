@@ -5,7 +5,7 @@ import pytest
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.search import new_evaluator, reach, turn
+from four_seasons_env.agents.planner.search import best_stop, new_evaluator, turn
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy
 from four_seasons_env.experiments.matches.play import play_deals
@@ -38,7 +38,7 @@ def test_values_ignore_stock_and_pile_order():
     evaluator, search = new_evaluator(DEFAULT, value_network()), new_search(DEFAULT, 1)
 
     def value_of(record):
-        reach(record, evaluator, search, 1, 1)
+        best_stop(record, evaluator, search, 1, 1)
         return search.values[0]
 
     values = set()
@@ -58,7 +58,7 @@ def test_search_finds_all_positions():
     for game in positions(DEFAULT, 60):
         if nothing_hidden(game.record[0], rule):
             continue
-        best, count = reach(game.record[0], evaluator, search, 1000, 1000)
+        best, count = best_stop(game.record[0], evaluator, search, 1000, 1000)
         if count == 1000:
             continue
         assert count == len(reachable(game))

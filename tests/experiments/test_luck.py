@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.planner.luck import LuckMeter, measure
+from four_seasons_env.agents.planner.luck import LuckMeter, game_luck
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
@@ -171,7 +171,7 @@ def test_p_values_of_fair_players_are_uniform():
         games = play_deals(agent, rules, deals, forbid_repeats=True, record=True)["game"]
         rows = []
         for game, deal in zip(games, deals, strict=True):
-            luck = measure(Game(rules, deal=deal), game.moves, worth)
+            luck = game_luck(Game(rules, deal=deal), game.moves, worth)
             rows.append({"luck": luck.total, "luck_variance": luck.variance, "train_seed": 0})
         found.append(peeking(pd.DataFrame(rows))[1])
     assert stats.kstest(found, "uniform").pvalue > 0.01

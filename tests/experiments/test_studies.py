@@ -15,7 +15,7 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.agents.planner.search import HEADS, new_evaluator, read_planner, value_of
+from four_seasons_env.agents.planner.search import HEADS, network_value, new_evaluator, read_planner
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.game import Game
@@ -91,7 +91,7 @@ def value_at_opening(policy: Path) -> float:
     """The log-odds that a planner's network gives an opening."""
     game = Game("four-seasons", deal=10_000)
     evaluator = new_evaluator(game.rules, read_planner(policy, game.rules)[1])
-    chance = value_of(game.record[0], evaluator)
+    chance = network_value(game.record[0], evaluator)
     return float(np.log(chance / (1 - chance)))
 
 
