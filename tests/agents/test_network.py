@@ -5,9 +5,9 @@ import pytest
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.agents.network.evaluation import (
+    apply_network,
     apply_network_to_all,
     dense_layer,
-    evaluate,
     network_of,
     new_network_buffers,
 )
@@ -130,7 +130,7 @@ def test_search_values_each_position_alone(row):
             if search.values[i] != WON:
                 alone = new_network_buffers(network, rules.piles)
                 write_row(search.positions[i], evaluator.rule, alone.row)
-                evaluate(alone.row, network, alone)
+                apply_network(alone.row, network, alone)
                 assert search.values[i] == pytest.approx(1 / (1 + np.exp(-alone.outputs[0])))
                 lower += len(game.waste) > search.positions[i]["height"][-1] > 0
     assert lower
