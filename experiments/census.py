@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
-    collect_blocks,
     rule_set_names,
     run_blocks,
     split_deals,
@@ -135,8 +134,7 @@ def take_census(run: Census) -> pd.DataFrame:
     from four_seasons_env.experiments.results.out_folder import provenance, write_json
 
     write_json(run.out / "census.json", provenance())
-    run_blocks(solve_block, tasks, "solving", run.workers)
-    return collect_blocks(tasks, run.out / "results.csv")
+    return run_blocks(solve_block, tasks, "solving", run.workers)
 
 
 def census(run: Census) -> None:

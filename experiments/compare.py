@@ -19,7 +19,6 @@ from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.blocks import (
-    collect_blocks,
     rule_set_names,
     run_blocks,
 )
@@ -141,12 +140,12 @@ def play_all(run: Compare) -> pd.DataFrame:
     luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
     tasks = [task for own in tasks_of(run.out, manifest) for task in own]
-    run_blocks(play_block, tasks, "playing", run.workers)
+    results = run_blocks(play_block, tasks, "playing", run.workers)
     listed = {path for task in tasks for path in (task.part, task.games)}
     for path in (run.out / "parts").rglob("*-*.*"):
         if path.is_file() and path not in listed:  # a block at an end that has grown since
             path.unlink()
-    return collect_blocks(tasks, run.out / "results.csv")
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -92,8 +92,8 @@ def split_deals(deals: str, size: int) -> list[range]:
 
 def run_blocks(
     function: Callable[[B], Any], blocks: Sequence[B], label: str, workers: Workers
-) -> None:
-    """Call a function on each block that is not done, under a progress bar of deals.
+) -> pd.DataFrame:
+    """Work on each block that is not done, under a progress bar of deals.
 
     Args:
         function: writes the results of a block (`Block.write`). Workers import it by name.
@@ -101,11 +101,17 @@ def run_blocks(
         label: label of the bar.
         workers: workers that call the function.
 
+    Returns:
+        The rows of all blocks, in their order, as written to results.csv.
+
     Raises:
         ValueError: see `Workers.check`.
         RuntimeError: if a block failed, after all others; its note has the first traceback.
     """
+    import pandas as pd
     from rich.progress import Progress
+
+    from four_seasons_env.experiments.results.tables import read_table, write_csv
 
     todo = [block for block in blocks if block.left(block.stored())]
     names = [str(block.part.relative_to(block.out)) for block in todo]
@@ -126,19 +132,6 @@ def run_blocks(
         if failures[0].details:
             error.add_note(failures[0].details)
         raise error
-
-
-def collect_blocks(blocks: Sequence[Block], path: Path) -> pd.DataFrame:
-    """Write the results of all blocks into one table, and return them.
-
-    Args:
-        blocks: all blocks, in the order of the rows.
-        path: file of the table.
-    """
-    import pandas as pd
-
-    from four_seasons_env.experiments.results.tables import read_table, write_csv
-
     results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
-    write_csv(path, results)
+    write_csv(blocks[0].out / "results.csv", results)
     return results
