@@ -160,13 +160,14 @@ def single_steps(rules: str = "four-seasons", observation: str = "tops") -> Step
     from four_seasons_env.engine.masks import draw_moves
 
     env = gym.make("FourSeasons-v0", rules=rules, observation=observation)
+    # The masks are a view of the words that moves are drawn from.
     words, masks = new_masks(1, get_rules(rules))
     moves, state = np.zeros(1, np.int64), np.ones(1, np.uint64)
     _, info = env.reset(seed=0)
     masks[0] = info["action_mask"]
 
     def play() -> int:
-        for _ in range(64):
+        for _ in range(64):  # enough that reading the clock costs nothing
             draw_moves(words, state, moves)
             _, _, terminated, truncated, info = env.step(int(moves[0]))
             if terminated or truncated:
@@ -217,6 +218,7 @@ def _next_deal_steps(rules: str, games: int, threads: int) -> Steps:
     def play() -> int:
         nonlocal counts
         for _ in range(8):
+            # Candidates come first in their mask, so any number below their count is one.
             _, _, _, _, infos = env.step((rng.random(games) * counts).astype(np.int64))
             counts = infos["action_mask"].sum(axis=1)
         return 8 * games

@@ -109,7 +109,9 @@ def solve_block(task: CensusTask) -> None:
     written = time.monotonic()
     for deal in todo:
         rows[deal] = _solve(task.rules, deal, task.run)
+        # A block may take minutes; what is decided so far survives a kill.
         if deal == todo[-1] or time.monotonic() - written > 5:
+            # Deals that are tried again come after the others.
             table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
             task.write(table.sort_values("deal"))
             written = time.monotonic()

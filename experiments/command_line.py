@@ -65,7 +65,7 @@ def run_command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # else `kill` leaves workers running
     try:
         result = function(run)
-        sys.stdout.flush()
+        sys.stdout.flush()  # here, so that a full disk is one line, too
         return result
     except KeyboardInterrupt:
         saved = interrupted(run) if callable(interrupted) else interrupted
@@ -102,6 +102,7 @@ def own_traceback(error: BaseException | None) -> str:
     inner = error.__traceback__
     while inner and inner.tb_frame.f_code.co_filename.startswith(_NOT_OWN):
         inner = inner.tb_next
+    # Without a call of other code, the fault is ours: its traceback would not help a user.
     if not inner and not isinstance(error, SyntaxError):
         return ""
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()

@@ -83,6 +83,7 @@ def compare(run: Compare) -> None:
     from four_seasons_env.experiments.results.tables import write_csv
     from four_seasons_env.files import write_atomically
 
+    # The census first: a wrong folder is reported before hours of play.
     census = read_census(run.census)
     results = play_all(run)
     summary = summarise_folder(run.out, results, census)
@@ -136,6 +137,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     parse_deals(run.deals)
     check_out(run.out, "comparison")
     rule_sets = rule_set_names(run.rules)
+    # Agents and meters are made before anything is written: one that is missing leaves no folder.
     players = {rules: find_players(run.agents, rules, run.play) for rules in rule_sets}
     luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)

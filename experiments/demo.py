@@ -162,6 +162,7 @@ def save_animation(positions: list[Game], path: Path, **how: Any) -> None:
         for game, after in zip(positions, [*positions[1:], None], strict=True)
         if after is None or after.cards_up == game.cards_up
     ]
+    # One palette for all pictures, of one in the middle, where piles and foundations have cards.
     pictures = [Image.fromarray(paint(game, **how)) for game in shown]
     palette = pictures[len(pictures) // 2].quantize(_COLOURS)
     frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]

@@ -109,6 +109,7 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
 
     positions = record.positions()
     useful = useful_moves(positions)
+    # A lost game may end with moves back and forth until the limit, which nobody wants to see.
     positions, idle = positions[: useful + 1], len(record.moves) - useful
     rules = positions[0].rules
     can_judge = advice.can_judge(rules)

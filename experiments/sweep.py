@@ -173,6 +173,7 @@ def run_job(job: Job) -> None:
     out = job.out.resolve()
     if out.is_relative_to(ROOT):
         out = out.relative_to(ROOT)  # then run.json has the same command in every clone
+    # One job has one worker and one thread: a sweep runs as many jobs as there are cores.
     flags = ["--resume"] if (job.out / RUN).is_file() else job.command
     command = ["train", "--out", str(out), "--n-jobs", "1", *flags]
     log = job.out.parent / "logs" / f"{job.name}.log"

@@ -110,6 +110,7 @@ def _resumed(run: Train, stored: dict[str, Any]) -> Train:
     started = dataclasses.replace(started, resume=True, workers=run.workers)
     default = Train(run.out)
     for each in dataclasses.fields(Train):
+        # A flag that was left out looks like its default, which is no contradiction.
         given, was = getattr(run, each.name), getattr(started, each.name)
         if given not in (was, getattr(default, each.name)):
             raise ValueError(

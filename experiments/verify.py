@@ -77,6 +77,7 @@ def verify(run: Verify) -> bool:
     manifest, results = read_manifest(run.folder), read_results(run.folder)
     if not manifest.recorded:
         raise ValueError(f"{run.folder} has no games: compare with --record")
+    # Rows without a training seed would fall out of the groups.
     by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
     table, games, clean = [], 0, True
     for tasks in track(tasks_of(run.folder, manifest), "replaying", transient=True):
@@ -95,6 +96,7 @@ def verify(run: Verify) -> bool:
         verified = f"{len(differences):,} differ" if differences else "yes"
         row = {"rules": tasks[0].rules, "agent": player.agent, "play": player.play}
         table.append(row | {"games": f"{len(replayed):,}", "verified": verified} | cells)
+    # Rows that are left belong to nobody in the manifest.
     for key, others in by_player.items():
         clean = False
         print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
@@ -175,6 +177,7 @@ def _test_luck(
     measured["deal"], measured["train_seed"] = [game.deal for game in games], -1
     z, p = peeking(measured)
     cells = {"luck z": "-" if math.isnan(z) else f"{z:+.2f}", "luck p": luck_p_as_text(p)}
+    # Another meter, such as the planner of another version, measures other luck.
     if manifest.luck.get(rules.name) != meter_for(rules).name or "luck" not in rows:
         return cells, []
     both = measured.merge(rows, on="deal", suffixes=("", "_stored"))

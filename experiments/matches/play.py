@@ -132,6 +132,7 @@ def play_deals(
     games = np.zeros(len(numbers), kernel.GAME)
     kernel.start_all(games, rule, numbers)
     # The reshuffles depend on seed, deal and turn alone, whatever deals are played together.
+    # The last number separates them from the random numbers of libraries (1).
     drawn = [np.random.PCG64([seed, deal, 2]).random_raw() for deal in numbers.tolist()]
     keys = np.array(drawn, np.uint64)
     rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
@@ -153,9 +154,10 @@ def play_deals(
         if not len(alive):
             break
         shown = kernel.public_copy(shown, rule, mix(keys[alive] + np.uint64(turn)))
-        by_rules = legal.copy()
+        by_rules = legal.copy()  # for the reason why a move was rejected
         if guard is not None:
             guard.forbid(shown, alive, legal)
+        # The agent gets a copy of the masks: moves are checked by those it cannot write to.
         started = time.perf_counter()
         actions = as_actions(agent.act(shown, legal.copy(), rng), len(alive), name)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
@@ -301,7 +303,8 @@ def _forbid(
         seen[row, counts[row]] = position_keys(games[i], rule)[0]
         counts[row] += 1
         if counts[row] == 1:
-            continue
+            continue  # a new run: there is nothing to return to
+        # Whether a move remains is known at the end: until then, -1 marks those that lead back.
         left = 0
         for move in range(masks.shape[1]):
             if masks[i, move] and _is_reversible(rule, move):

@@ -88,6 +88,7 @@ def _weights(parts: Name, rules: Rules) -> Iterator[str]:
     if parts.entry.learns:
         folder = parts.path or bundled_weights(parts.registered, rules.name)
         yield load_policy_card(folder, parts.registered, rules.name).sha256
+    # An agent within an agent, as in finisher@base=maskable_ppo, has weights, too.
     for value in parts.options.values():
         if read_name(value)[1] in AGENTS:
             yield from _weights(split_name(value), rules)
@@ -105,6 +106,7 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
     """The policy at a path, or the policies of these rules that match a pattern."""
     from four_seasons_env.agents.policy_files import load_policy_card, rules_fields
 
+    # Signs such as [ may be part of a folder's name: what exists is no pattern.
     matches = matching(path)
     if matches == [path] or not glob.has_magic(str(path)):
         return [_policy_in(path)]

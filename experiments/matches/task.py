@@ -44,6 +44,7 @@ class GamesTask(Block):
         """The deals to play: all, unless results, games and luck of the block are complete."""
         if self.record and not self._has_games():
             return self.deals
+        # Luck is measured from the moves of a game, which only this process has.
         if self.luck and (stored is None or "luck" not in stored):
             return self.deals
         return super().left(stored)
@@ -81,6 +82,7 @@ def play_block(task: GamesTask) -> None:
     if task.luck:
         results[list(LUCK)] = luck_of(games)
         columns += LUCK
+    # The results come last, because they mark the block as done.
     if task.record:
         write_atomically(task.games, to_lines(games))
     task.write(results[columns])

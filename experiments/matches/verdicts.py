@@ -93,7 +93,7 @@ class _Edges:
         while (left := deadline - time.perf_counter()) > 0:
             below, above = first - self.won - 1, self.lost - last - 1
             if self.won < 0 and first > 0:
-                at = 0
+                at = 0  # if the opening is lost, all positions are
             elif below > 0 and below >= above:
                 at = (self.won + first) // 2
             elif above > 0:
@@ -107,6 +107,7 @@ class _Edges:
                 self.lost = at
             else:
                 first, last = min(first, at), max(last, at)
+            # Others have decided those that stayed open: none is known to be too hard now.
             if last <= self.won or first >= self.lost:
                 first, last = self.lost, self.won
 

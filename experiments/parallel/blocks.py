@@ -51,6 +51,8 @@ class Block:
 
     def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
         """The deals to work on: all, unless the stored rows have each once, in order."""
+        # All or none: the games of a block share the agent's random numbers, so the missing ones
+        # alone would be other games.
         done = stored is not None and stored["deal"].tolist() == list(self.deals)
         return () if done else self.deals
 
@@ -77,7 +79,7 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
 def split_deals(deals: str, size: int) -> list[range]:
     """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
 
-    So a longer range has the same blocks, and only the first and the last may be shorter.
+    Only the first and the last may be shorter.
 
     Raises:
         ValueError: for a text that is no range of deals.
@@ -86,6 +88,7 @@ def split_deals(deals: str, size: int) -> list[range]:
 
     numbers = parse_deals(deals)
     first, stop = numbers[0], numbers[-1] + 1
+    # Multiples of the size, not of the range: a range that grows keeps its finished blocks.
     starts = range(first - first % size, stop, size)
     return [range(max(first, start), min(start + size, stop)) for start in starts]
 
@@ -114,6 +117,7 @@ def run_blocks(
     from four_seasons_env.experiments.results.tables import read_table, write_csv
 
     todo = [block for block in blocks if block.left(block.stored())]
+    # The name of a failed block is that of the file that is missing.
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []
     with Progress() as bar:
@@ -132,6 +136,8 @@ def run_blocks(
         if failures[0].details:
             error.add_note(failures[0].details)
         raise error
+    # From the files alone, not from what this call has played: an interrupted run ends with the
+    # same table as an uninterrupted one.
     results = pd.concat([read_table(block.part) for block in blocks], ignore_index=True)
     write_csv(blocks[0].out / "results.csv", results)
     return results

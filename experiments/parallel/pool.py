@@ -94,14 +94,15 @@ def _dask(workers: Workers) -> Iterator[None]:
         Client(cluster)
         if cluster
         else LocalCluster(
+            # Processes, because two threads of one process would wait for each other.
             n_workers=effective_n_jobs(n_jobs),
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=None,  # a page on an open port
             silence_logs=logging.ERROR,
         ).get_client()
     )
     with client:
-        with parallel_config(backend="dask", n_jobs=-1 if cluster and n_jobs < 0 else n_jobs):
+        with parallel_config(backend="dask", n_jobs=n_jobs):
             yield
         # A scheduler that was running before serves others, too.
         if not cluster:
@@ -158,6 +159,7 @@ def run_tasks(
     from joblib import Parallel, delayed
 
     with workers.started():
+        # joblib returns results of loky and Dask as they come, those of Ray at the end.
         kind = "list" if workers.backend == "ray" else "generator_unordered"
         calls = zip(tasks, names, strict=True)
         yield from Parallel(return_as=kind)(
@@ -282,6 +284,7 @@ def _this_process() -> tuple[str, int]:
 
 def _timed(function: Callable[..., T], task: Any, *shared: Any) -> tuple[T, float, tuple[str, int]]:
     """The return value of a function, its processor seconds, and where it ran."""
+    # Not the clock: workers may wait for a core, and waiting is not learning.
     before = time.process_time()
     result = function(task, *shared)
     return result, time.process_time() - before, _this_process()

@@ -58,6 +58,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     names = in_lines(rows["who"].tolist())
     room = max(0.42, 0.2 * max(name.count("\n") + 1 for name in names))
     figure, axes = new_axes(1.5 + room * len(rows))
+    # The axis ends soon after the data, with room for the numbers next to short bars.
     end = min(1.0, max(1.25 * rows["win_high"].max(), 0.14))
     for y, (_, row) in enumerate(rows.iterrows()):
         colour = colours[row["who"]]
@@ -104,10 +105,12 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     """
     figure, axes = new_axes(4.2)
     rows = summary.dropna(subset=["ms_per_move"])
+    # Some agents take no measurable time, and the axis is logarithmic.
     rows = rows.assign(
         time=rows["ms_per_move"].clip(lower=1e-5),
         name=[agent.partition("@")[0] for agent in rows["agent"]],
     ).sort_values(["time", "win_rate"])
+    # The agents that win more than every faster one.
     best = rows[rows["win_rate"] > rows["win_rate"].cummax().shift(fill_value=-1)]
     axes.step(best["time"], best["win_rate"], where="post", color="silver", lw=1, zorder=1)
     colours = colours_of(rows["name"].tolist())
@@ -267,7 +270,7 @@ def colours_of(names: Sequence[str]) -> dict[str, Colour]:
         colour = AGENT_COLOURS.get(agent)
         if colour is None:
             colour = _OTHER_COLOURS[others.index(agent) % len(_OTHER_COLOURS)]
-        white = 1 - 0.65**shade
+        white = 1 - 0.65**shade  # each variant is lighter than the one before
         red, green, blue = ((1 - white) * part + white for part in to_rgb(colour))
         colours[name] = (red, green, blue)
     return colours

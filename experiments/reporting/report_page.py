@@ -106,6 +106,9 @@ def make_page(comparisons: list[Path], trainings: list[Path], census: pd.DataFra
         census: results of `four-seasons census`, for the ceiling, or None.
     """
     with tempfile.TemporaryDirectory() as work:
+        # The answer comes first, in a sentence that needs no statistics. Then each comparison, with
+        # its table before its plots, and learning, which is how the agents came about. Each part
+        # ends with its source: the command and commit that make it again.
         page = Page("Four Seasons: how well is it played?", Path(work))
         _opening(page, comparisons)
         for folder in comparisons:
@@ -147,6 +150,7 @@ class Page:
 
     def picture(self, description: str) -> Path:
         """The path for the next picture."""
+        # Plots are drawn into this file after the call, so the finished page reads it.
         path = self._work / f"{len(self._html)}.png"
         self._html.append(f"\0{path}\0{description}")
         return path
@@ -189,6 +193,7 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
         summary = summarise_folder(folder, played, census)
         title = f"{rules}, {deals_as_text(played)}"
         page.heading(title)
+        # The best first. The way to play takes a column only if an agent plays in two ways.
         cells = as_text(ranked(summary))
         both = cells["agent"].duplicated().any()
         page.table(cells, (*_SHOWN, "play") if both else _SHOWN)
@@ -272,6 +277,7 @@ def _outcome(folder: Path, run: dict[str, Any]) -> dict[str, str]:
 
 def _curves(runs: dict[Path, dict[str, Any]]) -> tuple[pd.DataFrame, str]:
     """The validations of trainings, against the budget that limits all of them, and its name."""
+    # The first in the order of `_BUDGETS`: processor time does not depend on what else runs.
     flag = next(each for each in _BUDGETS if all(run[each] for run in runs.values()))
     if flag == "steps" and len({run["agent"] for run in runs.values()}) > 1:
         flag = "minutes"  # their steps are not the same

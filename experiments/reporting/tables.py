@@ -88,6 +88,7 @@ def _fit(cells: pd.DataFrame, room: int) -> dict[str, int]:
     stay = [name for name in full if name in _STAY or name == cells.columns[0]]
     if "play" in full and cells.duplicated([name for name in stay if name in NAMES]).any():
         stay.append("play")
+    # Numbers need their whole width; the text columns that stay share the rest.
     texts = [name for name in stay if _is_text(cells, name)]
     needed = _line({name: 0 if name in texts else full[name] for name in stay})
     least = max(min(_NAME, (room - needed) // len(texts)), 1)
@@ -98,6 +99,7 @@ def _fit(cells: pd.DataFrame, room: int) -> dict[str, int]:
         if name in stay or _line(widths | {name: width}) <= room:
             widths[name] = width
     widths = {name: widths[name] for name in full if name in widths}
+    # What is left over goes to the names, from the left.
     for name, width in widths.items():
         widths[name] += min(full[name] - width, max(room - _line(widths), 0))
     return widths

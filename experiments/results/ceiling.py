@@ -118,6 +118,7 @@ def with_ceiling(
     for rules, rows in summary.groupby("rules", sort=False):
         played = results[results["rules"] == rules]
         solved = census[(census["rules"] == rules) & census["deal"].isin(played["deal"])]
+        # The share of some of the deals would be the ceiling of other deals.
         if set(played["deal"]) != set(solved["deal"]):
             parts.append(rows)
             continue

@@ -75,6 +75,7 @@ class Player:
     def folder(self) -> str:
         """Name of the folder of its results, unique on any file system."""
         text = "-".join(str(each) for each in self.key if each is not None)
+        # Labels may differ only in letters that a file system rejects or does not distinguish.
         mark = hashlib.sha256(str(self.key).encode()).hexdigest()[:8]
         return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', text)[:100]}-{mark}"
 
@@ -150,6 +151,7 @@ def open_comparison(
 
 def _difference(found: Manifest, now: Manifest) -> str | None:
     """How the stored comparison contradicts this one; None if this one only adds to it."""
+    # First what concerns all games, then players.
     if found.version != now.version:
         return f"of version {found.version}, not {now.version}"
     if found.seed != now.seed:

@@ -53,6 +53,7 @@ def check_out(out: Path, kind: str) -> None:
         OSError: if the folder cannot be written to.
     """
     check_writable(out)
+    # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
     is_own = (out / MARKS[kind]).is_file()
     if not is_own and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
         raise FileExistsError(
@@ -80,6 +81,7 @@ def check_writable(folder: Path) -> None:
     Raises:
         OSError: naming the folder, or the parent that prevents it.
     """
+    # `lexists`, because a broken link does not exist but is in the way.
     there = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
     if not there.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "is not a folder: choose another", str(there))

@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+# With 2,000 resamples, 50 lie beyond each end of a 95% interval.
 RESAMPLES = 2000
 LEVEL = 0.95
 
@@ -84,6 +85,8 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any
     rules, agent, play = key
     won, cards = by_seed(played, "won"), by_seed(played, "cards_up")
     seeds, deals = won.shape
+    # Wilson's interval keeps a width where every game was won or lost: there, all resamples are
+    # equal. It counts independent games, so it does not fit several seeds on the same deals.
     if seeds == 1:
         wilson = stats.binomtest(int(won.to_numpy().sum()), deals).proportion_ci(method="wilson")
         win_interval = (wilson.low, wilson.high)
@@ -120,6 +123,7 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any
         row |= _against(cards, base["cards_up"].to_numpy(np.float64), "cards")
         if adjusted is not None:
             row |= _against(adjusted, base["adjusted"].to_numpy(np.float64), "adjusted")
+        # The largest: an algorithm is better if each of its runs is.
         row["p_value"] = max(
             mcnemar(run, base["won"].to_numpy(np.float64)) for run in won.to_numpy()
         )
@@ -128,6 +132,8 @@ def _row(results: pd.DataFrame, played: pd.DataFrame, key: Any) -> dict[str, Any
 
 def _against(table: pd.DataFrame, base: NDArray[np.float64], name: str) -> dict[str, float]:
     """Mean difference to the baseline, deal by deal, with its interval."""
+    # Deal by deal, because a deal that is easy for one is easy for the other: what the deals share
+    # cancels, and the interval is narrower than those of the two means.
     difference = table.to_numpy() - base
     ends = crossed_interval(difference)
     return {f"{name}_difference": float(difference.mean()), **_interval(f"{name}_difference", ends)}
@@ -143,6 +149,7 @@ def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
     Raises:
         ValueError: if not all seeds have played all deals, or one has played a deal twice.
     """
+    # An agent that was not trained has no seed, and a pivot would drop its rows.
     keyed = played.assign(train_seed=played["train_seed"].fillna(-1))
     table = keyed.pivot(index="train_seed", columns="deal", values=column).astype(float)
     if table.isna().to_numpy().any():
@@ -176,7 +183,8 @@ def what_is_certain(results: pd.DataFrame) -> str:
     won = pd.concat({who: by_seed(own, "won").T for who, own in played}, axis=1, join="inner")
     won, deals = won.sort_index(), len(won)
     tables = [won[who].to_numpy().T for who in played.groups] if deals > 1 else []
-    # With any number of deals, the width over seeds alone would remain.
+    # A squared width is a part of the seeds plus a part of the deals that falls as 1 / deals. With
+    # any number of deals, the width over seeds alone would remain.
     seeds = [table.mean(axis=1, keepdims=True) for table in tables]
     widths = zip(_widths(tables), _widths(seeds), strict=True)
     width, floor = max(widths, default=(0, 0))
@@ -206,6 +214,8 @@ def _caveat(seeds: pd.Series) -> str:
 
 def _widths(tables: list[NDArray[np.float64]]) -> list[float]:
     """Half of each pair's interval, or of the only table's, in points."""
+    # Two algorithms share the deals but not the seeds, so their rows are drawn independently. Next
+    # to a single run, the rows are those of the table, so that line and table agree.
     first, second = ([resampled_means(each, number) for each in tables] for number in (1, 2))
     means = [
         first[i] - (second if len(tables[i]) > 1 else first)[j]
@@ -247,12 +257,16 @@ def adjust(won: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.fl
     Returns:
         float64 (games,), with the same expectation as ``won``.
     """
+    # Luck is measured in chances of winning, so 1 is the multiple of a perfect measure.
     adjusted = won - luck
     if len(won) < _FEWEST:
         return adjusted
+    # A multiple that was fitted on a game depends on its luck, and the product of both would not
+    # have mean zero. So each fold takes the multiple of the nine others (cross-fitting).
     fold = np.arange(len(won)) % FOLDS
     for k in range(FOLDS):
         here = fold == k
+        # With an intercept: luck explains how results differ from their mean, not the mean.
         with_mean = np.column_stack([np.ones((~here).sum()), luck[~here]])
         _, multiple = np.linalg.lstsq(with_mean, won[~here])[0]
         adjusted[here] = won[here] - multiple * luck[here]
@@ -275,6 +289,8 @@ def peeking(played: pd.DataFrame) -> tuple[float, float]:
     variances = runs["luck_variance"]
     if not (variances > _NO_VARIANCE).all():
         return np.nan, np.nan
+    # In fair play the luck of each turned card has mean zero given all before it, so the sum over
+    # many cards is nearly normal (the central limit theorem for martingales).
     z = float((runs["luck"] / np.sqrt(variances)).max())
     return z, min(1.0, len(runs) * float(stats.norm.sf(z)))
 
@@ -293,6 +309,10 @@ def equivalent_deals(played: pd.DataFrame) -> float:
 def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
     """A 95% percentile interval of a table's mean, whose rows and columns are both samples.
 
+    No bootstrap of crossed samples is exact (McCullagh 2000). Resampling single games would be far
+    too certain, because all seeds meet the same easy and hard deals; resampling rows and columns
+    separately is right for the variance on average (Owen 2007).
+
     Args:
         table: float64 of shape (seeds, deals). One seed makes it the plain bootstrap over deals.
     """
@@ -300,7 +320,7 @@ def crossed_interval(table: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def middle(means: NDArray[np.float64]) -> tuple[float, float]:
-    """The ends of the middle 95%."""
+    """The ends of the middle 95%: the percentile interval (Efron and Tibshirani 1993, ch. 13)."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
@@ -315,6 +335,8 @@ def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.f
     """
     seeds, deals = table.shape
     rng = np.random.default_rng(number)
+    # The weight of a game is that of its seed times that of its deal, so the mean of a resample is
+    # a product of matrices.
     rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds
     means: NDArray[np.float64] = ((table @ _draws(deals).T).T * rows).sum(axis=1)
     return means
@@ -323,6 +345,8 @@ def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.f
 @functools.lru_cache(maxsize=4)
 def _draws(deals: int) -> NDArray[np.float64]:
     """The weight of each deal in each resample; float64 (RESAMPLES, deals), rows sum to 1."""
+    # The seed is fixed: the same results give the same table, and agents on as many deals are
+    # resampled by the same deals, as their differences need.
     rng = np.random.default_rng(0)
     counts = [np.bincount(rng.integers(0, deals, deals), minlength=deals) for _ in range(RESAMPLES)]
     return np.array(counts) / deals
@@ -357,6 +381,7 @@ def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
 
 def mcnemar(won: NDArray[np.float64], base: NDArray[np.float64]) -> float:
     """The p-value of the exact, two-sided McNemar test of two policies on the same deals."""
+    # Deals that both won or both lost say nothing about which is better.
     only_here, only_there = int((won > base).sum()), int((won < base).sum())
     if not only_here + only_there:
         return 1.0

@@ -25,6 +25,8 @@ def read_table(path: Path) -> pd.DataFrame:
         FileNotFoundError: if there is no such file.
         ValueError: naming the file, if it ends within a row or is no table.
     """
+    # Tables are written whole, but a copy may be cut. Without its last line break, the last number
+    # could lack digits and still be read.
     with path.open("rb") as file:
         file.seek(-min(1, path.stat().st_size), os.SEEK_END)
         if file.read() != b"\n":

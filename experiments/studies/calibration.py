@@ -72,6 +72,7 @@ def moves_compared(
         chosen = all_moves(RULE_SET)[int(agent.act(position.record.copy(), mask, rng)[0])]
         others = [move for move in position.legal_moves(distinct=True) if move != chosen]
         rng.shuffle(others)
+        # Dealing at once comes first, so it is always among the compared moves.
         others.sort(key=lambda move: move.text != "deal")
         chances = judge.values(position)
         for move in [chosen, *others[:OTHERS]]:

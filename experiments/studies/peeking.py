@@ -77,6 +77,7 @@ class Peeker:
             for move in self._peek(game) if self._sees(card) else self._decide(game):
                 game.play(move)
                 moves.append(move)
+        # Nothing is hidden now, so the rest says nothing about peeking.
         solution = solve(game, max_positions=20_000)
         return moves + [move.number for move in solution.moves or ()]
 

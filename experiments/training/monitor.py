@@ -117,6 +117,7 @@ class Monitor:
         self.task = bar.add_task("learning", total=1.0, wins="", rate="")
         self.validations = validations
         self.deals = VALIDATION[:validation_deals]
+        # A short run has about fifty rows, too.
         self.log_every = max(min(learner.log_steps, clock.steps // 50), 1)
         self.progress = Progress()
         self.rows: list[dict[Any, Any]] = []
@@ -148,6 +149,7 @@ class Monitor:
     def learn(self) -> None:
         """Learn until the run ends; Ctrl-C between two updates saves a checkpoint."""
         while not self._saved_at_ctrl_c(self._between_updates):
+            # Ctrl-C within an update saves nothing: the learner is between two states.
             elsewhere = self.pool.core_seconds
             with self.clock.running():
                 update = self.learner.update(self.clock.done)
@@ -170,7 +172,7 @@ class Monitor:
         if self.clock.done_steps - self.progress.logged_steps >= self.log_every:
             self._log()
         due = int(self.clock.done * self.validations)
-        if due > self.progress.validations and not ends:
+        if due > self.progress.validations and not ends:  # `finish` validates at the end
             self._validate()
             self.progress.validations = due
         passed = self.clock.seconds - self.progress.seconds
@@ -262,6 +264,7 @@ class Monitor:
         )
         card.training["validation"] = asdict(result)
         save_policy(self.out / LAST, card, weights)
+        # A comparison plays other deals, so this choice does not flatter its result.
         best = self.progress.best
         if best is None or (result.won, result.cards_up) > (best.won, best.cards_up):
             self.progress.best = result
