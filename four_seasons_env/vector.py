@@ -269,34 +269,6 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
             "for set_deals; pass the settings to a new environment"
         )
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """A copy of everything on which further games depend, as arrays by name, for `restore`."""
-        self._batch.check_started()
-        return {name: array.copy() for name, array in self._batch.state().items()}
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Continue from a `state` of an environment with the same arguments, bit for bit.
-
-        Raises:
-            ValueError: if the state is of other arguments, or its arrays contradict each other;
-                then nothing has changed.
-            InvalidGame: if a game is not a position of the rules; then nothing has changed.
-        """
-        buffers = self._batch.state()
-        wrong = [
-            name
-            for name in buffers.keys() | state.keys()
-            if name not in buffers
-            or name not in state
-            or (buffers[name].shape, buffers[name].dtype) != (state[name].shape, state[name].dtype)
-        ]
-        if wrong:
-            raise ValueError(
-                f"the state is of an environment with other arguments: {', '.join(sorted(wrong))}"
-            )
-        self._batch.restore(state)
-        self._batch.observe(self._batch.observations)
-
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
         self._batch.close()

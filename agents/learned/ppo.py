@@ -26,7 +26,6 @@ from stable_baselines3.common.logger import Logger
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.agents.learned.candidate_policy import CandidatePolicy, TableEncoder
 from four_seasons_env.agents.learned.network_agent import HIDDEN, LAST
-from four_seasons_env.agents.learned.sb3_state import restore_model, save_model
 from four_seasons_env.agents.learned.settings import (
     MaskablePpoSettings,
     NextDealPpoSettings,
@@ -48,7 +47,7 @@ _PPO_ARGUMENTS = (
     *("ent_coef", "vf_coef", "max_grad_norm"),
 )
 """Hyperparameters that MaskablePPO takes under the same names."""
-_AVERAGE = "average.pt"
+_STATE = "state.pt"
 
 
 @dataclass(frozen=True)
@@ -158,14 +157,30 @@ class Ppo(Learner):
         return card, arrays_of(weights, self.variant.played_weights)
 
     def save(self, folder: Path) -> None:
-        """See `Learner.save`."""
-        save_model(folder, self.model)
-        save_state(folder / _AVERAGE, self.average.state())
+        """See `Learner.save`; without the games that are being played."""
+        kind, key, *others = np.random.get_state(legacy=True)  # noqa: NPY002
+        state = {
+            "steps": self.steps,
+            "parameters": self.model.get_parameters(),
+            "average": self.average.state(),
+            "torch": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "numpy": [kind, np.asarray(key).tolist(), *others],
+        }
+        save_state(folder / _STATE, state)
 
     def load(self, folder: Path) -> None:
-        """See `Learner.load`."""
-        restore_model(folder, self.model)
-        self.average.restore(torch.load(folder / _AVERAGE, weights_only=True))
+        """See `Learner.load`; the next update starts new episodes."""
+        state = torch.load(folder / _STATE, weights_only=True, map_location=self.model.device)
+        self.model.num_timesteps = state["steps"]
+        self.model.set_parameters(state["parameters"], device=self.model.device)
+        self.average.restore(state["average"])
+        np.random.set_state(tuple(state["numpy"]))  # noqa: NPY002
+        torch.set_rng_state(state["torch"].cpu())
+        if state["cuda"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all([each.cpu() for each in state["cuda"]])
+        # By the seed of the run, the first deals would be learned from again.
+        self.model.get_env().seed(int(torch.randint(2**62, ())))
 
 
 class MoveLevelPpo(Ppo):

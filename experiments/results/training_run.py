@@ -3,8 +3,7 @@
 run.json        flags, hyperparameters, rules, command, package versions, machine, git commit
 progress.csv    the learning curve; events.* is the same for TensorBoard
 best/, last/    policies: the best on validation deals, and the latest
-checkpoints/    the last checkpoint, for `--resume`: written between two updates, it holds all that
-                learning depends on
+checkpoints/    the last checkpoint, for `--resume`: written between two updates
 done.json       the outcome, written at the end of the run
 """
 

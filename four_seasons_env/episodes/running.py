@@ -19,7 +19,6 @@ from four_seasons_env.arguments import check_number
 from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
 from four_seasons_env.engine.jit import Bundle, announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules
-from four_seasons_env.engine.validation import check_games
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.settings import (
     AUTORESET,
@@ -307,7 +306,7 @@ class RunningGames(abc.ABC):
         The bundles hold views, so a buffer must be written into and never be replaced.
         """
         self._bundles = [self._bundle(share) for share in self._threads.shares]
-        # All games at once, for what one thread does: checks, finals, restoring.
+        # All games at once, for what one thread does: checks and finals.
         alone = len(self._bundles) == 1
         self._whole = self._bundles[0] if alone else self._bundle(slice(None))
 
@@ -316,57 +315,16 @@ class RunningGames(abc.ABC):
         views = type(self._buffers)(*[array[part] for array in self._buffers])
         return make_bundle(views, self._settings, self._new_scratch())
 
-    # --- saved states and copies
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """The arrays, by name, on which all further games depend; not copies."""
-        arrays: dict[str, NDArray[Any]] = self._buffers._asdict()
-        return arrays
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Continue from a `state`, whose arrays have the names, shapes and dtypes of those here.
-
-        Everything that follows from the games is computed again and compared with the state.
-
-        Raises:
-            ValueError: if the two differ, or a game is not a position; then nothing has changed.
-        """
-        check_games(state["games"], self.rules)
-        # Derived fields are computed in the buffers themselves, so the state is written first and
-        # taken back if it is wrong.
-        before = {name: array.copy() for name, array in self.state().items()}
-        self._write(state)
-        self._derive()
-        now = self.state()
-        # The games are compared too: the next-deal environment plays endings while it derives, and
-        # a state that it has saved has none left to play.
-        wrong: list[str] = [
-            name
-            for name in ("games", "masks", "counts", "observations")
-            if name in now and not np.array_equal(now[name], state[name])
-        ]
-        given, here = state["episodes"], self.episodes
-        wrong += [name for name in stepping.DERIVED if not np.array_equal(given[name], here[name])]
-        if wrong:
-            self._write(before)
-            raise ValueError(f"in the state, {', '.join(wrong)} do not belong to the games")
-        self.seeded = self.started = True
-
-    def _write(self, state: dict[str, NDArray[Any]]) -> None:
-        for name, array in self.state().items():
-            array[...] = state[name]
-
-    def _derive(self) -> None:
-        """Write everything that follows from the games, each of which waits for an action."""
-        self._compiled.write_all(self._whole, self._all, stepping.RESTORE)
+    # --- copies
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A new batch with the same settings, into which everything that changes is written."""
-        changing = self.state(), self._drawn_from, self.seeded, self.started
+        changing = tuple(self._buffers), self._drawn_from, self.seeded, self.started
         return type(self), (self.settings,), changing
 
     def __setstate__(self, changing: tuple[Any, ...]) -> None:
         """Continue like the original."""
         arrays, self._drawn_from, self.seeded, self.started = changing
-        self._write(arrays)
+        for buffer, array in zip(self._buffers, arrays, strict=True):
+            buffer[...] = array
         self.observe(self.observations)

@@ -31,9 +31,6 @@ EPISODE = np.dtype(
 )
 """Results that the environments report, of running and ended episodes."""
 
-DERIVED = ("deal", "cards_up", "won", "over")
-"""Fields that follow from an episode's position."""
-
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
 """When the next episode starts: in the step that ends one, in the step after it, or by `reset`.
 
@@ -41,9 +38,9 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
 
-BEGIN, RESTORE, CONSIDER, CONTINUE = range(4)
-"""Why a decision is written (`write_all`): an episode begins, a saved one continues, an agent asks
-about any position, or an action has been taken. The environment of moves does not need the last."""
+BEGIN, CONSIDER, CONTINUE = range(3)
+"""Why a decision is written (`write_all`): an episode begins, an agent asks about any position, or
+an action has been taken. The environment of moves does not need the last."""
 
 
 class CompiledSettings(NamedTuple):
@@ -85,17 +82,11 @@ class Finals(NamedTuple):
 
 
 @inlined
-def derive_episode(g, rule, episode):
-    """Write the fields that follow from a position, all but ``over``."""
+def start_episode(g, rule, episode):
+    """Set an episode's record to that of a fresh opening, all but ``over``."""
     episode.deal = g.deal
     episode.cards_up = g.cards_up
     episode.won = is_won(g, rule)
-
-
-@inlined
-def start_episode(g, rule, episode):
-    """Set an episode's record to that of a fresh opening, all but ``over``."""
-    derive_episode(g, rule, episode)
     episode.steps = 0
     episode.score = 0.0
     episode.illegal = False
@@ -148,7 +139,7 @@ def write_all(bundle, chosen, why):
 
     Args:
         chosen: bool (n,).
-        why: BEGIN also starts the episode; otherwise its steps, score and rewards stay.
+        why: BEGIN also starts the episode.
     """
     buffers, settings = bundle.buffers, bundle.settings
     rule = settings.rules[0]
@@ -158,8 +149,6 @@ def write_all(bundle, chosen, why):
         g, episode = buffers.games[i], buffers.episodes[i]
         if why == BEGIN:
             start_episode(g, rule, episode)
-        else:
-            derive_episode(g, rule, episode)
         # `legal` writes the mask, too: the masks are views of the words.
         episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
         # Written in full: the buffers still show the last game, so `refresh` would not be enough.

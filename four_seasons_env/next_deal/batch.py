@@ -73,12 +73,6 @@ class NextDealBatch(RunningGames):
         most = max(settings.expansions, settings.ending_expansions)
         return stepping.new_scratch(self.rules, self.masks.shape[1], most)
 
-    def _derive(self) -> None:
-        # The moves of the last action do not follow from the games, so deriving must not lose them.
-        played = self.played.copy()
-        super()._derive()
-        self.played[:] = played
-
     def played_by(self, index: int) -> list[int]:
         """The moves of a game's last action."""
         played = self.played[index]

@@ -16,10 +16,9 @@ from four_seasons_env.engine.jit import Bundle, by_type, internal, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
 from four_seasons_env.episodes.stepping import (
     BEGIN,
+    CONSIDER,
     CONTINUE,
     NEXT_STEP,
-    RESTORE,
-    derive_episode,
     end_step,
     first_refused,
     no_step,
@@ -241,19 +240,11 @@ def write_all(bundle, chosen, why):
         if not chosen[i]:
             continue
         g, episode = buffers.games[i], buffers.episodes[i]
-        opening = why == BEGIN
         if why == BEGIN:
             start_episode(g, settings.rules[0], episode)
-        elif why != CONTINUE:
+        elif why == CONSIDER:
             buffers.played[i] = -1
-        if why == RESTORE:
-            derive_episode(g, settings.rules[0], episode)
-            # `_advance` clears only the rows that the mask says are in use, and here the mask may
-            # be that of another state.
-            buffers.masks[i] = 0
-            buffers.observations[i] = 0
-            opening = g.moves == 0
-        _advance(i, buffers, settings, scratch, opening)
+        _advance(i, buffers, settings, scratch, why == BEGIN)
 
 
 @jit

@@ -338,7 +338,7 @@ def test_a_bundle_is_of_the_arrays_themselves():
         stepping.Buffers(*[each[1:3] for each in batch._buffers]), batch._settings
     )
     batch.games["deal"] += 1
-    stepping.write_all(bundle, np.array([False, True]), stepping.CONSIDER)
+    stepping.write_all(bundle, np.array([False, True]), stepping.BEGIN)
     assert (batch.episodes["deal"] == batch.games["deal"]).tolist() == [False, False, True]
 
 

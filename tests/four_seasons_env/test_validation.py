@@ -19,10 +19,8 @@ from four_seasons_env.engine.validation import (
 )
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
-from four_seasons_env.next_deal import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import RULES, Rules
-from four_seasons_env.vector import FourSeasonsVectorEnv
-from tests.helpers import deck_with, mostly_slow, positions, random_steps, same
+from tests.helpers import deck_with, mostly_slow, positions
 
 
 @given(positions())
@@ -170,53 +168,3 @@ def test_wrong_bytes(at, value, message):
     data[at] = value
     with pytest.raises(InvalidGame, match=message):
         Game.from_bytes(bytes(data))
-
-
-# --- states of vector environments --------------------------------------------------------------
-
-
-@pytest.fixture(params=[FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv])
-def kind(request):
-    return request.param
-
-
-def played(env, steps: int = 40):
-    """An environment some random steps after its reset."""
-    env.reset(seed=3)
-    random_steps(env, steps)
-    return env
-
-
-@pytest.mark.parametrize(
-    ("name", "field", "message"),
-    [
-        ("games", "deck", "record 1 is no position"),
-        ("games", "top", "record 1 is no position"),
-        ("games", "level", "record 1 is no position"),
-        ("episodes", "over", "over do not belong to the games"),
-        ("episodes", "deal", "deal do not belong to the games"),
-        ("masks", None, "masks do not belong to the games"),
-        ("observations", None, "do not belong to the games"),
-    ],
-)
-def test_wrong_state_changes_nothing(kind, name, field, message):
-    env, twin = played(kind(3)), played(kind(3))
-    state = played(kind(3), steps=44).state()
-    if name not in state:
-        name = "counts"  # what observations are made of
-    array = state[name] if field is None else state[name][field]
-    array[1] = array[1] == 0
-    with pytest.raises(ValueError, match=message):
-        env.restore(state)
-    assert same(env.state(), twin.state())
-
-
-def test_other_arrays_of_a_state_are_free(kind):
-    """None of the other arrays is read before it is written."""
-    env, twin = played(kind(3)), kind(3)
-    state = env.state()
-    free = state.keys() - {"games", "episodes", "masks", "counts", "observations", "streams"}
-    for name in free - {"words"}:
-        state[name].reshape(-1).view(np.uint8)[:] = 255 if state[name].dtype != np.bool_ else 1
-    twin.restore(state)
-    assert same(random_steps(twin, 60), random_steps(env, 60))
