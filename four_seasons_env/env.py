@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -11,14 +12,15 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_number, takes
 from four_seasons_env.engine.deals import check_seed
-from four_seasons_env.episodes.batch import Batch
-from four_seasons_env.episodes.limit import LimitInSpec
 from four_seasons_env.episodes.options import read_options
-from four_seasons_env.episodes.running import RunningGames
+from four_seasons_env.episodes.running import Batch, RunningGames
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
 from four_seasons_env.rendering import check_render_mode, draw_as
 from four_seasons_env.rules import Rules
+
+if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
 
 
 class OneGame:
@@ -65,6 +67,29 @@ class OneGame:
             gymnasium.error.ResetNeeded: before the first reset.
         """
         return None if self.render_mode is None else draw_as(self.render_mode, self.game)
+
+
+class LimitInSpec:
+    """For environments over a batch: `spec.max_episode_steps` is the `max_moves` of the games.
+
+    The limit is not registered. Otherwise Gymnasium would wrap each environment in a `TimeLimit` of
+    that many steps, whatever `max_moves` is, and would truncate games that are won with their last
+    move. `gym.make(..., max_episode_steps=...)` adds a `TimeLimit` to this limit.
+    """
+
+    _batch: RunningGames
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> Any:
+        """The spec that `gym.make` or `gym.make_vec` has made this environment from, if any."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None:
+            spec = dataclasses.replace(spec, max_episode_steps=self._batch.max_moves)
+        self._spec = spec
 
 
 class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):

@@ -43,7 +43,7 @@ def register_envs() -> None:
     """Register each id once; `gym.make("four_seasons_env:ID")` imports this package.
 
     Gymnasium's passive checker is off, because it breaks an environment whose first `reset` has
-    raised; our tests check the same. `episodes.limit` explains the limit of an episode.
+    raised; our tests check the same. `env.LimitInSpec` explains the limit of an episode.
     """
     for env_id, rules in (ENVS | SMALL_ENVS).items():
         _register(env_id, _MOVES, rules=rules)

@@ -13,16 +13,14 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest, takes
-from four_seasons_env.env import GameEnv, OneGame
-from four_seasons_env.episodes.batch import Batch
-from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.env import GameEnv, LimitInSpec, OneGame
 from four_seasons_env.episodes.options import (
     RESET_MASK,
     check_reset_mask,
     read_options,
     read_seeds,
 )
-from four_seasons_env.episodes.running import RunningGames
+from four_seasons_env.episodes.running import Batch, RunningGames
 from four_seasons_env.episodes.settings import (
     MoveVectorSettings,
     VectorSettings,

@@ -13,8 +13,7 @@ from gymnasium.spaces import Text
 
 from four_seasons_env.arguments import check_choice, check_positive, takes
 from four_seasons_env.engine.moves import all_moves, find_move
-from four_seasons_env.env import FourSeasonsEnv, GameEnv
-from four_seasons_env.episodes.limit import LimitInSpec
+from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
 from four_seasons_env.episodes.settings import GameSettings
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv

@@ -25,7 +25,7 @@ import four_seasons_env
 from four_seasons_env.engine import jit
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.episodes import stepping
-from four_seasons_env.episodes.batch import Batch
+from four_seasons_env.episodes.running import Batch
 from four_seasons_env.episodes.settings import MoveVectorSettings
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests import helpers
