@@ -25,7 +25,7 @@ from four_seasons_env.agents.registry import AnswerError, as_actions, takes_thre
 from four_seasons_env.agents.search.plans import Plans
 from four_seasons_env.arguments import check_choice
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
-from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
+from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.rules import Rules
 from four_seasons_env.vector import FourSeasonsVectorEnv
 

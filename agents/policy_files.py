@@ -64,7 +64,7 @@ class PolicyCard:
     """SHA-256 of the weights file; set by `save_policy`."""
     decisions: dict[str, int | float | str] = field(default_factory=dict)
     """Where actions are positions: the search fields of
-    `four_seasons_env.next_deal.settings.NextDealSettings`."""
+    `four_seasons_env.next_deal.next_deal_env.NextDealSettings`."""
     chance_shift: float | None = None
     """Added to the log-odds of a planner's network for the chances that a page shows, because the
     player searches further than the network was trained with. None: not measured, or too large

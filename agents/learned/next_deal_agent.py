@@ -16,8 +16,7 @@ from four_seasons_env.agents.network.evaluation import (
 from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden
-from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.settings import NextDealVectorSettings
+from four_seasons_env.next_deal.next_deal_env import NextDealBatch, NextDealVectorSettings
 from four_seasons_env.rules import Rules
 
 HEADS = ("score", "value")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.vector import FourSeasonsNextDealVectorEnv
+from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv, GameVectorEnv, OneOfMany
 
 try:

@@ -16,7 +16,7 @@ from four_seasons_env.engine.moves import all_moves, find_move
 from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
 from four_seasons_env.episodes.settings import GameSettings
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv
+from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.text.replies import (
     REPLY_LENGTH,

@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv, FourSeasonsVecEnv
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
-from four_seasons_env.next_deal.env import FourSeasonsNextDealEnv
+from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
 from tests.helpers import Fleet, deck_with, mixed_action, observe, random_steps, same, small
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import

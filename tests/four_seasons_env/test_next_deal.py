@@ -17,8 +17,11 @@ from four_seasons_env import (
     IllegalMove,
 )
 from four_seasons_env.engine.kernel import compile_rules, public_copy
-from four_seasons_env.next_deal.batch import NextDealBatch
-from four_seasons_env.next_deal.settings import OBSERVATIONS, NextDealVectorSettings
+from four_seasons_env.next_deal.next_deal_env import (
+    OBSERVATIONS,
+    NextDealBatch,
+    NextDealVectorSettings,
+)
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
     ROWS,

@@ -1,0 +1,275 @@
+"""The environments whose actions are positions: arguments, one game, many games, their batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from four_seasons_env.arguments import check_choice, check_positive, takes, whole_number
+from four_seasons_env.engine.kernel import compile_rules
+from four_seasons_env.engine.moves import Move, all_moves
+from four_seasons_env.env import GameEnv
+from four_seasons_env.episodes.running import RunningGames
+from four_seasons_env.episodes.settings import EnvSettings, VectorSettings
+from four_seasons_env.game import IllegalMove
+from four_seasons_env.next_deal import stepping
+from four_seasons_env.next_deal.stepping import ENDINGS
+from four_seasons_env.observations import KINDS, observation_length
+from four_seasons_env.observations import OBSERVATIONS as VECTORS
+from four_seasons_env.positions.enumeration import HELD, LARGEST_SEARCH, ORDERS
+from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
+from four_seasons_env.positions.search import write_path
+from four_seasons_env.vector import GameVectorEnv
+
+OBSERVATIONS = ("features", *VECTORS)
+
+_LARGEST = {
+    "candidates": int(HELD * LARGEST_SEARCH),
+    "expansions": LARGEST_SEARCH,
+    "ending_expansions": LARGEST_SEARCH,
+}
+
+
+@dataclass(frozen=True)
+class NextDealSettings(EnvSettings):
+    """The arguments of the environments whose actions are positions.
+
+    Args:
+        candidates: positions offered, at most. Four decisions in five have fewer candidates than
+            the default.
+        expansions: positions that the search for candidates expands, at most; it holds 2.5 times as
+            many.
+        endings: `"search"` (the environment plays the rest once nothing is hidden) or `"policy"`.
+        ending_expansions: positions that the search for a win expands, at most.
+        order: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
+            position, which uses no knowledge of the game. It decides which positions are found and
+            offered if there are more than the limits allow, and guides the search for a win.
+        observation: `"features"`, `"tops"` or `"cards"`.
+    """
+
+    candidates: int = 32
+    expansions: int = 60
+    endings: str = "search"
+    ending_expansions: int = 400
+    order: str = "advice"
+    observation: str = "features"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, largest in _LARGEST.items():
+            if (value := check_positive(name, getattr(self, name))) > largest:
+                raise ValueError(f"{name} must be at most {largest:,}, not {value:,}")
+        check_choice("endings", self.endings, ENDINGS)
+        check_choice("order", self.order, ORDERS)
+        check_choice("observation", self.observation, OBSERVATIONS)
+
+
+@dataclass(frozen=True)
+class NextDealVectorSettings(NextDealSettings, VectorSettings):
+    """The arguments of `FourSeasonsNextDealVectorEnv`."""
+
+    def __post_init__(self) -> None:
+        NextDealSettings.__post_init__(self)
+        VectorSettings.__post_init__(self)
+
+
+class FourSeasonsNextDealEnv(GameEnv):
+    """Four Seasons, and its family, as a choice of the position in which the next card is turned.
+
+    ## Description
+    The game of `FourSeasonsEnv`, by the same rules and with the same deals, in larger steps.
+    Between two cards of the stock nothing is hidden, so a player can examine every position that
+    can be reached before the next card is turned. Those are the actions: the environment finds
+    them, plays the moves that lead to the chosen one, and turns the card. An episode of
+    four-seasons has at most 46 decisions, while the game has 200 to 300 moves.
+
+    ## Action Space
+    `Discrete(candidates)`: action k chooses candidate k of those that were found, the most
+    promising first by `order`. `info["action_mask"]`, `action_masks()` and the observation's
+    `action_mask` mark the valid ones. Positions that differ only in the order of their piles are
+    one candidate. `moves_of(k)` returns the moves of an action. If a move turns a card
+    automatically, such as filling a space from the stock, the decision ends with that move.
+
+    ## Observation Space
+    `Dict`:
+
+    - `observation`: one row for each candidate, with what a player knows of that position; zeros
+      where there is no candidate. With `"features"`, `Box(0, rows, (K, S), int16)`: row numbers of
+      three tables, for networks that sum rows, and the cards of the waste
+      (`four_seasons_env.positions.features`). With
+      `"tops"` or `"cards"`, `Box(0, 1, (K, L), float32)`: the vectors of
+      `four_seasons_env.observations`.
+    - `action_mask`: `Box(0, 1, (K,), int8)`, 1 where there is a candidate.
+
+    ## Starting State
+    As in `FourSeasonsEnv`: the same seeds and options give the same deals.
+
+    ## Rewards
+    As in `FourSeasonsEnv`, for all moves of the action together.
+
+    ## Episode End
+    Terminated when won, or when nothing is left to decide. With `endings="search"` the environment
+    plays the rest when nothing is hidden any more (at the last card of the stock): a search expands
+    up to `ending_expansions` positions, and the environment plays the win that it finds, or the
+    moves that lead to the most cards up. A game that this does not win counts as lost, even if it
+    could be won. With `endings="policy"` the choice is among positions up to the next move that
+    cannot be taken back, until the game is won or no such move is found. Truncated after
+    `max_moves` moves of the game, or as many actions.
+
+    ## Information
+    As in `FourSeasonsEnv`, and `moves`: the numbers of the moves played by the last action, a tuple
+    of ints, including those of an ending. Played in order on a `Game` of the same deal, they give
+    the same game.
+
+    ## Arguments
+    See the constructor.
+
+    ## References
+    Positions after a decision and before chance answers ("afterstates"): Gerald Tesauro, "Temporal
+    Difference Learning and TD-Gammon" (1995); Marcin Szubert and Wojciech Jaskowski, "Temporal
+    Difference Learning of N-Tuple Networks for the Game 2048" (2014).
+
+    ## Version History
+    - v0: first version.
+    """
+
+    _batch: NextDealBatch
+
+    @takes(NextDealSettings)
+    def __init__(self, settings: NextDealSettings) -> None:
+        super().__init__(NextDealBatch(settings))
+
+    def moves_of(self, action: int) -> list[Move]:
+        """The moves of an action, including the one that turns a card.
+
+        After the step, `info["moves"]` also holds the moves of an ending, if there is one.
+
+        Raises:
+            ValueError: for an action that is not offered.
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._batch.check_started()
+        return self._batch.moves_of(0, action)
+
+    def _observation(self) -> dict[str, NDArray[Any]]:
+        return {
+            "observation": self._observations[0],
+            "action_mask": self._batch.masks[0].copy(),
+        }
+
+    def _info(self) -> dict[str, Any]:
+        return super()._info() | {"moves": tuple(self._batch.played_by(0))}
+
+
+class FourSeasonsNextDealVectorEnv(GameVectorEnv):
+    """Many games of `FourSeasonsNextDealEnv`, stepped in one call, without Python per game.
+
+    Seeds, `final_obs` and `final_info` are as in `FourSeasonsVectorEnv`. Observations are
+    dictionaries of arrays, `infos["moves"]` is int16 of shape (n, longest): the moves of each
+    game's last action, then -1.
+    """
+
+    _batch: NextDealBatch
+
+    @takes(NextDealVectorSettings)
+    def __init__(self, settings: NextDealVectorSettings) -> None:
+        super().__init__(NextDealBatch(settings), settings)
+
+    def moves_of(self, index: int, action: int) -> list[Move]:
+        """The moves behind an action of a game; see `FourSeasonsNextDealEnv.moves_of`."""
+        self._batch.check_started()
+        return self._batch.moves_of(index, action)
+
+    def _as_observations(
+        self, observations: NDArray[Any], masks: NDArray[np.int8]
+    ) -> dict[str, NDArray[Any]]:
+        return {"observation": observations, "action_mask": self._give(masks)}
+
+    def _info_arrays(self) -> dict[str, NDArray[Any]]:
+        return super()._info_arrays() | {"moves": self._batch.played}
+
+
+class NextDealBatch(RunningGames):
+    """Running games whose actions are positions."""
+
+    _compiled = stepping
+
+    def __init__(self, settings: NextDealSettings) -> None:
+        super().__init__(settings)
+        self._settings = stepping.CompiledNextDealSettings(
+            **self._common_settings(),
+            free=compile_rules(self.rules.without_refills),
+            observation=KINDS.get(settings.observation),
+            order=ORDERS.index(settings.order),
+            expansions=int(settings.expansions),
+            endings=stepping.ENDINGS.index(settings.endings),
+            ending_expansions=int(settings.ending_expansions),
+        )
+        count, k = len(self.games), int(settings.candidates)
+        self.masks = np.zeros((count, k), np.int8)
+        if settings.observation == "features":
+            self.observations = np.zeros((count, k, row_length(self.rules.piles)), np.int16)
+        else:
+            length = observation_length(self.rules, settings.observation)
+            self.observations = np.zeros((count, k, length), np.float32)
+        self.played = np.full((count, stepping.LONGEST), -1, np.int16)
+        # int16 and uint8 are wide enough: a search holds at most 2^14 positions
+        # (`search.new_search`), and no rule set has 256 moves.
+        held = stepping.held(settings.expansions) + 1
+        self._buffers = stepping.NextDealBuffers(
+            **self._common_buffers(),
+            observations=self.observations,
+            rows=np.zeros((count, k), np.int16),
+            deals=np.zeros((count, k), np.bool_),
+            parents=np.zeros((count, held), np.int16),
+            moves=np.zeros((count, held), np.uint8),
+            played=self.played,
+        )
+        self._share_buffers()
+
+    def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
+        """See `RunningGames.spaces`."""
+        rows = self.observations
+        largest = max(SUIT_ROWS, PILE_ROWS, GAME_ROWS) if rows.dtype == np.int16 else 1
+        masks = gym.spaces.Box(0, 1, self.masks.shape[1:], np.int8)
+        candidates = gym.spaces.Box(0, largest, rows.shape[1:], rows.dtype.type)
+        both = gym.spaces.Dict({"observation": candidates, "action_mask": masks})
+        return both, gym.spaces.Discrete(self.masks.shape[1])
+
+    def _new_scratch(self) -> stepping.Scratch:
+        settings = self._settings
+        # One search serves both purposes in turn: offering candidates, and playing endings.
+        most = max(settings.expansions, settings.ending_expansions)
+        return stepping.new_scratch(self.rules, self.masks.shape[1], most)
+
+    def played_by(self, index: int) -> list[int]:
+        """The moves of a game's last action."""
+        played = self.played[index]
+        return [int(move) for move in played[played >= 0]]
+
+    def moves_of(self, index: int, action: int) -> list[Move]:
+        """The moves of an action of a game, including the deal that ends it.
+
+        Raises:
+            ValueError: for an action that is not offered.
+            TypeError: for an action that is not an integer.
+        """
+        action = whole_number("action", action)
+        offered = int(self.masks[index].sum())
+        if not 0 <= action < offered:
+            raise ValueError(f"action {action} is not offered: there are {offered} candidates")
+        path = np.zeros(stepping.LONGEST, np.int64)
+        own = self._buffers
+        row = int(own.rows[index, action])
+        length = write_path(row, own.parents[index], own.moves[index], path)
+        moves = all_moves(self.rules)
+        deal = [moves[0]] if own.deals[index, action] else []
+        return [moves[number] for number in path[:length]] + deal
+
+    def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        offered = int(self.masks[index].sum())
+        raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
