@@ -90,7 +90,7 @@ def _check(run: Bench) -> None:
     for name in ("games", "threads"):
         values = getattr(run, name)
         if not values or min(values) < 1:
-            raise ValueError(f"--{name} are numbers of 1 or more, not {values or 'none'}")
+            raise ValueError(f"--{name} must be numbers of 1 or more, not {values or 'none'}")
     if not run.seconds >= 0:
         raise ValueError(f"--seconds must be 0 or more, not {run.seconds:g}")
     if run.out:

@@ -1,7 +1,7 @@
 """Solve deals, and count those that can be won by a player who sees every card.
 
-The solver gets a number of seconds for each deal. If the command is started again, it solves the
-missing deals, and open deals again if they now get more time:
+--seconds limits the time for each deal. If the command is started again, it solves the missing
+deals, and open deals again if they now get more time:
 
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 1 --out runs/z
     four-seasons census --rules four-seasons --deals 0-9999 --seconds 60 --out runs/z
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_MEMORY = 0.01
-"""GiB that the solver needs at least."""
+"""Minimum memory of the solver, in GiB."""
 BLOCK = 10
 """Deals in one task and result file."""
 COLUMNS = ("rules", "deal", "base", "status", "moves", "positions", "seconds", "allowed", "step")
@@ -121,7 +121,7 @@ def take_census(run: Census) -> pd.DataFrame:
     """Solve the missing deals, and return all results, a row per deal.
 
     Raises:
-        ValueError: for an unknown rule set, or a text that is no range of deals.
+        ValueError: for an unknown rule set, or a text that is not a range of deals.
         RuntimeError: if a block of deals could not be solved, after all others have been.
     """
     rule_sets = rule_set_names(run.rules)

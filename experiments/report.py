@@ -72,8 +72,8 @@ def _folders(runs: Sequence[Path]) -> tuple[list[Path], list[Path]]:
             trainings += swept
         else:
             raise FileNotFoundError(
-                f"{folder} contains no run: results.csv (of `four-seasons compare`) or {RUN} (of "
-                "`four-seasons train`) is expected there, or folders with one (of a sweep)"
+                f"{folder} has no run: it must contain results.csv (of `four-seasons compare`), "
+                f"{RUN} (of `four-seasons train`) or folders with one (of a sweep)"
             )
     return comparisons, trainings
 

@@ -61,7 +61,7 @@ def review(run: Review) -> None:
     if not run.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {run.seconds:g}")
     if run.line < 1:
-        raise ValueError(f"--line counts from 1, not {run.line}")
+        raise ValueError(f"--line must be 1 or more, not {run.line}")
     get_rules(run.rules)
     split_name(run.agent)
     check_deal(run.deal)

@@ -49,12 +49,13 @@ class Train:
     seed: int = 0
     """Training seed, for deals, network and exploration."""
     steps: str | None = None
-    """Most steps, such as 500k or 20M. Without this flag: 20M, or 300k games of the planner.
+    """Maximum number of steps, such as 500k or 20M.
+    Without this flag: 20M, or 300k games of the planner.
     A step is a move (maskable_ppo), a decision (next_deal_ppo) or a game (planner)."""
     minutes: float | None = None
-    """Most minutes of learning; validations do not count."""
+    """Maximum minutes of learning; validations do not count."""
     core_minutes: float | None = None
-    """Most minutes of processor time for learning, of all threads and workers together."""
+    """Maximum minutes of processor time for learning, of all threads and workers together."""
     set: list[str] = field(default_factory=list)
     """Hyperparameters as KEY=VALUE, in place of those in the agent's YAML file."""
     warm_start: str | None = None
@@ -62,7 +63,7 @@ class Train:
     validations: int = 10
     """Number of validations during the run; the best policy is saved."""
     validation_deals: int = 2000
-    """Number of validation deals to play, at most 10,000."""
+    """Number of validation deals to play, 1 to 10,000."""
     resume: bool = False
     """Resume the run in --out with the flags it was started with; workers may differ."""
     workers: Workers = field(default_factory=Workers)
@@ -128,7 +129,7 @@ def _check(run: Train) -> None:
     check_minutes(minutes=run.minutes, core_minutes=run.core_minutes)
     check_seed(run.seed)
     if run.validations < 1 or not 1 <= run.validation_deals <= 10_000:
-        raise ValueError("validations must be at least 1, of 1 to 10,000 deals")
+        raise ValueError("--validations must be 1 or more, --validation-deals 1 to 10,000")
     if not run.resume:
         check_new_run(run.out)
 

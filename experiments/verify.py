@@ -62,7 +62,7 @@ def verify(run: Verify) -> bool:
     """Replay all games, print the differences, and return whether all games agree.
 
     Raises:
-        FileNotFoundError: if the folder holds no comparison.
+        FileNotFoundError: if the folder has no comparison.
         ValueError: if it has no games, or its manifest or results cannot be read.
     """
     run.workers.check()

@@ -13,7 +13,7 @@ from four_seasons_env.experiments.results.comparison import PUBLIC, Player
 from four_seasons_env.rules import Rules, get_rules
 
 _LONGEST = 60
-"""Characters of a label, at most."""
+"""Maximum number of characters of a label."""
 
 
 def find_players(
@@ -71,8 +71,8 @@ def check_label(label: str, registered: str) -> None:
     is_plain = label.isprintable() and label == label.strip()
     if not is_plain or label.startswith("_") or len(label) > _LONGEST:  # plots hide _names
         raise ValueError(
-            f"an agent's label is printable, does not begin with _, has no space at its ends and "
-            f"at most {_LONGEST} characters: not {label!r}"
+            f"a label must be printable, without _ at its start or spaces at its ends, and at most "
+            f"{_LONGEST} characters long, not {label!r}"
         )
     if label == CEILING or (label in AGENTS and label != registered):
         raise ValueError(
@@ -106,7 +106,7 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
     """The policy at a path, or the policies of these rules that match a pattern."""
     from four_seasons_env.agents.policy_files import load_policy_card, rules_fields
 
-    # Signs such as [ may be part of a folder's name: what exists is no pattern.
+    # Signs such as [ may be part of a folder's name: what exists is not a pattern.
     matches = matching(path)
     if matches == [path] or not glob.has_magic(str(path)):
         return [_policy_in(path)]
@@ -119,7 +119,9 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
         if load_policy_card(each, registered, rules.name).rules == rules_fields(rules)
     ]
     if not fits:
-        raise ValueError(f"of the {len(found)} policies at {path} none is for {rules.name!r}")
+        raise ValueError(
+            f"none of the {len(found)} policies at {path} was trained for {rules.name!r}"
+        )
     return fits
 
 
@@ -141,7 +143,7 @@ def check_distinct(players: list[Player]) -> None:
         if same is not None:
             seed = "" if player.train_seed is None else f" of training seed {player.train_seed}"
             raise ValueError(
-                f"{same.name} and {player.name} are both {player.agent!r}{seed}: give one another "
-                f"label, as in other={player.name}"
+                f"{same.name} and {player.name} have the same label {player.agent!r}{seed}: rename "
+                f"one, as in other={player.name}"
             )
         seen[player.key] = player

@@ -82,7 +82,7 @@ def split_deals(deals: str, size: int) -> list[range]:
     Only the first and the last may be shorter.
 
     Raises:
-        ValueError: for a text that is no range of deals.
+        ValueError: for a text that is not a range of deals.
     """
     from four_seasons_env.engine.deals import parse_deals
 

@@ -56,9 +56,11 @@ class Workers:
             ModuleNotFoundError: if the backend is not installed.
         """
         if self.n_jobs < 1 and self.n_jobs != -1:
-            raise ValueError(f"--n-jobs is 1 or more, or -1 for one per core: not {self.n_jobs}")
+            raise ValueError(
+                f"--n-jobs must be 1 or more, or -1 for one per core, not {self.n_jobs}"
+            )
         if self.cluster is not None and self.backend == "loky":
-            raise ValueError("loky works on this machine alone: a --cluster is for dask or ray")
+            raise ValueError("--backend must be dask or ray for a --cluster, not loky")
         importlib.import_module(_MODULES[self.backend])
 
     @contextmanager

@@ -20,7 +20,7 @@ NAMES = (
 )
 """Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
 _NAME = 13
-"""Characters of a column of text, at least, or all that it needs."""
+"""Minimum width of a column of text that needs as much."""
 _STAY = (
     *("rules", "agent", "games", "threads", "observation"),
     *(
@@ -37,7 +37,7 @@ _STAY = (
 _LAST = ("play", "seeds", "method")
 """Columns that get room after all others. Where agents play in two ways, `play` stays."""
 _IN_FILE = 10_000
-"""Characters of a line where the output is no terminal: every column has room."""
+"""Characters of a line where the output is not a terminal: every column has room."""
 
 
 def print_table(cells: pd.DataFrame, title: str, saved: Path | None = None) -> None:

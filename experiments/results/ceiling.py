@@ -30,18 +30,18 @@ def read_census(path: Path | None) -> pd.DataFrame | None:
         A row per deal; None by default if `CENSUS` is missing.
 
     Raises:
-        FileNotFoundError: if the folder holds no census.
-        ValueError: if the file is no census or is cut short, or a deal occurs twice.
+        FileNotFoundError: if the folder has no census.
+        ValueError: if the file is not a census or is cut short, or a deal occurs twice.
     """
     folder = path or CENSUS
     results = folder / "results.csv"
     if not results.is_file():
         if path is None:
             return None
-        raise FileNotFoundError(f"{path} holds no census: `four-seasons census` writes results.csv")
+        raise FileNotFoundError(f"{path} has no census: `four-seasons census` writes results.csv")
     census = read_table(results)
     if not {"rules", "deal", "status"} <= set(census):
-        raise ValueError(f"{folder} holds no census: columns rules, deal and status are expected")
+        raise ValueError(f"{results} must have the columns rules, deal and status")
     twice = census.duplicated(["rules", "deal"])
     if twice.any():
         rules, deal = census.loc[twice, ["rules", "deal"]].iloc[0]

@@ -183,7 +183,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a comparison.
 
     Raises:
-        FileNotFoundError: if the folder holds no comparison.
+        FileNotFoundError: if the folder has no comparison.
         ValueError: if its manifest is damaged.
     """
     check_holds(folder, "comparison")

@@ -57,7 +57,7 @@ def check_out(out: Path, kind: str) -> None:
     is_own = (out / MARKS[kind]).is_file()
     if not is_own and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
         raise FileExistsError(
-            f"{out} is not empty and holds no {kind} ({MARKS[kind]}): choose a new folder (--out)"
+            f"{out} is not empty and has no {kind} ({MARKS[kind]}): choose a new folder (--out)"
         )
 
 
@@ -72,7 +72,7 @@ def check_holds(folder: Path, kind: str) -> None:
         FileNotFoundError: naming the file that is missing.
     """
     if not (folder / MARKS[kind]).is_file():
-        raise FileNotFoundError(f"{folder} holds no {kind}: {MARKS[kind]} is missing")
+        raise FileNotFoundError(f"{folder} has no {kind}: {MARKS[kind]} is missing")
 
 
 def check_writable(folder: Path) -> None:

@@ -153,7 +153,8 @@ def by_seed(played: pd.DataFrame, column: str) -> pd.DataFrame:
     keyed = played.assign(train_seed=played["train_seed"].fillna(-1))
     table = keyed.pivot(index="train_seed", columns="deal", values=column).astype(float)
     if table.isna().to_numpy().any():
-        raise ValueError(f"the training seeds of {played['agent'].iloc[0]!r} played unlike deals")
+        agent = played["agent"].iloc[0]
+        raise ValueError(f"the training seeds of {agent!r} did not play the same deals")
     return table
 
 

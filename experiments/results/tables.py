@@ -23,7 +23,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: naming the file, if it ends within a row or is no table.
+        ValueError: naming the file, if it ends within a row or is not a table.
     """
     # Tables are written whole, but a copy may be cut. Without its last line break, the last number
     # could lack digits and still be read.
@@ -40,7 +40,7 @@ def read_table(path: Path) -> pd.DataFrame:
             na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
         )
     except ValueError as error:
-        raise ValueError(f"{path} is no table: {error}") from None
+        raise ValueError(f"{path} is not a CSV table: {error}") from None
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:

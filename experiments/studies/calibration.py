@@ -32,7 +32,7 @@ RULE_SET = RULES["four-seasons"]
 FIRST_DEALS = {"planner": 10_000, "heuristic": 10_500}
 """The first validation deal of each player whose games give positions."""
 OTHERS = 3
-"""Moves compared with the planner's in a position, at most."""
+"""Maximum number of moves compared with the planner's in a position."""
 COLUMNS = ["player", "deal", "moves", "hidden", "move", "chosen", "chance", "games", "won"]
 
 

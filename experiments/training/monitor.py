@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 RECENT = 1000
-"""Number of games in the running win rate, at least: four of each that is played side by side."""
+"""Minimum number of games in the running win rate; four for each game side by side, if more."""
 
 CHECKPOINT_SECONDS = 60.0
 """Seconds of learning between two checkpoints."""
@@ -289,11 +289,11 @@ class Clock:
     """The share of a run that is done: the largest share of its limits."""
 
     steps: int
-    """Most steps."""
+    """Maximum number of steps."""
     minutes: float | None = None
-    """Most minutes of learning, by the clock."""
+    """Maximum minutes of learning, by the clock."""
     core_minutes: float | None = None
-    """Most minutes of processor time for learning, of all threads and workers together."""
+    """Maximum minutes of processor time for learning, of all threads and workers together."""
     done_steps: int = 0
     seconds: float = 0.0
     """Seconds of learning so far, by the clock."""

@@ -57,26 +57,26 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
     [
         ("compare", ["--agents"], "at least one agent"),
         ("compare", ["--agents", "random", "--rules"], "one rule set"),
-        ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs is 1 or more"),
+        ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
         ("compare", ["--agents", "random", "--deals", "abc"], "deals must be given as '0-9999'"),
         ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
-        ("compare", ["--agents", "random", "random"], "both 'random': give one another label"),
-        ("compare", ["--agents", "x=random", "x=greedy"], "are both 'x'"),
+        ("compare", ["--agents", "random", "random"], "have the same label 'random': rename one"),
+        ("compare", ["--agents", "x=random", "x=greedy"], "have the same label 'x'"),
         ("census", ["--seconds", "0"], "--seconds must be more than 0"),
         ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
         ("solve", ["--seconds", "0"], "seconds must be more than 0"),
         ("train", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),
         ("report", [], "at least one folder"),
         ("sweep", ["{broken}"], "broken.yaml is not YAML"),
-        ("bench", ["--threads", "0"], "--threads are numbers of 1 or more"),
-        ("bench", ["--games"], "--games are numbers of 1 or more"),
+        ("bench", ["--threads", "0"], "--threads must be numbers of 1 or more"),
+        ("bench", ["--games"], "--games must be numbers of 1 or more"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed must be 0 or more"),
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
         ("train", ["--seed", "-1"], "--seed must be 0 or more"),
         ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
         ("train", ["--resume"], "no run to resume"),
-        ("train", ["--agent", "planner", "--n-jobs", "0"], "--n-jobs is 1 or more"),
-        ("train", ["--agent", "planner", "--cluster", "x:1"], "loky works on this machine alone"),
+        ("train", ["--agent", "planner", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
+        ("train", ["--agent", "planner", "--cluster", "x:1"], "--backend must be dask or ray"),
         ("train", ["--agent", "maskable_ppo", "--n-jobs", "2"], "learns in one process"),
     ],
 )
@@ -118,7 +118,7 @@ def test_folder_of_another_kind(command: str, tmp_path: Path, monkeypatch, capsy
         assert call(monkeypatch, command, *flags, "--out", str(out)) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith(f"error: {out} ")
-        assert f"is not empty and holds no {kind} (" in line
+        assert f"is not empty and has no {kind} (" in line
         assert [each.name for each in out.iterdir()] == [mark]
 
 

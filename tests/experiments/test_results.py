@@ -167,8 +167,8 @@ def test_labels_survive_everything(tmp_path: Path, capsys) -> None:
     [
         ("ceiling", "another row of the table"),
         ("a\nb", "printable"),
-        ("_a", "does not begin with _"),
-        ("a" * 61, "at most 60 characters"),
+        ("_a", "without _ at its start"),
+        ("a" * 61, "at most 60 characters long"),
     ],
 )
 def test_wrong_labels(tmp_path: Path, label: str, message: str) -> None:
@@ -252,18 +252,18 @@ def test_report_rejects_damaged_results(tmp_path: Path, damage: Callable[[Path],
 
 def test_wrong_census(tmp_path: Path) -> None:
     run = replace(comparison(tmp_path / "x", "heuristic"), census=tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match="nowhere holds no census"):
+    with pytest.raises(FileNotFoundError, match="nowhere has no census"):
         compare(run)
     assert not run.out.exists()
     (tmp_path / "results.csv").touch()
-    with pytest.raises(FileNotFoundError, match="nowhere holds no census"):
+    with pytest.raises(FileNotFoundError, match="nowhere has no census"):
         report(Report([tmp_path], census=tmp_path / "nowhere"))
     census = pd.DataFrame({"rules": "four-seasons", "deal": [1, 2, 1], "status": "won"})
     census.to_csv(tmp_path / "results.csv", index=False)
     with pytest.raises(ValueError, match="has deal 1 of four-seasons twice"):
         read_census(tmp_path)
     census[["deal"]].to_csv(tmp_path / "results.csv", index=False)
-    with pytest.raises(ValueError, match="columns rules, deal and status"):
+    with pytest.raises(ValueError, match="must have the columns rules, deal and status"):
         read_census(tmp_path)
 
 

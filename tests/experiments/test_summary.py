@@ -112,7 +112,7 @@ def test_seeds_together_and_alone() -> None:
 
 def test_seeds_need_the_same_deals() -> None:
     runs = [played("a", *BASE, 0), played("a", *OTHER, 1)[:5]]
-    with pytest.raises(ValueError, match="seeds of 'a' played unlike deals"):
+    with pytest.raises(ValueError, match="seeds of 'a' did not play the same deals"):
         summarise(pd.concat(runs))
 
 

@@ -178,7 +178,7 @@ def test_exit_status(folder: Path, capsys) -> None:
         with pytest.raises(SystemExit) as stopped:
             verify_command(arguments)
         assert stopped.value.code == status
-    assert "nowhere holds no comparison: compare.json is missing" in capsys.readouterr().err
+    assert "nowhere has no comparison: compare.json is missing" in capsys.readouterr().err
 
 
 # --- recorded games -------------------------------------------------------------------------------
