@@ -29,8 +29,7 @@ from four_seasons_env.agents.registry import (
     load,
     make_plugin,
 )
-from four_seasons_env.arguments import nearest
-from four_seasons_env.extras import missing_extra
+from four_seasons_env.arguments import missing_extra, nearest
 from four_seasons_env.rules import Rules, get_rules
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ USAGE_ERROR, INTERRUPTED = 2, 130
 
 
 class Command(NamedTuple):
-    """A command: its module has a function `main` that takes the arguments."""
+    """A command."""
 
-    module: str
+    main: str
+    """Its module, and after a colon the function that takes the arguments; by default `main`."""
     about: str
     extra: str = ""
     """The extras that it needs, separated by commas."""
@@ -27,8 +28,8 @@ class Command(NamedTuple):
 GROUPS = {
     "play": {
         "play": Command("play.__main__", "play in the browser", "play"),
-        "rules": Command("commands.rules", "list the rule sets"),
-        "solve": Command("commands.solve", "solve one deal with all cards known"),
+        "rules": Command("commands:show_rules", "list the rule sets"),
+        "solve": Command("commands:solve_deal", "solve one deal with all cards known"),
         "review": Command("experiments.review", "find where a game was lost", "experiments"),
     },
     "train": {
@@ -96,10 +97,11 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
     """
     try:
         sys.path.append(str(Path.cwd()))  # for agents in the user's folder, as with `python -m`
-        module = importlib.import_module(f"four_seasons_env.{command.module}")
-        module.main(arguments)
+        module, _, function = command.main.partition(":")
+        main = getattr(importlib.import_module(f"four_seasons_env.{module}"), function or "main")
+        main(arguments)
     except ModuleNotFoundError as error:
-        from four_seasons_env.extras import missing_extra
+        from four_seasons_env.arguments import missing_extra
 
         raise missing_extra(name, error, command.extra) from None
 
