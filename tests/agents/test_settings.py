@@ -2,7 +2,7 @@
 
 import pytest
 
-from four_seasons_env.agents.learned.settings import MaskablePpoSettings, NextDealPpoSettings
+from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
 from four_seasons_env.agents.training import make_settings, read_settings
 from tests.helpers import ROOT
 
