@@ -74,6 +74,8 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
         ("train", ["--seed", "-1"], "--seed must be 0 or more"),
         ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
+        ("train", ["--steps", "0"], "--steps must be a positive number"),
+        ("train", ["--steps", "5T"], "--steps must be a positive number"),
         ("train", ["--resume"], "no run to resume"),
         ("train", ["--agent", "planner", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
         ("train", ["--agent", "planner", "--cluster", "x:1"], "--backend must be dask or ray"),
@@ -92,6 +94,13 @@ def test_wrong_flags_write_nothing(
     assert line.startswith("error: ")
     assert message in line
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"), [("1000", 1000), ("500k", 500_000), ("20M", 20_000_000), ("1.5k", 1500)]
+)
+def test_steps_are_read(text: str, steps: int) -> None:
+    assert train.parse_steps(text) == steps
 
 
 BROKEN = "fixed: ["

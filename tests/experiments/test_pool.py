@@ -1,14 +1,15 @@
-"""Long-lived workers: shared arrays, kept state, and their end."""
+"""Tasks on workers: shared arrays, failures, and the end of workers."""
 
 import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from four_seasons_env.experiments.parallel.pool import Pool, Workers, started_pool
+from four_seasons_env.experiments.parallel.pool import Pool, Workers, run_tasks, started_pool
 
 
 def total(task: int, *shared: np.ndarray) -> tuple[float, int]:
@@ -75,3 +76,21 @@ def test_a_killed_worker_is_one_line() -> None:
         started_pool(Workers(n_jobs=2)) as pool,
     ):
         pool.map(dies, [0])
+
+
+def touch(path: Path) -> None:
+    """A task; one named "bad" fails."""
+    if path.name == "bad":
+        raise OSError("the disk is full")
+    path.write_text("done")
+
+
+def test_failed_task_is_named(tmp_path: Path) -> None:
+    names = ["a", "bad", "b"]
+    failures = dict(run_tasks(touch, [tmp_path / name for name in names], names, Workers(n_jobs=1)))
+    failure = failures["bad"]
+    assert failure
+    assert failures == {"a": None, "bad": failure, "b": None}
+    assert (failure.name, failure.reason) == ("bad", "OSError: the disk is full")
+    assert "touch" in failure.details
+    assert {each.name for each in tmp_path.iterdir()} == {"a", "b"}

@@ -13,10 +13,7 @@ import pytest
 from four_seasons_env.agents.registry import AGENTS
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, play_all
-from four_seasons_env.experiments.matches.players import find_players
-from four_seasons_env.experiments.matches.task import tasks_of
 from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.comparison import Manifest
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.experiments.verify import main as verify_command
@@ -216,14 +213,6 @@ def test_games_can_be_recorded_later(tmp_path: Path, sent: Path) -> None:
         verify(Verify(tmp_path))
     play_all(replace(run, record=True))
     assert games_in(tmp_path).read_bytes() == games_in(sent).read_bytes()
-
-
-def test_workers_share_slow_agents(tmp_path: Path) -> None:
-    """Few deals make several blocks, and a longer range keeps those that are full."""
-    players = {"czarina": find_players(["rollout"], "czarina")}
-    for deals, parts in (("2-21", 3), ("0-39", 4)):
-        (tasks,) = tasks_of(tmp_path, Manifest(players, deals))
-        assert [len(tasks), tasks[1].deals] == [parts, range(10, 20)]
 
 
 def test_rule_sets_and_blocks_are_verified(tmp_path: Path, monkeypatch, capsys) -> None:

@@ -1,4 +1,4 @@
-"""Training the planner with `four-seasons train`: run folder, resume, sweep, report."""
+"""Training with `four-seasons train`: run folder, workers, warm starts, and the report."""
 
 import itertools
 import json
@@ -6,23 +6,23 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
-from four_seasons_env.agents.names import make_player
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.training import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.matches.play import play_deals
-from four_seasons_env.experiments.parallel.pool import Pool, Workers
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting.cells import as_text
+from four_seasons_env.experiments.reporting.tables import as_markdown
+from four_seasons_env.experiments.results.comparison import summarise_folder
 from four_seasons_env.experiments.results.training_run import RUN, STEPS, last_checkpoint, read_log
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.monitor import Progress, validate
-from four_seasons_env.rules import RULES
 from four_seasons_env.schemas import read_json
 
 pytestmark = pytest.mark.slow
@@ -46,13 +46,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("planner") / "run"
     train(run(out))
     return out
-
-
-DEFAULT = RULES["four-seasons"]
-
-
-def weights(out: Path, policy: str) -> dict:
-    return load_file(out / policy / "model.safetensors")
 
 
 def test_run_folder(finished: Path) -> None:
@@ -116,33 +109,6 @@ def test_ctrl_c_in_a_validation_saves(
     assert same_outcome(tmp_path, finished)
 
 
-class Dealt(Pool):
-    """A pool of size three that works in this process, its last task first."""
-
-    def __init__(self) -> None:
-        self.size, self.core_seconds = 3, 0.0
-
-    def map(self, function, tasks, *shared):
-        assert len(tasks) > self.size
-        return [function(task, *shared) for task in reversed(tasks)][::-1]
-
-
-def test_split_deals_give_the_same_games() -> None:
-    settings = PlannerLearner.read_settings(TINY)
-    here, split = (PlannerLearner(DEFAULT, settings, 1, pool) for pool in (None, Dealt()))
-    for done in (0.0, 0.5):
-        assert here.update(done) == split.update(done)
-    card, weights = here.policy({})
-    for name, theirs in split.policy({})[1].items():
-        np.testing.assert_array_equal(weights[name], theirs)
-    deals = range(TRAIN_FROM, TRAIN_FROM + 8)
-    options = {"positions": 10, "expansions": 5, "votes": 0}
-    agent = make_player(DEFAULT, card, weights, options)
-    columns = ["deal", "won", "cards_up", "moves"]
-    played = validate(Dealt(), DEFAULT, card, weights, here.playing_options, deals)
-    pd.testing.assert_frame_equal(played[columns], play_deals(agent, DEFAULT, deals)[columns])
-
-
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("dask", 2), ("ray", 2)])
 def test_workers_do_not_change_learning(
     backend: str, n_jobs: int, finished: Path, tmp_path: Path
@@ -164,16 +130,6 @@ def same_outcome(one: Path, other: Path) -> bool:
     names = [name for name in read_log(other) if not name.startswith("time/") or name == STEPS]
     pd.testing.assert_frame_equal(read_log(one)[names], read_log(other)[names])
     return True
-
-
-def test_the_report_takes_its_run(finished: Path, tmp_path: Path) -> None:
-    page = report(Report([finished], out=tmp_path / "report.html"))
-    text = page.read_text()
-    assert "Learning four-seasons" in text
-    assert text.count("data:image/png") == 1, "one learning curve"
-    assert "validation during training" in text
-    assert "<td>24</td>" in text, "a row for the training, with its games"
-    assert "usually lower" in text, "why the table differs"
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "corner-patience"])
@@ -201,3 +157,53 @@ def test_warm_start_from_another_agent_fails(tmp_path: Path, teacher: str) -> No
     with pytest.raises(ValueError, match="starts from a planner's weights"):
         train(run(tmp_path / "x", warm_start=teacher))
     assert not (tmp_path / "x").exists()
+
+
+def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
+    """Two seeds: from training to the page."""
+    import torch
+
+    sizes = ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"]
+    flags = {"steps": "300", "set": sizes, "validations": 3, "validation_deals": 20}
+    for seed in (3, 4):
+        train(
+            Train(tmp_path / "study" / f"maskable_ppo-{seed}", seed=seed, rules="czarina", **flags)
+        )
+    run = tmp_path / "study" / "maskable_ppo-3"
+    for name in (
+        *("run.json", "progress.csv", "done.json"),
+        *("best/model.safetensors", "last/model.json"),
+    ):
+        assert (run / name).stat().st_size > 0
+    assert list(run.glob("events.*")), "TensorBoard"
+    about = json.loads((run / "run.json").read_text())
+    assert about["run"]["seed"] == 3
+    assert about["hyperparameters"]["layers"] == [8]
+    assert about["versions"]["torch"] == torch.__version__
+    log = read_log(run)
+    assert log["validation/win_rate"].count() == 3
+    assert log[STEPS].is_monotonic_increasing
+
+    (tmp_path / "study" / "maskable_ppo-3.log").write_text("patterns are for folders")
+    compared = Compare(
+        out=tmp_path / "y",
+        agents=["heuristic", f"maskable_ppo:{tmp_path}/study/maskable_ppo-*"],
+        rules=["czarina"],
+        deals=f"{TRAIN_FROM}-{TRAIN_FROM + 29}",
+        workers=HERE,
+    )
+    compare(compared)
+    results = pd.read_csv(compared.out / "results.csv")
+    assert set(results["train_seed"].dropna()) == {3, 4}
+    assert set(results["play"]) == {"deterministic", "stochastic"}
+    assert len(results) == 30 * (1 + 2 * 2)
+    page = report(Report([compared.out, tmp_path / "study"]))
+    text = page.read_text()
+    assert "Learning czarina" in text
+    assert text.count("data:image/png") == 2 + 1
+    assert "Training seeds" in text
+    assert "http" not in text, "self-contained"
+    table = (compared.out / "table.md").read_text()
+    assert table == as_markdown(as_text(summarise_folder(compared.out, results, None)))
+    with pytest.raises(FileNotFoundError, match="has no run"):
+        report(Report([tmp_path]))

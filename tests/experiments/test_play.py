@@ -1,0 +1,292 @@
+"""Fair play in lockstep: no peeking, no repeated positions, fair times."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from four_seasons_env.agents import make_agent
+from four_seasons_env.engine import kernel
+from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
+from four_seasons_env.engine.moves import find_move
+from four_seasons_env.experiments.matches.play import RepeatGuard, play_deals, play_games
+from four_seasons_env.experiments.matches.players import find_players
+from four_seasons_env.game import Game
+from four_seasons_env.records import Record
+from four_seasons_env.rules import RULES, Rules
+from tests.helpers import canonical, deck_with, mostly_slow
+
+DEFAULT = RULES["four-seasons"]
+DEALS = range(TRAIN_FROM, TRAIN_FROM + 20)
+
+Games = np.ndarray
+Guess = Callable[[Any, int, np.random.Generator], list[int]]
+
+
+def by_the_deal(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Deal the number on the record again."""
+    number = int(game["deal"])
+    return stock_of(number) if number >= 0 else []
+
+
+def by_what_is_shown(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Take the stock of the record as it is."""
+    return game["deck"][game["dealt"] :].tolist()
+
+
+def by_the_seed(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Take the deal from the seed of the random numbers."""
+    entropy = rng.bit_generator.seed_seq.entropy
+    numbers = entropy if isinstance(entropy, list | tuple) else [entropy]
+    return stock_of(int(numbers[-1]) + place)
+
+
+def by_undoing_the_shuffle(game: Any, place: int, rng: np.random.Generator) -> list[int]:
+    """Make the seed of the reshuffle again, as if the deal were known, and undo the shuffle."""
+    seed = seed_of(DEALS[place], int(game["moves"]))
+    shown = by_what_is_shown(game, place, rng)
+    went = np.arange(len(shown), dtype=np.uint8)
+    shuffle(went, 0, len(went), seed)
+    stock = [0] * len(shown)
+    for here, there in zip(shown, went.tolist(), strict=True):
+        stock[there] = here
+    return stock
+
+
+def seed_of(deal: int, turn: int) -> np.uint64:
+    """The seed of a reshuffle in `play_deals`, by its rule."""
+    key = np.random.PCG64([0, deal, 2]).random_raw()
+    return np.uint64(mix(np.uint64((key + turn) % 2**64)))
+
+
+GUESSES = [by_the_deal, by_what_is_shown, by_the_seed, by_undoing_the_shuffle]
+
+
+def stock_of(deal: int) -> list[int]:
+    record = Game(DEFAULT, deal=deal).record[0]
+    return record["deck"][record["dealt"] :].tolist()
+
+
+class Peeper:
+    """Stores its guess of the stocks at each turn, and plays the last legal move."""
+
+    mask = "legal"
+
+    def __init__(self, guess: Guess) -> None:
+        self.guess = guess
+        self.turns: list[list[list[int]]] = []
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        self.turns.append([self.guess(game, place, rng) for place, game in enumerate(games)])
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+def places_right(stocks: list[list[int]]) -> float:
+    """The share of places, from the end, with the true card in a guess; about 2% by chance."""
+    right = [
+        guessed == true
+        for deal, stock in zip(DEALS, stocks, strict=True)
+        for guessed, true in zip(stock[::-1], stock_of(deal)[::-1], strict=False)
+    ]
+    return sum(right) / (len(DEALS) * len(stock_of(DEALS[0])))
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_peeking_does_not_reveal_the_stock(guess: Guess) -> None:
+    peeper = Peeper(guess)
+    play_deals(peeper, DEFAULT, DEALS, max_moves=3)
+    assert [len(stocks) for stocks in peeper.turns] == [len(DEALS)] * 3
+    assert max(map(places_right, peeper.turns)) < 0.08
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_peeking_works_on_unprotected_games(guess: Guess) -> None:
+    """The guesses succeed on unchanged records and random numbers that reveal their seed."""
+    games = np.zeros(len(DEALS), kernel.GAME)
+    rules = kernel.compile_rules(DEFAULT)
+    kernel.start_all(games, rules, np.array(DEALS, np.int64))
+    rng = np.random.default_rng([0, DEALS[0]])
+    if guess is by_undoing_the_shuffle:
+        for game, deal in zip(games, DEALS, strict=True):
+            kernel.reshuffle_unseen(game, rules[0], seed_of(deal, 0))
+    stocks = [guess(game, place, rng) for place, game in enumerate(games)]
+    assert places_right(stocks) == 1
+
+
+class Reader:
+    """Lets the first card of the reshuffled stock choose the move."""
+
+    mask = "legal"
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        cards = games["deck"][np.arange(len(games)), np.minimum(games["dealt"], 51)]
+        legal = [np.flatnonzero(mask) for mask in masks]
+        return np.array([each[card % len(each)] for each, card in zip(legal, cards, strict=True)])
+
+
+def test_any_split_of_the_deals_gives_the_same_games() -> None:
+    def games(deals: Sequence[int], seed: int) -> list[Record]:
+        played = play_deals(Reader(), DEFAULT, deals, seed, max_moves=40, record=True)
+        return played["game"].tolist()
+
+    whole = games(DEALS[:6], 3)
+    assert whole == [game for deal in DEALS[:6] for game in games([deal], 3)]
+    assert whole != games(DEALS[:6], 4)
+
+
+class Forger:
+    """Makes a move legal by writing it into the mask."""
+
+    mask = "legal"
+
+    def act(self, games: Games, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        masks[:] = 1
+        return np.full(len(games), masks.shape[1] - 1)
+
+
+def test_writing_into_a_mask_has_no_effect() -> None:
+    with pytest.raises(RuntimeError, match="Forger played T4>T3, which is not legal there"):
+        play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
+
+
+def test_games_repeat_and_end() -> None:
+    first, second = (
+        play_deals(make_agent("random"), DEFAULT, DEALS, max_moves=60).drop(columns="seconds")
+        for _ in range(2)
+    )
+    assert first.equals(second)
+    assert first["moves"].max() == 60
+    assert list(first["deal"]) == list(DEALS)
+
+
+# --- repeated positions ---------------------------------------------------------------------------
+
+
+def masks_of(game: np.ndarray) -> np.ndarray:
+    words, masks = kernel.new_masks(1, DEFAULT)
+    kernel.legal_all(game, kernel.compile_rules(DEFAULT), False, words, np.zeros(1, np.bool_))
+    return masks
+
+
+def test_no_move_back_until_a_card_is_dealt() -> None:
+    """A jack that moves to a queen, and could move back to its space."""
+    rule = kernel.compile_rules(DEFAULT)
+    game = Game(deck=deck_with("QC QH JS 2C 5D 9H")).record.copy()
+    guard = RepeatGuard(1, rule, 10)
+    rows = np.zeros(1, np.int64)
+    texts = "T2>T0", "T0>T2", "deal"
+    to, fro, deal = (np.array([find_move(DEFAULT, text).number]) for text in texts)
+    masks = masks_of(game)
+    guard.forbid(game, rows, masks)
+    assert masks[0, to] == 1
+    guard.played(rows, to)
+    kernel.play_all(game, rule, to)
+    masks = masks_of(game)
+    assert masks[0, fro] == 1, "it is legal"
+    before = masks.copy()
+    guard.forbid(game, rows, masks)
+    other = find_move(DEFAULT, "T0>T1").number
+    assert masks[0, other] == 1, "to the other queen: not met before"
+    assert masks[0, fro] == 0, "but leads back"
+    assert set(np.flatnonzero((before != masks)[0])) <= set(range(12, 32))
+    guard.played(rows, deal)
+    kernel.play_all(game, rule, deal)
+    masks = masks_of(game)
+    guard.forbid(game, rows, masks)
+    assert masks[0, fro] == 1, "there is a new card: the position was not met before"
+
+
+class Witness:
+    """Plays like `Lowest`, and stores positions that occur a second time."""
+
+    mask = "distinct"
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.met: dict[int, set[str]] = {}
+        self.again: list[tuple[int, Game]] = []
+
+    def act(self, games, masks, rng):
+        for record in games:
+            game = Game.from_record(record, self.rules)
+            met = self.met.setdefault(int(record["deal"]), set())
+            if canonical(game) in met:
+                self.again.append((int(record["deal"]), game))
+            met.add(canonical(game))
+        return Lowest().act(games, masks, rng)
+
+
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
+def test_no_position_comes_twice(rules: str) -> None:
+    witness = Witness(RULES[rules])
+    deals = range(TRAIN_FROM, TRAIN_FROM + 4)
+    play_deals(witness, RULES[rules], deals, max_moves=80, forbid_repeats=True)
+    for deal, game in witness.again:
+        others = {canonical(game.after(move)) for move in game.legal_moves()}
+        assert others <= witness.met[deal]
+    free = Witness(RULES[rules])
+    play_deals(free, RULES[rules], deals, max_moves=80)
+    assert len(witness.again) <= len(free.again)
+    assert free.again or RULES[rules].build == "none", "without the guard it goes round"
+
+
+class Lowest:
+    """Plays moves between piles first, then others, in the order of their numbers."""
+
+    mask = "distinct"
+
+    def act(self, games, masks, rng):
+        order = np.r_[np.arange(12, masks.shape[1]), np.arange(12)]
+        return order[masks[:, order].argmax(axis=1)]
+
+
+def test_the_guard_loses_no_game() -> None:
+    deals = range(TRAIN_FROM, TRAIN_FROM + 300)
+    free, kept = (
+        play_deals(make_agent("heuristic"), DEFAULT, deals, forbid_repeats=each)
+        for each in (False, True)
+    )
+    assert kept["won"].sum() >= free["won"].sum()
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+COMPILING = 0.5
+"""Seconds."""
+
+
+class Late:
+    """The heuristic with a slow first move per process."""
+
+    mask = "distinct"
+    compiled = False
+
+    made: list["Late"] = []
+
+    def __init__(self) -> None:
+        self.inner = make_agent("heuristic")
+        self.games = 0
+        Late.made.append(self)
+
+    def act(self, games: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if not Late.compiled:
+            time.sleep(COMPILING)
+        Late.compiled = True
+        self.games = max(self.games, len(games))
+        return self.inner.act(games, masks, rng)
+
+
+def test_compiling_is_not_timed() -> None:
+    (player,) = find_players([f"late={__name__}:Late"], "four-seasons")
+    Late.made.clear()
+    for _ in range(2):
+        played = play_games(player, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 3))
+    assert played["seconds"].sum() < COMPILING
+    assert [agent.games for agent in Late.made] == [1, 3, 3]  # once, by another agent
+    alone = play_deals(Late(), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 3))
+    pd.testing.assert_frame_equal(
+        played.drop(columns=["seconds", "game"]), alone.drop(columns="seconds")
+    )
