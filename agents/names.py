@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 NOT_IN_NAMES = ("rules", "card", "weights", "deterministic")
-"""Arguments of makers that are no options in an agent's name."""
+"""Arguments of makers that are not options in an agent's name."""
 
 _KINDS = {
     int: "a whole number, 0 or more",
@@ -183,10 +183,10 @@ def split_name(name: str) -> Name:
     Raises:
         ValueError: for an unknown agent, naming the nearest one; a path for an agent that has no
             weights; or options that cannot be read, or are given twice.
-        TypeError: for a name that is no text.
+        TypeError: for a name that is not text.
     """
     if not isinstance(name, str):
-        raise TypeError(f"an agent's name is text, such as 'heuristic', not {name!r}")
+        raise TypeError(f"an agent's name must be text, such as 'heuristic', not {name!r}")
     label, registered, path, written = read_name(name)
     entry = find_entry(registered)
     if path and not entry.learns:
@@ -195,7 +195,7 @@ def split_name(name: str) -> Name:
     for each in _BETWEEN.split(written[1:]) if written else []:
         key, equals, value = each.partition("=")
         if not (key.isidentifier() and equals and value):
-            raise ValueError(f"{each!r} in {name!r} is no option: write @key=value,key=value")
+            raise ValueError(f"{each!r} in {name!r} is not an option: write @key=value,key=value")
         if key in options:
             raise ValueError(f"option {key!r} is given twice in {name!r}")
         options[key] = value
@@ -211,7 +211,7 @@ def check_options(
         agent: the agent's name.
         make: has them as arguments.
         options: the options' names.
-        reserved: arguments that are no options here.
+        reserved: arguments that are not options here.
 
     Raises:
         ValueError: for an unknown option, naming the nearest one.

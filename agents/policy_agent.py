@@ -49,7 +49,7 @@ def policy(
     """Turn a function `f(observations, masks, rng)` that returns actions into an agent.
 
     The function gets what the vector environment of the same arguments returns in n positions, n
-    at most 256: observations (an array, or the dictionary of the next-deal environment), masks
+    up to 256: observations (an array, or the dictionary of the next-deal environment), masks
     (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). Under
     the guard against repeats (`four_seasons_env.experiments.matches.play.RepeatGuard`) masks have
     fewer moves than the rules allow.
@@ -84,7 +84,8 @@ class Policy:
     def __post_init__(self) -> None:
         if not takes_three(self.function):
             raise TypeError(
-                f"policy(...) decorates a function f(observations, masks, rng), not {self.function}"
+                "policy(...) must decorate a function f(observations, masks, rng), not "
+                f"{self.function}"
             )
         object.__setattr__(self, "__module__", self.function.__module__)
 
@@ -214,7 +215,7 @@ class FirstCandidateAgent(NextDealPolicyAgent):
 
     Args:
         rules: the rule set to play.
-        expansions: positions that the search for candidates expands at most.
+        expansions: maximum number of positions that the search for candidates expands.
         ending_expansions: the same for the search for a win once nothing is hidden.
 
     Raises:

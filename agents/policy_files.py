@@ -114,10 +114,10 @@ def load_policy(
     for name, tensor in weights.items():
         if tensor.dtype not in _DTYPES or not np.isfinite(tensor).all():
             raise PolicyFileError(
-                f"{folder / WEIGHTS_FILE}: {name} has to hold finite numbers, float32 or float16"
+                f"{name} in {folder / WEIGHTS_FILE} must have finite numbers, float32 or float16"
             )
     if card.agent != agent:
-        raise PolicyFileError(f"{folder} holds weights of {card.agent!r}, not of {agent!r}")
+        raise PolicyFileError(f"weights in {folder} must be of {agent!r}, not {card.agent!r}")
     if not any_rules:
         _check_rules(folder, card, rules)
     return card, {name: tensor.astype(np.float32) for name, tensor in weights.items()}

@@ -246,7 +246,9 @@ def load(place: str) -> Callable[..., Any]:
     if not callable(make):
         raise ValueError(f"agent {place!r} must be a class or function, not {type(make).__name__}")
     if not plays(make):
-        raise ValueError(f"agent {place!r} has empty plays: name {' or '.join(PLAYS)}, or both")
+        raise ValueError(
+            f"plays of agent {place!r} must be {' or '.join(PLAYS)}, or both, not empty"
+        )
     for play in plays(make):
         if play not in PLAYS:
             raise ValueError(f"agent {place!r} plays {play!r}: {nearest(str(play), PLAYS)}")
@@ -268,7 +270,7 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     """Make an agent of another package; the options have been checked.
 
     Raises:
-        ValueError: if it has no `act`, takes unknown masks, or its description is no text.
+        ValueError: if it has no `act`, takes unknown masks, or its description is not text.
         RuntimeError: for an error in making it, which is its cause.
     """
     maker = load(place)

@@ -2,7 +2,7 @@
 
 Hyperparameters are one YAML file for each algorithm, checked against a dataclass before a run. The
 dataclass is the schema (`four_seasons_env.schemas`): it names every key, its type and its bounds,
-and holds no values. The values come from the algorithm's file; flags such as ``learning_rate=1e-3``
+and has no values. The values come from the algorithm's file; flags such as ``learning_rate=1e-3``
 override them.
 """
 
@@ -192,7 +192,7 @@ def read_settings(schema: type[S], path: Path, overrides: Iterable[str] = ()) ->
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals:
-            raise ValueError(f"hyperparameters are set as key=value, not {text!r}")
+            raise ValueError(f"a hyperparameter must be key=value, not {text!r}")
         values[key.strip()] = parse_yaml(value, key)
     return make_settings(schema, values, path.stem)
 
@@ -242,7 +242,7 @@ def read_yaml(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no text: {error}") from None
+        raise ValueError(f"{path} is not UTF-8 text: {error}") from None
     return parse_yaml(text, str(path))
 
 

@@ -51,7 +51,7 @@ def read_json(path: Path, schema: type[T]) -> T:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: naming the file, if it is no JSON, or does not fit the schema.
+        ValueError: naming the file, if it is not JSON, or does not fit the schema.
     """
     values, checked = _read(path, schema)
     if dataclasses.is_dataclass(schema):

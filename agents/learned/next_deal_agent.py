@@ -33,7 +33,7 @@ _DECISIONS = {"candidates", "expansions", "endings", "ending_expansions", "order
 
 
 class NextDealAgent:
-    """Decides for a position, plays the moves that lead there, and turns the next card.
+    """Chooses a position, plays the moves that lead there, and turns the next card.
 
     Learned: the scores of positions. Searched: the candidate positions, and a win once nothing is
     hidden. Written by hand: the order in which positions are found, and the play where no win is
@@ -44,9 +44,9 @@ class NextDealAgent:
         card: describes the network.
         weights: its tensors by name.
         deterministic: choose the position with the highest score (True or None), or sample one.
-        candidates: positions to choose among at most. None for this or a following option: as in
-            the policy's card.
-        expansions: positions that the search expands at most.
+        candidates: maximum number of positions to choose among. None for this or a following
+            option: as in the policy's card.
+        expansions: maximum number of positions that the search expands.
         ending_expansions: the same for the search for a win once nothing is hidden.
         endings: "search" as in the environment, "policy", or "solver": `four_seasons_env.solver`.
         value_weight: if deterministic, choose the position with the highest score + value_weight x
@@ -93,7 +93,7 @@ class NextDealAgent:
             decisions["endings"] = "search"
         if decisions.keys() != _DECISIONS:
             raise PolicyFileError(
-                f"the policy's card lacks how it decides: expected {sorted(_DECISIONS)}, got "
+                f"decisions in the policy's card must be {sorted(_DECISIONS)}, not "
                 f"{sorted(decisions)}"
             )
         settings = NextDealVectorSettings(_AT_A_TIME, rules, **decisions)

@@ -107,7 +107,7 @@ class NextDealPpoSettings(PpoSettings):
     play_endings: Annotated[str, one_of((*ENDINGS, SOLVER))]
     """How it plays once nothing is hidden: as in training, or by the solver."""
     value_weight: Amount
-    """A player without chance decides for the most score + value_weight x value."""
+    """A player without chance chooses the highest score + value_weight x value."""
 
     def __post_init__(self) -> None:
         """Check the number of layers.

@@ -134,9 +134,9 @@ def tensor_of(
     """
     tensor = weights.get(name)
     if tensor is None or tensor.shape != shape:
-        found = "missing" if tensor is None else f"of shape {tensor.shape}"
+        found = "missing" if tensor is None else tensor.shape
         raise PolicyFileError(
-            f"the weights do not fit their card: {name} is {found}, not of shape {shape}"
+            f"the weights do not fit their card: {name} must be of shape {shape}, not {found}"
         )
     return np.array(tensor)
 
@@ -214,7 +214,7 @@ def apply_network_to_all(rows, chosen, network, buffers, outputs):
 
 @jit
 def apply_to_one(x, layer, used, out):
-    """Write a layer's outputs for an input vector most of whose numbers are zero.
+    """Write a layer's outputs for an input vector in which most numbers are zero.
 
     Zeros are skipped. The other inputs are added four at a time, so that each output is read and
     written a quarter as often. Weights are flat because a view of each row would take more time

@@ -1,4 +1,4 @@
-"""`PlannerAgent`: plays to the position that it has decided for, then turns the next card."""
+"""`PlannerAgent`: plays to the position that it has chosen, then turns the next card."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class PlannerAgent:
         rules: the rule set to play.
         card: describes the network that values positions.
         weights: its tensors by name.
-        positions: positions that a search holds at most while cards are hidden.
-        expansions: positions that a search expands at most. With one expansion nothing is planned:
-            each move leads to the position valued most, and the next is decided after it.
+        positions: maximum number of positions that a search holds while cards are hidden.
+        expansions: maximum number of positions that a search expands. With one expansion nothing is
+            planned: each move leads to the position valued most, and the next is decided after it.
         ending_positions: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
         lookahead: cards to look over in imagined worlds before deciding
@@ -62,7 +62,7 @@ class PlannerAgent:
             (`four_seasons_env.agents.search.worlds`), and its odds count as much as the network's.
             0 for never.
         worlds: of the first round of a look ahead, and of a vote.
-        candidates: positions that a look ahead or a vote decides among at most.
+        candidates: maximum number of positions that a look ahead or a vote compares.
 
     Raises:
         PolicyFileError: if the weights do not fit the card.
@@ -130,7 +130,7 @@ class PlannerAgent:
         self._plans.follow(game, moves)
 
     def _reconsider(self, game: Any, best: int, count: int, rng: np.random.Generator) -> int:
-        """The row to decide for after a look ahead or a vote, where the options ask for one."""
+        """The row to choose after a look ahead or a vote, where the options ask for one."""
         search, candidates = self._search, self._lookahead.candidates
         hidden = int(game["deck_size"]) - int(game["dealt"])
         votes = hidden <= self._votes_from

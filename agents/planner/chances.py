@@ -2,7 +2,7 @@
 
 A move that turns a card is worth the mean, over the cards that may come, of the best position that
 can be reached after it. Any other move is worth the best of the next such moves. The network thus
-values only positions that the planner would decide for; its values of others are far too low. Once
+values only positions that the planner would choose; its values of others are far too low. Once
 nothing is hidden, the solver answers instead.
 """
 
@@ -32,14 +32,15 @@ from four_seasons_env.schemas import read_json
 from four_seasons_env.solver import solve
 
 _POSITIONS = 1000
-"""Positions that a search holds and expands at most while cards are hidden."""
+"""Maximum number of positions that a search holds and expands while cards are hidden."""
 _TURNS = 3
 """Places to turn the next card that are compared after a move: the best by the network. The first
 place is always one more, as the network may value it too low."""
 _NEXT = SearchLimits(positions=100, expansions=40, ending_positions=1000, ending_expansions=500)
 """Limits of the searches after the next card."""
 _FEW = 3
-"""Most hidden cards for which the solver answers; the network values endings poorly."""
+"""Maximum number of hidden cards for which the solver answers: the network values endings
+poorly."""
 _SOLVER_POSITIONS = 20_000
 """Positions that the solver may visit once nothing is hidden."""
 LARGEST_SHIFT = 0.5
@@ -49,7 +50,7 @@ _CHANCES = {"won": 1.0, "lost": 0.0}
 
 
 def can_judge(rules: Rules) -> bool:
-    """Whether the chances are right for a rule set."""
+    """Whether calibrated chances exist for a rule set."""
     file = bundled_weights(AGENT, rules.name) / CARD_FILE
     return file.is_file() and read_json(file, PolicyCard).chance_shift is not None
 
@@ -58,7 +59,7 @@ class Judge:
     """Chances of winning by the planner's network.
 
     Args:
-        rules: the rule set; `can_judge` says whether its chances are right.
+        rules: the rule set; `can_judge` says whether its chances are calibrated.
         policy: folder of the planner's policy. None: the one that comes with the project.
 
     Raises:

@@ -168,10 +168,7 @@ def _weights_of(
     """
     name = split_name(start)
     if name.registered != AGENT or name.options:
-        raise ValueError(
-            f"the planner starts from a planner's weights, not from {start!r}: write planner, or "
-            "planner:FOLDER"
-        )
+        raise ValueError(f"a planner's warm start must be planner or planner:FOLDER, not {start!r}")
     folder = name.path or bundled_weights(AGENT, rules.name)
     card, weights = load_policy(folder, AGENT, rules, any_rules=True)
     network_of(weights, card.layers, HEADS)

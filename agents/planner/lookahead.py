@@ -23,14 +23,14 @@ from four_seasons_env.positions.search import WON, Search, may_stop, new_search,
 from four_seasons_env.rules import Rules
 
 CANDIDATES = 16
-"""Most candidates of a look ahead."""
+"""Maximum number of candidates of a look ahead."""
 
 
 class Lookahead(NamedTuple):
     """How a look ahead is done."""
 
-    candidates: int  # at most
-    margin: np.float32  # positions worth less than the best by more than this are no candidates
+    candidates: int  # maximum number
+    margin: np.float32  # positions worth less than the best by more than this are left out
     worlds: int  # in the first round; each later round has twice as many
     cards: int  # to turn in each world
     limits: SearchLimits  # of the searches in imagined worlds
@@ -57,11 +57,11 @@ def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffer
 
 @jit
 def find_candidates(search, count, most, margin, chosen):
-    """Write the rows of the positions of most worth, best first, and return how many.
+    """Write the rows of the positions with the highest worth, best first, and return how many.
 
     Args:
         search: of `best_stop`, which found ``count`` positions.
-        most: rows to write at most.
+        most: maximum number of rows to write.
         margin: positions worth less than the best by more than this are left out.
         chosen: int64 with room for ``most``.
     """
@@ -112,13 +112,13 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
         search: of `best_stop`, from a position after
             `four_seasons_env.engine.kernel.sort_unseen`.
         count: positions that it found.
-        best: row of the position that it decided for.
+        best: row of the position that it chose.
         seed: uint64, of the worlds.
         settings: `Lookahead`.
         buffers: `LookaheadBuffers`.
 
     Returns:
-        The row of the position to decide for.
+        The row of the position to choose.
     """
     chosen, totals, game = buffers.chosen, buffers.totals, buffers.game
     worlds = settings.worlds

@@ -79,8 +79,8 @@ def read_planner(policy: Path, rules: Rules) -> tuple[PolicyCard, Network]:
 class SearchLimits(NamedTuple):
     """How far searches go."""
 
-    positions: int  # positions that a search holds at most, while cards are hidden
-    expansions: int  # positions that it expands at most
+    positions: int  # positions that a search may hold, while cards are hidden
+    expansions: int  # positions that it may expand
     ending_positions: int  # the same for a search for a win, once nothing is hidden
     ending_expansions: int
 
@@ -110,11 +110,11 @@ def best_stop(g, evaluator, search, positions, expansions):
         g: a position with hidden cards.
         evaluator: `Evaluator`.
         search: `Search`; holds the positions found, and their values and worths.
-        positions: positions to hold at most.
-        expansions: positions to expand at most.
+        positions: maximum number of positions to hold.
+        expansions: maximum number of positions to expand.
 
     Returns:
-        The row of the position to decide for, and how many there are. Row 0 is ``g``.
+        The row of the position to choose, and how many there are. Row 0 is ``g``.
     """
     # `values` are the network's chances. `worths` are the same less the price of the moves; they
     # decide which row is expanded next.
@@ -147,7 +147,7 @@ def best_stop_or_win(g, evaluator, search, limits):
         limits: `SearchLimits`.
 
     Returns:
-        The row of the position to decide for, and whether nothing was hidden.
+        The row of the position to choose, and whether nothing was hidden.
     """
     if nothing_hidden(g, evaluator.rule):
         most, expansions = limits.ending_positions, limits.ending_expansions
@@ -162,7 +162,7 @@ def turn(search, chosen, rule, game):
 
     Args:
         search: of `best_stop`.
-        chosen: row of the position that was decided for.
+        chosen: row of the position that was chosen.
         game: written.
     """
     at, move = turn_at(search, chosen)

@@ -43,11 +43,11 @@ class PlannerSettings:
     games: Positive
     """Games between two updates."""
     positions: Positive
-    """Positions that a search holds at most, while cards are hidden."""
+    """Maximum number of positions that a search holds, while cards are hidden."""
     expansions: Positive
-    """Positions that a search expands at most, while cards are hidden."""
+    """Maximum number of positions that a search expands, while cards are hidden."""
     ending_positions: Positive
-    """Positions that a search for a win holds at most, once nothing is hidden."""
+    """Maximum number of positions that a search for a win holds, once nothing is hidden."""
     ending_expansions: Positive
     td_lambda: Share
     """Weight of the later values in a target at first; it changes evenly to the final one."""
@@ -74,7 +74,7 @@ class PlannerSettings:
 
 
 class Experience(NamedTuple):
-    """Positions decided for, and their targets, with room for `LONGEST` of each deal."""
+    """Positions chosen, and their targets, with room for `LONGEST` of each deal."""
 
     rows: NDArray[np.int16]  # (n, slots), the positions' features
     targets: NDArray[np.float32]  # (n,)
@@ -83,7 +83,7 @@ class Experience(NamedTuple):
 
 @jit
 def write_experience(deals, evaluator, search, limits, td_lambda, experience):
-    """Play deals, and write the positions that were decided for and their targets.
+    """Play deals, and write the positions that were chosen and their targets.
 
     Args:
         deals: their numbers, int64 of shape (n,).
@@ -134,7 +134,7 @@ class Task(NamedTuple):
 class Played(NamedTuple):
     """Games that have been played, one after the other."""
 
-    rows: NDArray[np.int16]  # (n, slots), the positions decided for
+    rows: NDArray[np.int16]  # (n, slots), the positions chosen
     targets: NDArray[np.float32]  # (n,)
     won: int
 

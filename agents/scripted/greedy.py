@@ -100,7 +100,7 @@ def goes_round(g, saved, since):
     """Whether a game repeats a position; call this after each move, from the first.
 
     Brent's cycle detection: one earlier position is saved, and replaced after 1, 2, 4 ... moves. A
-    cycle of n moves is found after 3n moves at most.
+    cycle of n moves is found within 3n moves.
 
     Args:
         saved: GAME (1,), the earlier position.

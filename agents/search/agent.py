@@ -82,7 +82,7 @@ class FinisherAgent:
         self, rules: Rules, base: str = "heuristic", ending_positions: int = ENDING_POSITIONS
     ) -> None:
         if split_name(base).registered == "finisher":
-            raise ValueError(f"base={base} is a finisher itself: take another, such as 'heuristic'")
+            raise ValueError(f"base must be another agent, such as 'heuristic', not {base!r}")
         self._base = make_agent(base, rules)
         self.mask = self._base.mask
         self._plans = Plans(rules, ending_positions)

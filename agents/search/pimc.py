@@ -31,7 +31,7 @@ class PimcAgent:
         rules: the rule set to play.
         worlds: imagined for each decision.
         width: of the solver's beam in each world.
-        moves: moves to compare at most: those that the heuristic likes best.
+        moves: maximum number of moves to compare: those that the heuristic likes best.
         ending_positions: positions that the solver may visit once nothing is hidden; with 0 the
             heuristic plays the rest.
 

@@ -46,7 +46,7 @@ from four_seasons_env.rules import Rules
 BASES = ("heuristic", "greedy")
 _GREEDY = BASES.index("greedy")
 _LONGEST = 400
-"""Most moves of a playout; only a player that repeats positions needs them all."""
+"""Maximum number of moves of a playout; only a player that repeats positions needs them all."""
 _CARDS_UP = 0.02
 """Bonus of a result with all cards up, on top of a win (1): it distinguishes lost games."""
 
@@ -93,7 +93,7 @@ def _new_buffers(rules: Rules, expansions: int) -> _Buffers:
 
 @jit
 def _play_out(rule, settings, buffers):
-    """Play ``buffers.game`` to its end; returns 1 for a win, and a little for cards up."""
+    """Play ``buffers.game`` to its end; returns 1 for a win, and at most 0.02 for cards up."""
     game, search, expansions = buffers.game, buffers.search, settings.expansions
     for _ in range(_LONGEST):
         if not legal(game[0], rule, True, buffers.words[0]):
@@ -189,11 +189,11 @@ class RolloutAgent:
     Args:
         rules: the rule set to play.
         worlds: imagined for each decision; each candidate is played out in all of them.
-        moves: moves to try at most: the heuristic's own and those that it likes best.
+        moves: maximum number of moves to try: the heuristic's own and those that it likes best.
         base: who plays the games out: "heuristic", or "greedy", which is weaker and much faster.
-        expansions: positions that the search for a win expands at most once nothing is hidden in a
-            playout; the solver then also plays the end of the game itself. With 0 neither happens:
-            the base plays to the end.
+        expansions: maximum number of positions that the search for a win expands once nothing is
+            hidden in a playout; the solver then also plays the end of the game itself. With 0
+            neither happens: the base plays to the end.
 
     Raises:
         ValueError: for an unknown base, or ``worlds`` or ``moves`` below 1.

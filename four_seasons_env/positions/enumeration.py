@@ -39,10 +39,10 @@ ORDERS = ("advice", "breadth")
 ADVICE, BREADTH = range(len(ORDERS))
 
 HELD = 2.5
-"""Positions that a search holds at most, for each that it may expand."""
+"""Maximum number of positions that a search holds, for each that it may expand."""
 
 LARGEST_SEARCH = 6500
-"""The most expansions of a search: its table of positions met has no room for more."""
+"""Maximum number of expansions of a search: its table of positions met has no room for more."""
 
 _PRICE = np.float32(0.02)
 """Price of a move, in units of `advice`, where a card up is 1."""
@@ -103,8 +103,8 @@ def enumerate_positions(g, rule, free, until, order, most, expansions, search):
     Args:
         until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`; the last stops at a win.
         order: `ADVICE` or `BREADTH`.
-        most: positions to hold at most.
-        expansions: positions to expand at most.
+        most: maximum number of positions to hold.
+        expansions: maximum number of positions to expand.
 
     Returns:
         How many positions were found, and whether these are all.
@@ -136,8 +136,8 @@ def find_win(g, rule, order, most, expansions, search):
 
     Args:
         order: `ADVICE` or `BREADTH`.
-        most: positions to hold at most.
-        expansions: positions to expand at most.
+        most: maximum number of positions to hold.
+        expansions: maximum number of positions to expand.
 
     Returns:
         The row of a position that is won, else of the one with the most cards up of those met.
@@ -154,12 +154,12 @@ def find_win(g, rule, order, most, expansions, search):
 
 @jit
 def best_stops(count, search, chosen, most, on):
-    """Write the rows of the positions at which a search stops, the most worth first.
+    """Write the rows of the positions at which a search stops, the highest worth first.
 
     Args:
         count: positions of the search.
         chosen: int64 with room for ``most``.
-        most: number of rows at most.
+        most: maximum number of rows.
         on: if there are none, take positions on the way instead, so that the game can continue.
 
     Returns:
@@ -185,7 +185,7 @@ def find_stops(
     Args:
         game: GAME array of shape (1,).
         rules: its rule set.
-        expansions: positions that the search expands at most.
+        expansions: maximum number of positions that the search expands.
 
     Returns:
         For each, a GAME array of shape (1,), the moves that lead there, and the move that takes a

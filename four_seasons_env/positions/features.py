@@ -208,7 +208,7 @@ def write_row(g, rule, out):
     at = 4 * SUIT_SLOTS
     takes = np.uint64(0)
     accepts = rule.accepts[g.base[0]]
-    tops = np.uint64(0)  # two bits a rank: piles with such a top, 2 at most
+    tops = np.uint64(0)  # two bits a rank: piles with such a top, up to 2
     for pile in range(rule.piles):
         top = g.top[pile]
         if top == NO_CARD:

@@ -39,9 +39,9 @@ WON = np.float32(1e9)
 """The value of a position that is won."""
 
 DEEPEST = 250
-"""Moves to a position at most; those that far away are not expanded."""
+"""Maximum number of moves to a position; those that far away are not expanded."""
 
-_SLOTS = 1 << 15  # of the table of positions met; a search fills half of it at most
+_SLOTS = 1 << 15  # of the table of positions met; a search fills up to half of it
 _ONE = np.uint64(1)
 
 STATE = np.dtype(
@@ -49,7 +49,7 @@ STATE = np.dtype(
         ("count", "i8"),  # positions held
         ("waiting", "i8"),  # of these, positions that wait to be expanded
         ("expansions", "i8"),  # positions that may still be expanded
-        ("most", "i8"),  # positions to hold at most
+        ("most", "i8"),  # maximum number of positions to hold
     ]
 )
 """How far a search has come."""
@@ -125,8 +125,8 @@ def begin(g, rule, until, most, expansions, search):
 
     Args:
         until: one of `UNTIL_HIDDEN`, `UNTIL_PROGRESS` and `UNTIL_END`.
-        most: positions to hold at most.
-        expansions: positions to expand at most.
+        most: maximum number of positions to hold.
+        expansions: maximum number of positions to expand.
     """
     state = search.state[0]
     # Only the entries of the search before are removed; clearing the whole table takes longer.
@@ -188,7 +188,7 @@ def is_progress(rule, move):
 
 @jit
 def expand_best(rule, free, until, search):
-    """Take the position of most worth out of the queue, and add its successors that are new.
+    """Take the position with the highest worth from the queue, and add its new successors.
 
     Args:
         free: the rule set without refills, under which moves turn no cards.

@@ -91,11 +91,9 @@ def test_tables_and_heads_are_those_of_numpy(rules):
 
 def test_layers_of_another_shape_are_refused():
     weights = layers(["x"], [4, 3])
-    with pytest.raises(
-        PolicyFileError, match=r"x.weight is of shape \(3, 4\), not of shape \(3, 5\)"
-    ):
+    with pytest.raises(PolicyFileError, match=r"x.weight must be of shape \(3, 5\), not \(3, 4\)"):
         dense_layer(weights, "x", 5, 3)
-    with pytest.raises(PolicyFileError, match=r"y.weight is missing, not of shape \(3, 4\)"):
+    with pytest.raises(PolicyFileError, match=r"y.weight must be of shape \(3, 4\), not missing"):
         dense_layer(weights, "y", 4, 3)
 
 

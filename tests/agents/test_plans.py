@@ -142,5 +142,5 @@ def test_finisher_plays_plans_or_its_base(asked, won: bool) -> None:
         expected[0] = _moves(game)[0]
     assert finisher.act(games.copy(), masks, rng).tolist() == expected.tolist()
     assert [most for _, most in asked] == [module.ENDING_POSITIONS] == [10**6]
-    with pytest.raises(ValueError, match="is a finisher itself"):
+    with pytest.raises(ValueError, match="base must be another agent"):
         FinisherAgent(RULES, "finisher@base=greedy")

@@ -158,7 +158,7 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
         (lambda: _agent(lambda *_: [99], "FourSeasonsNextDeal-v0"), "action 99 is not offered"),
         (lambda: play_deals(Floats(), RULES["czarina"], [7]), "Floats must .*, not float64"),
         (lambda: policy("FourSeasons-v0", plays=(), observtion=""), "did you mean 'observation'"),
-        (lambda: _agent(5), r"decorates a function f\(observations, masks, rng\), not 5"),
+        (lambda: _agent(5), r"must decorate a function f\(observations, masks, rng\), not 5"),
     ],
 )
 def test_a_policy_that_cannot_play_is_refused(make: Callable[[], Any], message: str) -> None:

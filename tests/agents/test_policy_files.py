@@ -56,7 +56,7 @@ def test_weights_of_other_rules_or_agents(tmp_path: Path) -> None:
         load_policy(folder, "maskable_ppo", RULES["czarina-1898"])
     with pytest.raises(PolicyFileError, match=r"other rules than 'four-seasons'.*spaces"):
         make_agent(f"maskable_ppo:{folder}")
-    with pytest.raises(PolicyFileError, match="weights of 'maskable_ppo', not of 'next_deal_ppo'"):
+    with pytest.raises(PolicyFileError, match="must be of 'next_deal_ppo', not 'maskable_ppo'"):
         make_agent(f"next_deal_ppo:{folder}", "czarina")
 
 
@@ -83,14 +83,14 @@ def test_weights_must_be_finite(tmp_path: Path) -> None:
     weights = move_weights(DEFAULT)
     next(iter(weights.values()))[0, 0] = np.nan
     save_policy(tmp_path / "p", move_card(DEFAULT), weights)
-    with pytest.raises(PolicyFileError, match="has to hold finite numbers"):
+    with pytest.raises(PolicyFileError, match="must have finite numbers"):
         make_agent(f"maskable_ppo:{tmp_path / 'p'}")
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("layers", [16], r"layers \[16\]: .* not of shape \(16, "),
+        ("layers", [16], r"layers \[16\]: .* must be of shape \(16, "),
         ("observation", "tpos", "did you mean 'tops'"),
         ("colour", "red", "unknown 'colour'"),
         ("layers", 5, r"Expected `array`, got `int` - at `\$.layers`"),
@@ -110,8 +110,11 @@ def test_weights_must_fit_the_card(field: str, value: object, message: str, tmp_
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layers": [8, 4, 8, 9]}, r"dense.weight is of shape \(8, 20\), not of shape \(9, 20\)"),
-        ({"decisions": {"endings": "search"}}, "card lacks how it decides: .*'candidates'"),
+        ({"layers": [8, 4, 8, 9]}, r"dense.weight must be of shape \(9, 20\), not \(8, 20\)"),
+        (
+            {"decisions": {"endings": "search"}},
+            "decisions in the policy's card must be .*'candidates'",
+        ),
     ],
 )
 def test_candidate_networks_must_fit_the_card(change: dict, message: str, tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_warm_start_needs_the_same_layers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("teacher", ["heuristic", "planner@positions=5", "next_deal_ppo"])
 def test_warm_start_from_another_agent_fails(tmp_path: Path, teacher: str) -> None:
-    with pytest.raises(ValueError, match="starts from a planner's weights"):
+    with pytest.raises(ValueError, match="must be planner or planner:FOLDER"):
         train(run(tmp_path / "x", warm_start=teacher))
     assert not (tmp_path / "x").exists()
 
