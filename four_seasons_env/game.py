@@ -16,7 +16,9 @@ from four_seasons_env.rendering import draw, draw_svg
 from four_seasons_env.rules import Rules, get_rules
 
 MAX_MOVES = 500
-"""Most moves of a game by default: the longest of about 300 known solutions takes 320 moves."""
+"""Maximum number of moves of a game by default.
+
+The longest of about 300 known solutions takes 320 moves."""
 
 
 class IllegalMove(ValueError):
@@ -95,7 +97,7 @@ class Game:
             games = games.reshape(1).copy()
         known = get_rules(rules)
         if games.shape != (1,):
-            raise InvalidGame(f"a game is one record, not an array of shape {games.shape}")
+            raise InvalidGame(f"a game must be one record, not an array of shape {games.shape}")
         check_games(games, known)
         return cls._at(games, known)
 
@@ -369,8 +371,8 @@ class Game:
         stop. Empty if no card is left to turn: then nothing is hidden (`solver.solve`).
 
         Args:
-            expansions: positions that the search expands, at most 6,500, the most promising first.
-                It finds all stops if there are no more positions.
+            expansions: maximum number of positions that the search expands, the most promising
+                first; 6,500 or less. It finds all stops if there are no more positions.
 
         Returns:
             `Stop(game, moves, turn)`, the most promising first.

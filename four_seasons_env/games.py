@@ -25,7 +25,7 @@ class PlayoutAgent(Protocol):
 
         Args:
             games: the positions.
-            max_moves: moves of a game at most.
+            max_moves: maximum number of moves of a game, including moves already played.
             rng: the only source of random numbers.
         """
         ...
@@ -63,7 +63,7 @@ class Games:
         """
         several = [games] if isinstance(games, Game) else list(games)
         if len({game.rules for game in several}) != 1:
-            raise ValueError("the games must be of one rule set, and at least one")
+            raise ValueError("the games must be one or more of the same rule set")
         records = np.concatenate([game.record for game in several])
         return cls._at(records.repeat(copies), several[0].rules)
 
@@ -157,7 +157,7 @@ class Games:
         """
         numbers = np.asarray(moves, np.int64)
         if numbers.shape != (len(self),):
-            raise ValueError(f"expected {len(self)} moves, one per game, got shape {numbers.shape}")
+            raise ValueError(f"moves must be of shape ({len(self)},), not {numbers.shape}")
         rows = np.flatnonzero(numbers != -1)
         chosen, legal = numbers[rows], self.action_masks()[rows]
         in_range = (chosen >= 0) & (chosen < legal.shape[1])
@@ -185,7 +185,7 @@ class Games:
             player: a `PlayoutAgent` of the same rules, such as `make_agent("heuristic", rules)`;
                 greedy and random are others.
             rng: for players that draw their moves.
-            max_moves: moves of a game at most, those before included.
+            max_moves: maximum number of moves of a game, including moves already played.
 
         Raises:
             TypeError: for a player that cannot play in compiled code.

@@ -56,7 +56,7 @@ _KINDS = {
 """The fields, and the type of each."""
 
 _LONGEST = 1 << 20
-"""The most bytes of a line; longer lines are rejected without being read."""
+"""Maximum number of bytes of a line; longer lines are rejected without being read."""
 
 
 class RecordError(ValueError):
@@ -179,9 +179,9 @@ def parse_record(line: str | bytes) -> Record:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        raise RecordError("a record is a JSON object, and this is not JSON") from None
+        raise RecordError("a record must be a JSON object, and this is not JSON") from None
     if not isinstance(fields, dict):
-        raise RecordError(f"a record is a JSON object, not {line[:40]!r}")
+        raise RecordError(f"a record must be a JSON object, not {line[:40]!r}")
     for field, value in fields.items():
         if field not in _KINDS:
             raise RecordError(f"unknown field {field!r}: {nearest(field, _KINDS)}")
@@ -198,10 +198,10 @@ def parse_record(line: str | bytes) -> Record:
     fields["moves"], fields["times"] = tuple(fields["moves"]), tuple(fields.get("times", ()))
     record = Record(**fields)
     if not all(isinstance(move, str) for move in record.moves):
-        raise RecordError("moves are texts")
+        raise RecordError("moves must be texts")
     _check_times(record)
     if record.undone < 0:
-        raise RecordError("'undone' counts moves that were taken back: it is 0 or more")
+        raise RecordError(f"'undone' must be 0 or more, not {record.undone}")
     try:
         result = record.result
     except ValueError as error:
@@ -219,7 +219,7 @@ def _check_times(record: Record) -> None:
         or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
         or any(early > late for early, late in itertools.pairwise([0, *times]))
     ):
-        raise RecordError("times are seconds from 0, one for each move, in rising order")
+        raise RecordError("times must be seconds from 0, one for each move, in rising order")
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -264,7 +264,7 @@ def append_record(path: Path, record: Record) -> None:
     """Add a record to a JSON lines file, which is created if it does not exist.
 
     Raises:
-        OSError: naming the file, if it cannot be written; it then holds no part of the record.
+        OSError: naming the file, if it cannot be written; then it has no part of the record.
     """
     line = f"{record.to_json()}\n".encode()
     if path.suffix == ".gz":

@@ -84,7 +84,7 @@ def _check_signature(reward: RewardFunction) -> None:
     except TypeError as error:
         name = getattr(reward, "__name__", repr(reward))
         raise ValueError(
-            f"a reward is called as reward(before, after), and {name}{signature} cannot be: {error}"
+            f"a reward must take (before, after), and {name}{signature} does not: {error}"
         ) from None
 
 
@@ -106,7 +106,7 @@ def earn(
     earned = np.asarray(reward(before, after))
     if earned.shape not in ((), (count,)) or earned.dtype.kind not in "biuf":
         raise ValueError(
-            f"the reward must return numbers of shape ({count},), one per game, got {earned.dtype} "
+            f"the reward must return numbers of shape ({count},), one per game, not {earned.dtype} "
             f"of shape {earned.shape}"
         )
     paid: NDArray[Any] = np.where(unpaid, 0.0, earned)

@@ -71,12 +71,12 @@ class _Masking:
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
         """The space of one game's observation."""
         if not isinstance(action, spaces.Discrete):
-            raise ValueError(f"masks need a Discrete action space, got {action}")
+            raise ValueError(f"actions must be Discrete, not {action}")
         if isinstance(observation, spaces.Dict) and "action_mask" in observation.spaces:
             observation = observation["observation"]
         if self.flatten:
             if not isinstance(observation, spaces.Box):
-                raise ValueError(f"flatten needs a Box observation space, got {observation}")
+                raise ValueError(f"flatten=True: observations must be a Box, not {observation}")
             observation = flatten_space(observation)
         mask = spaces.Box(0, 1, (int(action.n),), self.dtype.type)
         return spaces.Dict({self.keys[0]: observation, self.keys[1]: mask})

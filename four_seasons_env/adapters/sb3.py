@@ -78,7 +78,9 @@ class FourSeasonsVecEnv(VecEnv):
             return None
         key, *more = {key for each in self._options for key in each}
         if more or not all(self._options):
-            raise ValueError("options are a deal, a deck or a game: the same for each game or none")
+            raise ValueError(
+                "options must be a deal, a deck or a game, the same option for all games or none"
+            )
         values = [each[key] for each in self._options]
         if key == "deck":
             return {"game": [Game(self.venv.rules, deck=deck) for deck in values]}

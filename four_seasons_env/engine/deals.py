@@ -83,13 +83,13 @@ def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
         texts = deck.replace(",", " ").split() if isinstance(deck, str) else list(deck)
     except TypeError:
         raise DeckError(
-            f"a deck is text such as 'QH 3D ... 5D', or a list of cards, not {deck!r}"
+            f"a deck must be text such as 'QH 3D ... 5D', or a list of cards, not {deck!r}"
         ) from None
     codes = [card_code(text) for text in texts]
     faults = []
     repeated = sorted({code for code in codes if codes.count(code) > 1})
     if repeated:
-        faults.append(f"twice there: {deck_text(repeated)}")
+        faults.append(f"repeated: {deck_text(repeated)}")
     missing = sorted(set(range(4 * ranks)) - set(codes))
     if missing:
         faults.append(f"missing: {deck_text(missing)}")
@@ -98,7 +98,7 @@ def parse_deck(deck: str | Sequence[str], ranks: int = 13) -> list[int]:
         faults.append(f"above the highest rank {RANKS[ranks - 1]}: {deck_text(too_high)}")
     if faults:
         raise DeckError(
-            f"a deck holds each of its {4 * ranks} cards once, this one of {len(codes)} does not: "
+            f"a deck must have each of its {4 * ranks} cards once; this one has {len(codes)}; "
             + "; ".join(faults)
         )
     return codes

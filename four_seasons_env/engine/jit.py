@@ -44,7 +44,7 @@ def _warn_uncached() -> None:
 class _Cache(FunctionCache):
     """Numba's cache of one function, which can fail without failing the call.
 
-    Private parts of Numba, for want of public ones:
+    Private parts of Numba, which has no public equivalent:
 
     - `_source_stamp`: Numba compares the time of the function's own file only, so code of a
       function that calls one in a changed file would be loaded (numba issues 1833 and 9304, open).

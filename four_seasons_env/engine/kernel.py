@@ -288,7 +288,7 @@ def face_up_card(g, rule):
 
 @jit
 def nothing_hidden(g, rule):
-    """Whether the player knows every card: the stock is known, or has one card at most."""
+    """Whether the player knows every card: the stock is known, or has no more than one card."""
     return stock_size(g) <= 1 or stock_is_known(g, rule)
 
 

@@ -81,7 +81,7 @@ def count_moves(words):
     """How many moves are legal, as uint64."""
     count = np.uint64(0)
     for word in words:
-        # The product has in its highest byte the sum of all bytes: 8 at most, so nothing overflows.
+        # The highest byte of the product is the sum of all bytes: 8 or less, so nothing overflows.
         count += (word * _EACH) >> _56
     return count
 

@@ -42,24 +42,24 @@ from four_seasons_env.rules import RULES, Rules
 
 _TEXTS = (
     "",
-    "deal is {deal}: a deal's number is 0 or more, and -1 is a custom deck",
-    "redeals is {redeals}, where the rules have {rules.redeals}",
-    "deck_size is {deck_size}: the deck has {rules.cards} cards, and fewer only after a redeal",
-    "dealt is {dealt}, of a deck of {deck_size}",
-    "deck[{at}] is {deck_at}, where a card of {rules.ranks} ranks is 0 to {last}",
+    "deal must be 0 or more, or -1 for a custom deck, not {deal}",
+    "redeals must be 0 to {rules.redeals}, not {redeals}",
+    "deck_size must be {rules.cards}, or less after a redeal, not {deck_size}",
+    "dealt must be 0 to {deck_size}, not {dealt}",
+    "deck[{at}] must be a card, 0 to {last}, not {deck_at}",
     "deck has {card} twice",
-    "deck[{at}] is {deck_at}, beyond the {deck_size} cards of the deck: no card is 52",
-    "base[{at}] is {base_at}, which these rules do not allow with {base}",
-    "level[{at}] is {level_at}, of {rules.ranks} ranks",
-    "cards_up is {cards_up}, and the foundations hold {level}",
-    "top[{at}] is {top_at}: there are {rules.piles} piles, and no card is 52",
+    "deck[{at}] must be 52, no card, after the {deck_size} cards of the deck, not {deck_at}",
+    "base[{at}] must be a rank that the rules allow, not {base_at}, in {base}",
+    "level[{at}] must be 0 to {rules.ranks}, not {level_at}",
+    "cards_up must be the sum of {level}, not {cards_up}",
+    "top[{at}] must be 52, no card, where there are {rules.piles} piles, not {top_at}",
     "the chain of {place} leads to a card that does not exist",
     "{card} is in two places, or twice in one",
     "{card} does not go on the card that it lies on",
     "the waste does not lie as the deck was dealt: see {card}",
-    "height[{at}] is {height_at}, which is not how many cards the chain of {place} has",
+    "height[{at}] must be the length of the chain of {place}, not {height_at}",
     "{card} is nowhere",
-    "below[{at}] is {below_at}, though {card} lies in no pile: no card is 52",
+    "below[{at}] must be 52, no card, because {card} lies in no pile, not {below_at}",
     "{place} is a space although there is a stock, and spaces='auto_stock' fills it",
 )
 (
@@ -99,11 +99,12 @@ def check_games(games: NDArray[Any], rules: Rules) -> None:
         games: GAME array of shape (n,).
 
     Raises:
-        InvalidGame: naming the first record that is none, and what is wrong with it.
+        InvalidGame: naming the first record that is not, and what is wrong with it.
     """
     if games.dtype != GAME or games.ndim != 1:
         raise InvalidGame(
-            f"positions are a GAME array of shape (n,), not {games.dtype} of shape {games.shape}"
+            f"positions must be a GAME array of shape (n,), not {games.dtype} of shape "
+            f"{games.shape}"
         )
     index, fault, at = first_fault(games, compile_rules(rules))
     if fault == _SOUND:
@@ -122,7 +123,7 @@ def check_games(games: NDArray[Any], rules: Rules) -> None:
         last=rules.cards - 1,
     )
     which = f" {index}" if len(games) > 1 else ""
-    raise InvalidGame(f"record{which} is no position of {rules.name!r}: {text}")
+    raise InvalidGame(f"record{which} is not a valid position of {rules.name!r}: {text}")
 
 
 @jit
@@ -319,22 +320,21 @@ def unpack_game(data: bytes, rules: Rules) -> NDArray[Any]:
     """
     if len(data) != _STORED.itemsize:
         raise InvalidGame(
-            f"a game is {_STORED.itemsize} bytes, not {len(data)}: was it written by to_bytes?"
+            f"a game must be {_STORED.itemsize} bytes, not {len(data)}: was it written by to_bytes?"
         )
     (stored,) = np.frombuffer(data, _STORED)
     if stored["magic"] != MAGIC:
         raise InvalidGame(
-            f"a game begins with {MAGIC!r}, not {data[:4]!r}: was it written by to_bytes?"
+            f"a game must begin with {MAGIC!r}, not {data[:4]!r}: was it written by to_bytes?"
         )
     if stored["version"] != VERSION:
-        raise InvalidGame(
-            f"the game has version {stored['version']} of the format; expected {VERSION}"
-        )
+        raise InvalidGame(f"the format's version must be {VERSION}, not {stored['version']}")
     digest = stored["digest"].tobytes()
     if digest != rules.digest:
         known = [repr(each.name) for each in RULES.values() if each.digest == digest]
-        theirs = known[0] if known else f"of digest {digest.hex()}"
-        raise InvalidGame(f"the game is of the rules {theirs}, not {rules.name!r}: name its rules")
+        theirs = known[0] if known else f"rules of digest {digest.hex()}"
+        own = f"pass rules={theirs}" if known else "pass its rules"
+        raise InvalidGame(f"the game belongs to {theirs}, not to {rules.name!r}: {own}")
     games = np.zeros(1, GAME)
     for name in GAME.names or ():
         games[name] = stored["game"][name]

@@ -43,7 +43,7 @@ def read_options(
         TypeError: if the options are not a dictionary, or a game is not a `Game`.
     """
     if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"options are {{'deal': 17}} or {{'deck': text}}, not {options!r}")
+        raise TypeError(f"options must be {{'deal': 17}} or {{'deck': text}}, not {options!r}")
     given = options or {}
     known = OPTIONS if count is None else (*OPTIONS, RESET_MASK)
     for key in given:
@@ -53,7 +53,7 @@ def read_options(
     if not named:
         return None
     if len(named) > 1:
-        raise ValueError("give a deal, a deck or a game, not several of them")
+        raise ValueError("give only one: a deal, a deck or a game")
     value = given[named[0]]
     asked = np.zeros(count or 1, GAME)
     if named == ["game"]:
@@ -73,7 +73,7 @@ def _read_deals(value: Any, count: int | None) -> int | list[int]:
     if count is None or not several:
         return check_deal(value)
     if len(value) != count:
-        raise ValueError(f"expected {count} deals, one per game, got {len(value)}")
+        raise ValueError(f"deal must be one number or {count}, one for each game, not {len(value)}")
     return [check_deal(deal) for deal in value]
 
 
@@ -81,14 +81,14 @@ def _read_games(value: Any, rules: Rules, count: int | None) -> NDArray[Any]:
     """One position for all games, or one for each; GAME array of shape (1,) or (n,)."""
     games = [value] if count is None or not isinstance(value, Iterable) else list(value)
     if len(games) not in (1, count):
-        raise ValueError(f"expected {count} games to start from, got {len(games)}")
+        raise ValueError(f"game must be one Game or {count}, one for each game, not {len(games)}")
     for game in games:
         if not isinstance(game, Game):
-            raise TypeError(f"a game is a four_seasons_env.Game, not {game!r}")
+            raise TypeError(f"game must be a four_seasons_env.Game, not {game!r}")
         if game.rules != rules:
-            raise ValueError(f"the game is of {game.rules.name!r}, not {rules.name!r}")
+            raise ValueError(f"the game's rules must be {rules.name!r}, not {game.rules.name!r}")
         if game.is_over:
-            raise ValueError("this game is over; pass one that can continue")
+            raise ValueError("the game is over: pass one that can continue")
     return np.concatenate([game.record for game in games])
 
 
@@ -107,7 +107,9 @@ def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bo
     given = np.zeros(count, np.bool_)
     if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
         if len(seed) != count:
-            raise ValueError(f"expected {count} seeds, one per game, got {len(seed)}")
+            raise ValueError(
+                f"seed must be one number or {count}, one for each game, not {len(seed)}"
+            )
         for i, each in enumerate(seed):
             if each is not None:
                 seeds[i] = check_seed(each)

@@ -249,7 +249,7 @@ class RunningGames(abc.ABC):
         endings are searched; then `NextDealBatch.played_by` returns the ending.
 
         Args:
-            games: GAME array of shape (n,), n at most the number of games here.
+            games: GAME array of shape (n,), no more than there are games here.
         """
         self.games[: len(games)] = games
         self._compiled.write_all(

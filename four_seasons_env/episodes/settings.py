@@ -39,7 +39,7 @@ def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int6
             not allowed.
     """
     if isinstance(deals, (str, bytes)) or not isinstance(deals, Iterable):
-        raise ValueError(f"deals are numbers, such as range(2**32, 2**32 + 100), not {deals!r}")
+        raise ValueError(f"deals must be numbers, such as range(2**32, 2**32 + 100), not {deals!r}")
     numbers = [check_deal(deal) for deal in deals]
     if not numbers:
         raise ValueError("deals must name one deal or more")

@@ -39,12 +39,12 @@ class NextDealSettings(EnvSettings):
     """The arguments of the environments whose actions are positions.
 
     Args:
-        candidates: positions offered, at most. Four decisions in five have fewer candidates than
-            the default.
-        expansions: positions that the search for candidates expands, at most; it holds 2.5 times as
-            many.
+        candidates: maximum number of positions offered. Four decisions in five have fewer
+            candidates than the default.
+        expansions: maximum number of positions that the search for candidates expands; it holds 2.5
+            times as many.
         endings: `"search"` (the environment plays the rest once nothing is hidden) or `"policy"`.
-        ending_expansions: positions that the search for a win expands, at most.
+        ending_expansions: maximum number of positions that the search for a win expands.
         order: `"advice"`, a hand-made score, or `"breadth"`, the number of moves that lead to a
             position, which uses no knowledge of the game. It decides which positions are found and
             offered if there are more than the limits allow, and guides the search for a win.
@@ -62,7 +62,7 @@ class NextDealSettings(EnvSettings):
         super().__post_init__()
         for name, largest in _LARGEST.items():
             if (value := check_positive(name, getattr(self, name))) > largest:
-                raise ValueError(f"{name} must be at most {largest:,}, not {value:,}")
+                raise ValueError(f"{name} must be {largest:,} or less, not {value:,}")
         check_choice("endings", self.endings, ENDINGS)
         check_choice("order", self.order, ORDERS)
         check_choice("observation", self.observation, OBSERVATIONS)

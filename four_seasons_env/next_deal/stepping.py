@@ -42,7 +42,7 @@ ENDINGS = ("search", "policy")
 SEARCH, POLICY = range(len(ENDINGS))
 
 LONGEST = 2 * (DEEPEST + 2)
-"""Moves of one action at most: to a position, the next deal, and an ending."""
+"""Maximum number of moves of one action: to a position, the next deal, and an ending."""
 
 
 class CompiledNextDealSettings(NamedTuple):
@@ -97,7 +97,7 @@ def held(expansions: int) -> int:
 
 
 def new_scratch(rules: Rules, candidates: int, expansions: int) -> Scratch:
-    """Buffers for searches with at most this many expansions."""
+    """Buffers for searches of up to this many expansions."""
     return Scratch(
         new_search(rules, max(held(expansions), 2)),
         np.zeros(1, SHOWN),

@@ -148,8 +148,8 @@ FULL = cards_in_order()
     ("deck", "ranks", "complaint"),
     [
         (FULL[:-1], 13, "missing: KD"),
-        ([*FULL[:-1], "AC"], 13, "twice there: AC; missing: KD"),
-        ([*FULL, "7H"], 13, "twice there: 7H"),
+        ([*FULL[:-1], "AC"], 13, "repeated: AC; missing: KD"),
+        ([*FULL, "7H"], 13, "repeated: 7H"),
         ([*FULL[:-1], "ZZ"], 13, "unknown card 'ZZ'"),
         ([*cards_in_order(4), "5C"], 4, "above the highest rank 4: 5C"),
         ([], 4, "missing: AC AS AH AD"),

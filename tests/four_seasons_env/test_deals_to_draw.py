@@ -61,8 +61,8 @@ def test_they_can_be_replaced(env_id: str) -> None:
     ("deals", "error"),
     [
         ([], "one deal or more"),
-        (17, "deals are numbers"),
-        ("17", "deals are numbers"),
+        (17, "deals must be numbers"),
+        ("17", "deals must be numbers"),
         ([10_000, "17"], "deal must be"),
         ([-1], "deal must be 0 to"),
         ([10_000, 9_999], "deal 9999 is a test deal"),

@@ -159,7 +159,7 @@ def test_legal_moves_are_in_order():
         ({"deal": -1}, "deal must be 0 to 2"),
         ({"deal": 1.5}, "deal must be an integer, not 1.5"),
         ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
-        ({"deck": [*OPENING[:-1], "2S"]}, "twice there: 2S; missing: KD"),
+        ({"deck": [*OPENING[:-1], "2S"]}, "repeated: 2S; missing: KD"),
         ({"deck": ["1S", *OPENING[1:]]}, "unknown card '1S'"),
         ({"deck": OPENING, "rules": Rules(ranks=12)}, "above the highest rank Q: KC KS KH KD"),
     ],
@@ -172,5 +172,5 @@ def test_wrong_arguments(arguments, reason):
 def test_wrong_size_of_bytes():
     data = Game().to_bytes()
     for wrong in (b"", data[:-1], data + b"\0"):
-        with pytest.raises(ValueError, match=f"a game is {len(data)} bytes, not {len(wrong)}"):
+        with pytest.raises(ValueError, match=f"a game must be {len(data)} bytes, not {len(wrong)}"):
             Game.from_bytes(wrong)

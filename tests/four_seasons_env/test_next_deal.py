@@ -249,8 +249,8 @@ def test_illegal_actions_stay_or_raise() -> None:
     ("argument", "message"),
     [
         ({"candidates": 0}, "candidates must be a positive integer"),
-        ({"candidates": 10**9}, "candidates must be at most 16,250, not 1,000,000,000"),
-        ({"expansions": 10_000}, "expansions must be at most 6,500, not 10,000"),
+        ({"candidates": 10**9}, "candidates must be 16,250 or less, not 1,000,000,000"),
+        ({"expansions": 10_000}, "expansions must be 6,500 or less, not 10,000"),
         ({"endings": "serch"}, "unknown endings 'serch': did you mean 'search'"),
         ({"order": "advise"}, "unknown order 'advise': did you mean 'advice'"),
     ],

@@ -55,8 +55,8 @@ def test_a_record_is_read_as_it_was_written(rules):
         ({"moves": ["fly"]}, "unknown move 'fly'"),
         ({"result": "won"}, "the moves end in 'open', the record says 'won'"),
         ({"times": [1]}, "one for each move"),
-        ({"times": ["a", "b"]}, "times are seconds"),
-        ({"undone": -1}, "'undone' counts moves"),
+        ({"times": ["a", "b"]}, "times must be seconds"),
+        ({"undone": -1}, "'undone' must be 0 or more, not -1"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
     ],
 )
