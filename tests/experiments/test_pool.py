@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,9 +86,14 @@ def touch(path: Path) -> None:
     path.write_text("done")
 
 
-def test_failed_task_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "backend", ["loky", *(pytest.param(each, marks=pytest.mark.slow) for each in ("dask", "ray"))]
+)
+def test_failed_task_is_named(backend: Any, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    workers = Workers(backend, n_jobs=1 if backend == "loky" else 2)
     names = ["a", "bad", "b"]
-    failures = dict(run_tasks(touch, [tmp_path / name for name in names], names, Workers(n_jobs=1)))
+    failures = dict(run_tasks(touch, [tmp_path / name for name in names], names, workers))
     failure = failures["bad"]
     assert failure
     assert failures == {"a": None, "bad": failure, "b": None}
