@@ -65,7 +65,7 @@ define TEST_VERSIONS
 	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto \
 		-m "not slow" tests/four_seasons_env
 	NUMBA_CACHE_DIR=.venv-$@/compiled .venv-$@/bin/python -m pytest -q -n auto \
-		tests/four_seasons_env/test_adapter_sb3.py tests/agents/test_candidates.py
+		tests/four_seasons_env/test_adapter_sb3.py tests/agents/test_candidate_policy.py tests/agents/test_ppo.py
 endef
 
 test-lowest: CONSTRAINED := --constraint constraints-lowest.txt

@@ -84,3 +84,18 @@ def value_weights(seed: int = 0) -> Weights:
 def value_network(seed: int = 0) -> Network:
     """The network of `value_weights`."""
     return network_of(value_weights(seed), (16, 8, 24, 8), ("value",))
+
+
+SMALL_RUNS = {
+    "planner": [
+        *("games=4", "positions=10", "expansions=5", "batch_size=32"),
+        *("ending_positions=50", "ending_expansions=25"),
+    ],
+    "next_deal_ppo": [
+        *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),
+        *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
+        "play_endings=search",
+    ],
+    "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
+}
+"""Hyperparameters with which a learner takes seconds."""

@@ -10,22 +10,12 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
+from tests.agents.policies import SMALL_RUNS
 from tests.helpers import ROOT
 
 pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "how-to" / "change-the-network.md").read_text()
-SMALL = {
-    "planner": [
-        *("games=4", "positions=10", "expansions=5", "batch_size=32"),
-        *("ending_positions=50", "ending_expansions=25"),
-    ],
-    "next_deal_ppo": [
-        *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),
-        *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
-        "play_endings=search",
-    ],
-}
 
 
 def command(text: str) -> list[str]:
@@ -37,7 +27,7 @@ def command(text: str) -> list[str]:
     given = [word for word in words if "=" in word]
     words = [word for word in words if word not in ("--set", *given)]
     words += ["--steps", "32", "--validations", "1", "--validation-deals", "4"]
-    return [*words, "--set", *SMALL[words[2]], *given]
+    return [*words, "--set", *SMALL_RUNS[words[2]], *given]
 
 
 def four_seasons(words: list[str], source: Path, where: Path) -> None:

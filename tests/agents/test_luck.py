@@ -5,9 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.planner.luck import LuckMeter, Worth, game_luck
 from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.studies.small_games import regret_of
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, SMALL
@@ -170,16 +172,10 @@ def test_rules_without_a_w_are_refused():
 
 def test_good_cards_are_lucky():
     """Games are won with good cards."""
-    from four_seasons_env.agents import make_agent
-
-    rules, totals = RULES["four-seasons"], {True: [], False: []}
-    agent = make_agent("heuristic", rules)
-    for deal in range(DEAL, DEAL + 20):
-        start = Game(rules, deal=deal)
-        game, moves = start.copy(), []
-        while not game.is_over and len(moves) < 300:
-            masks = game.action_mask()[None]
-            moves.append(int(agent.act(game.record.copy(), masks, np.random.default_rng(0))[0]))
-            game.play(moves[-1])
-        totals[game.is_won].append(meter("four-seasons").measure(start, moves).total)
+    totals: dict[bool, list[float]] = {True: [], False: []}
+    played = play_deals(
+        make_agent("heuristic"), RULES["four-seasons"], range(DEAL, DEAL + 20), record=True
+    )
+    for game, won in zip(played["game"], played["won"], strict=True):
+        totals[won].append(meter("four-seasons").measure(game.start(), game.moves).total)
     assert np.mean(totals[True]) > 0.1 > np.mean(totals[False])

@@ -94,13 +94,6 @@ def test_games_are_played_to_the_last_card(row):
     assert all(nothing_hidden(end, compile_rules(rules)[0]) for end in ends)
 
 
-@pytest.mark.slow
-def test_the_bundled_network_wins_most_games():
-    agent = make_agent("planner", positions=100, ending_positions=1000)
-    results = play_deals(agent, DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 40), seed=0)
-    assert results["won"].mean() > 0.5
-
-
 class HandOver:
     """The heuristic until few cards are hidden, then another agent."""
 
@@ -128,20 +121,3 @@ def test_imagined_worlds_win_more(how):
         results = play_deals(HandOver(agent), DEFAULT, range(TRAIN_FROM, TRAIN_FROM + 80))
         won.append(results["won"].sum())
     assert won[1] > won[0] > 0
-
-
-@pytest.mark.parametrize(("lookahead", "votes"), [(1, 0), (0, 40)])
-def test_order_of_unseen_stock_changes_nothing(lookahead, votes):
-    agent = make_agent(
-        "planner", positions=50, ending_positions=200, lookahead=lookahead, votes=votes, worlds=1
-    )
-    games = [each for each in positions(DEFAULT, 40) if each.legal_moves(distinct=True)]
-    for game in games:
-        moves = set()
-        for seed in range(3):
-            record = public_copy(game.record, compile_rules(DEFAULT), np.array([seed], np.uint64))
-            agent._plans.clear()
-            masks = np.zeros((1, 32), np.int8)
-            masks[0, [move.number for move in game.legal_moves(distinct=True)]] = 1
-            moves.add(int(agent.act(record, masks, np.random.default_rng(0))[0]))
-        assert len(moves) == 1

@@ -100,6 +100,16 @@ def test_a_plan_names_each_move_on_its_way() -> None:
     assert elsewhere.record[0] not in plans
 
 
+def test_plans_depend_on_the_base():
+    """King of spades on the table, one card hidden: Queen if Aces are the base, Ace if Twos are."""
+    plans, game = Plans(RULES, 0), Game(RULES, deal=0)
+    other = game.record.copy()
+    other["base"] = (other["base"] + 1) % 4
+    plans[game.record[0]] = 3
+    assert game.record[0] in plans
+    assert other[0] not in plans
+
+
 def test_too_many_plans_are_removed(monkeypatch) -> None:
     assert module._MOST_PLANS == 10**6
     monkeypatch.setattr(module, "_MOST_PLANS", 2)

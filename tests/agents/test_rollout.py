@@ -8,11 +8,11 @@ import pytest
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import choose_move, new_buffers, read_weights
-from four_seasons_env.agents.search import pimc, rollout, worlds
+from four_seasons_env.agents.search import pimc, rollout
 from four_seasons_env.agents.search.pimc import PimcAgent
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE
 from four_seasons_env.agents.search.rollout import RolloutAgent
-from four_seasons_env.agents.search.worlds import SolverVotes, determinize
+from four_seasons_env.agents.search.worlds import determinize
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, sort_unseen
@@ -160,62 +160,6 @@ def test_searches_plan_the_ending(monkeypatch, expansions: int) -> None:
         expected[0] = 11
         assert planned == [(rules, ENDING_POSITIONS)]
     assert agent.act(records.copy(), masks, np.random.default_rng(0)).tolist() == expected
-
-
-# --- votes ----------------------------------------------------------------------------------------
-
-
-class Answer:
-    """The solver's answer for a world: won if a card lies on top of the waste."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, wins: Any) -> None:
-        self.widths: set[int] = set()
-        self.worlds: list[Game] = []
-        self.wins = wins
-        monkeypatch.setattr(worlds, "solve", self)
-
-    def __call__(self, game: Game, width: int) -> Any:
-        self.widths.add(width)
-        self.worlds.append(game.copy())
-        return type("Solution", (), {"status": "won" if self.wins(game) else "lost"})
-
-
-def with_hidden(rules: Rules, count: int) -> np.ndarray:
-    """A position with this many cards in the stock, after `sort_unseen`."""
-    game = Game(rules, deal=1)
-    while len(game.stock) > count:
-        game.play("deal")
-    records = game.record.copy()
-    sort_unseen(records[0], compile_rules(rules)[0])
-    return records
-
-
-@pytest.mark.parametrize(
-    ("hidden", "worlds", "share", "orders"),
-    [(3, 9, 1 / 3, 6), (3, 5, 2 / 5, 5), (6, 8, 2 / 8, 8)],
-)
-def test_a_vote_is_the_share_of_worlds(
-    monkeypatch, hidden: int, worlds: int, share: float, orders: int
-) -> None:
-    """The lowest hidden card comes next in worlds 0, `hidden`, ... Where the worlds are all orders,
-    it comes next in its share of them."""
-    rules = RULES[0]
-    records = with_hidden(rules, hidden)
-    first = Game.from_record(records[0], rules).stock[0]
-    solver = Answer(monkeypatch, lambda game: game.waste[-1] == first)
-    both = np.repeat(records, 2)
-    deal = int(Game.from_record(records[0], rules).legal_moves(distinct=True)[0].number)
-    votes_won = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
-    assert votes_won == pytest.approx([share, share])
-    assert solver.widths == {7}
-    stocks = [(game.waste[-1], *game.stock) for game in solver.worlds]
-    assert stocks[::2] == stocks[1::2], "all moves in the same worlds"
-    assert len(stocks) == 2 * orders
-    if worlds >= 6:
-        assert len(set(stocks)) == orders
-    again = SolverVotes(rules, worlds, 7).share_won(both, np.array([deal, deal]), np.uint64(5))
-    assert again.tolist() == votes_won.tolist()
-    assert [(game.waste[-1], *game.stock) for game in solver.worlds] == 2 * stocks
 
 
 @pytest.mark.parametrize("candidates", [1, 3])

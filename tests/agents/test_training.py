@@ -1,9 +1,63 @@
-"""The mean of weights during training."""
+"""What learners share: hyperparameters, wrong ones refused by name, and the mean of weights."""
 
 import pytest
 import torch
 
-from four_seasons_env.agents.training import WeightAverage
+from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
+from four_seasons_env.agents.training import WeightAverage, make_settings, read_settings
+from tests.helpers import ROOT
+
+SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}
+FILES = {name: ROOT / f"agents/learned/{name}.yaml" for name in SCHEMAS}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_flags_override_the_file(name: str) -> None:
+    schema, file = SCHEMAS[name], FILES[name]
+    own = read_settings(schema, file)
+    assert own.games > 0
+    settings = read_settings(schema, file, ["gamma=1", "games=5", "layers=[4, 4, 4, 4]"])
+    assert (settings.gamma, settings.games, settings.layers) == (1.0, 5, [4, 4, 4, 4])
+    assert settings.learning_rate == own.learning_rate
+    assert make_settings(schema, vars(settings), name) == settings
+    # YAML 1.1 reads this as text.
+    assert read_settings(schema, file, ["learning_rate=1e-3"]).learning_rate == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("learning_rat=1", "'learning_rat' of maskable_ppo: did you mean 'learning_rate'"),
+        ("learning_rate=fast", "learning_rate is 'fast': Expected `float`, got `str`"),
+        ("learning_rate=.nan", "learning_rate is nan: Expected `float`"),
+        ("games=1.5", "games is 1.5: Expected `int`"),
+        ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
+        ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
+        ("observation=crads", "unknown observation 'crads': did you mean 'cards'"),
+        ("games=[", "games is not YAML"),
+        ("gamma", "key=value"),
+    ],
+)
+def test_wrong_hyperparameters(flag: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_settings(MaskablePpoSettings, FILES["maskable_ppo"], [flag])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["layers=[8,8]"], "layers must be four numbers"),
+        (["order=advise"], "unknown order 'advise': did you mean 'advice'"),
+    ],
+)
+def test_conflicting_hyperparameters(overrides: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_settings(NextDealPpoSettings, FILES["next_deal_ppo"], overrides)
+
+
+def test_missing_values_are_named() -> None:
+    with pytest.raises(ValueError, match="maskable_ppo: Object missing required field `reward`"):
+        make_settings(MaskablePpoSettings, {"games": 4}, "maskable_ppo")
 
 
 def set_to(module: torch.nn.Linear, value: float) -> None:

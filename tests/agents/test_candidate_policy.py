@@ -8,9 +8,7 @@ from sb3_contrib import MaskablePPO
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
 from four_seasons_env.agents import CandidatePolicy, TableEncoder
-from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.network.module import SumRows
-from four_seasons_env.agents.training import get_learner
 from four_seasons_env.positions.features import (
     GAME_SLOTS,
     PILE_FEATURES,
@@ -18,17 +16,10 @@ from four_seasons_env.positions.features import (
     TABLES,
     WASTE_SLOTS,
 )
-from four_seasons_env.rules import RULES
 from tests.agents.test_network import plain_pairs
 from tests.helpers import random_steps
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
-DEFAULT = RULES["four-seasons"]
-SMALL = [
-    *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=10"),
-    *("expansions=20", "ending_expansions=40", "play_candidates=10", "play_expansions=20"),
-    "play_endings=search",
-]
 
 
 def observed(rules: str = "four-seasons", games: int = 20, steps: int = 15) -> dict:
@@ -139,26 +130,3 @@ def test_a_saved_model_plays_with_more_candidates(tmp_path) -> None:
 def test_another_encoder_needs_a_width() -> None:
     with pytest.raises(TypeError, match="features_extractor_class"):
         MaskablePPO(CandidatePolicy, FourSeasonsNextDealVecEnv(2, observation="cards"))
-
-
-def test_the_player_scores_as_the_policy_does() -> None:
-    """Compiled evaluation against torch's, on the same weights."""
-    kind = get_learner("next_deal_ppo")
-    learner = kind(DEFAULT, kind.read_settings(SMALL), 0)
-    model, env = learner.model, learner.model.get_env()
-    for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value):
-        torch.nn.init.normal_(head.weight)
-    card, weights = learner.policy({})
-    start = env.reset()
-    scores, values = NextDealAgent(DEFAULT, card, weights).scores(env.venv.games.copy())
-    seen = {name: torch.from_numpy(each) for name, each in start.items()}
-    with torch.no_grad():
-        encoded = model.policy.features_extractor(seen)
-        heads = [
-            head(encoded[..., :-1]).squeeze(-1).numpy()
-            for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value)
-        ]
-    used = seen["action_mask"].numpy().astype(bool)
-    assert not np.isfinite(scores[~used]).any()
-    for ours, theirs in zip((scores, values), heads, strict=True):
-        np.testing.assert_allclose(ours[used], theirs[used], rtol=1e-4, atol=1e-5)

@@ -1,4 +1,4 @@
-"""The learning algorithms, on rule sets of every kind."""
+"""PPO on rule sets of every kind; its players score as its models do."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import torch
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.learned.network_agent import NetworkAgent
+from four_seasons_env.agents.learned.next_deal_agent import NextDealAgent
 from four_seasons_env.agents.learned.ppo import Ppo
 from four_seasons_env.agents.training import get_learner
 from four_seasons_env.engine import kernel
@@ -16,36 +17,29 @@ from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.observations import KINDS, encode_all, observation_length
 from four_seasons_env.rules import RULES, Rules
+from tests.agents.policies import SMALL_RUNS
 from tests.helpers import REPRESENTATIVES
 
 pytestmark = pytest.mark.slow  # torch alone takes seconds to import
 DEFAULT = RULES["four-seasons"]
-SMALL = {
-    "next_deal_ppo": [
-        *("games=4", "n_steps=8", "batch_size=16", "layers=[8,4,8,8]", "candidates=8"),
-        *("expansions=10", "ending_expansions=20", "play_candidates=8", "play_expansions=10"),
-        "play_endings=search",
-    ],
-    "maskable_ppo": ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"],
-}
 
 
 def make(name: str, rules: Rules = DEFAULT, *overrides: str, seed: int = 0) -> Ppo:
     kind = get_learner(name)
-    learner = kind(rules, kind.read_settings([*SMALL[name], *overrides]), seed)
+    learner = kind(rules, kind.read_settings([*SMALL_RUNS[name], *overrides]), seed)
     assert isinstance(learner, Ppo)
     return learner
 
 
 @pytest.mark.parametrize("rules", REPRESENTATIVES)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", ["next_deal_ppo", "maskable_ppo"])
 def test_algorithms_learn_all_kinds_of_rules(name: str, rules: str, tmp_path: Path) -> None:
     run = Train(
         out=tmp_path / "x",
         agent=name,
         rules=rules,
         steps="96",
-        set=SMALL[name],
+        set=SMALL_RUNS[name],
         validations=1,
         validation_deals=4,
     )
@@ -95,3 +89,25 @@ def test_a_network_scores_as_its_model_does() -> None:
         latent = policy.mlp_extractor.forward_actor(torch.as_tensor(observations))
         expected = policy.action_net(latent)
     np.testing.assert_allclose(scores, expected.numpy(), atol=1e-5)
+
+
+def test_the_player_scores_as_the_policy_does() -> None:
+    """Compiled evaluation against torch's, on the same weights."""
+    learner = make("next_deal_ppo")
+    model, env = learner.model, learner.model.get_env()
+    for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value):
+        torch.nn.init.normal_(head.weight)
+    card, weights = learner.policy({})
+    start = env.reset()
+    scores, values = NextDealAgent(DEFAULT, card, weights).scores(env.venv.games.copy())
+    seen = {name: torch.from_numpy(each) for name, each in start.items()}
+    with torch.no_grad():
+        encoded = model.policy.features_extractor(seen)
+        heads = [
+            head(encoded[..., :-1]).squeeze(-1).numpy()
+            for head in (model.policy.mlp_extractor.score, model.policy.mlp_extractor.value)
+        ]
+    used = seen["action_mask"].numpy().astype(bool)
+    assert not np.isfinite(scores[~used]).any()
+    for ours, theirs in zip((scores, values), heads, strict=True):
+        np.testing.assert_allclose(ours[used], theirs[used], rtol=1e-4, atol=1e-5)
