@@ -29,7 +29,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tyro
 
@@ -40,18 +40,13 @@ from four_seasons_env.experiments.parallel.pool import Failure, Workers, run_tas
 from four_seasons_env.experiments.results.out_folder import check_out, write_json
 from four_seasons_env.experiments.results.training_run import (
     DONE,
-    PROGRESS,
     RUN,
-    STEPS,
     last_checkpoint,
-    read_log,
+    read_done,
 )
 from four_seasons_env.experiments.train import Train, parse_steps
 from four_seasons_env.rules import get_rules
 from four_seasons_env.schemas import fitting, read_checked
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 FLAGS = tuple(
     each.name
@@ -210,37 +205,6 @@ def _check_manifest(run: Sweep, jobs: list[Job]) -> None:
     write_json(path, found | commands)
 
 
-def _view(run: Sweep, jobs: list[Job], failures: list[Failure], room: int) -> Table:
-    """The state of each job, from its files, as a table for a line with ``room`` characters."""
-    import pandas as pd
-
-    from four_seasons_env.experiments.reporting.tables import as_table
-
-    failed = {each.name for each in failures}
-    done = sum(job.is_done for job in jobs)
-    rows = []
-    for job in jobs:
-        started = (job.out / RUN).is_file()
-        state = "failed" if job.name in failed else "running" if started else "waiting"
-        rows.append([job.name, "done" if job.is_done else state, *_latest(job.out)])
-    columns = ["job", "state", "steps", "won % (training)", "won % (validation)"]
-    title, saved = f"{done} of {len(jobs)} jobs done", run.out / "*" / PROGRESS
-    return as_table(pd.DataFrame(rows, columns=columns), title, room, saved)
-
-
-def _latest(out: Path) -> list[str]:
-    """Steps and win rates at the end of a run's log."""
-    try:
-        log = read_log(out)
-    except (OSError, ValueError):  # it is being written
-        return ["", "", ""]
-    cells = [f"{log[STEPS].iloc[-1]:,.0f}" if len(log) else ""]
-    for column in ("play/win_rate", "validation/win_rate"):
-        values = log[column].dropna().tolist() if column in log else []
-        cells.append(f"{100 * values[-1]:.1f}" if values else "")
-    return cells
-
-
 def sweep(run: Sweep) -> list[Failure]:
     """Run the jobs that are not finished, and return those that failed.
 
@@ -252,24 +216,21 @@ def sweep(run: Sweep) -> list[Failure]:
     check_out(run.out, "sweep")
     jobs = read_jobs(run)
 
-    from rich.live import Live
-
-    from four_seasons_env.experiments.reporting.tables import new_console
+    from rich.progress import Progress
 
     _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]
     failures: list[Failure] = []
-    console = new_console()
-
-    def view() -> Table:
-        return _view(run, jobs, failures, console.width)
-
-    with Live(get_renderable=view, console=console, refresh_per_second=0.5):
-        for _, failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
+    with Progress() as bar:
+        shown = bar.add_task("training", total=len(jobs), completed=len(jobs) - len(todo))
+        for name, failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
+            bar.advance(shown)
             if failure:
                 failures.append(failure)
-    for each in failures:
-        console.print(f"[red]failed[/] {each.name}: {each.reason}", soft_wrap=True)
+                bar.console.print(f"[red]failed[/] {name}: {failure.reason}", soft_wrap=True)
+            else:
+                won = read_done(run.out / name).best.won
+                bar.console.print(f"{name}: {100 * won:.1f}% of validation deals won")
     return failures
 
 

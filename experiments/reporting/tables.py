@@ -15,23 +15,15 @@ from rich.table import Table
 from four_seasons_env.experiments.reporting.cells import ADJUSTED
 
 NAMES = (
-    *("agent", "play", "rules", "what", "method", "observation", "state"),
+    *("agent", "play", "rules", "what", "method", "observation"),
     *("script", "versions", "environment"),
 )
 """Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
 _NAME = 13
 """Minimum width of a column of text that needs as much."""
 _STAY = (
-    *("rules", "agent", "games", "threads", "observation"),
-    *(
-        "won % [95%]",
-        ADJUSTED,
-        "winnable %",
-        "moves per second",
-        "verified",
-        "won % (validation)",
-        "won",
-    ),
+    *("rules", "agent", "games", "threads", "observation", "won % [95%]", ADJUSTED),
+    *("winnable %", "moves per second", "verified", "won"),
 )
 """Columns that stay, as does the first; others get the room that is left, in their order."""
 _LAST = ("play", "seeds", "method")
@@ -48,19 +40,9 @@ def print_table(cells: pd.DataFrame, title: str, saved: Path | None = None) -> N
         title: its title.
         saved: a file with all columns.
     """
-    console = new_console()
-    console.print(as_table(cells, title, console.width, saved))
-
-
-def new_console() -> Console:
-    """The terminal, or a file with room for every column."""
     in_file = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(width=_IN_FILE if in_file else None)
-
-
-def as_table(cells: pd.DataFrame, title: str, room: int, saved: Path | None = None) -> Table:
-    """A table for a terminal with ``room`` characters a line; see `print_table`."""
-    widths = _fit(cells, room)
+    console = Console(width=_IN_FILE if in_file else None)
+    widths = _fit(cells, console.width)
     table = Table(title=escape(title), caption_justify="left")
     for column, width in widths.items():
         table.add_column(
@@ -74,7 +56,7 @@ def as_table(cells: pd.DataFrame, title: str, room: int, saved: Path | None = No
     if left_out := [str(name) for name in cells if name not in widths]:
         where = f"see {saved}" if saved else "widen the terminal"
         table.caption = escape(f"no room for {', '.join(left_out)}: {where}")
-    return table
+    console.print(table)
 
 
 def _is_text(cells: pd.DataFrame, column: str) -> bool:

@@ -1,5 +1,6 @@
 """Sweeps: the jobs in a YAML file, and what a sweep does with finished and failed ones."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import yaml
 from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.experiments import sweep as module
 from four_seasons_env.experiments.parallel.pool import Workers
-from four_seasons_env.experiments.results.training_run import DONE, RUN
+from four_seasons_env.experiments.results.out_folder import write_json
+from four_seasons_env.experiments.results.training_run import DONE, RUN, Done, Validation
 from four_seasons_env.experiments.sweep import Sweep, read_jobs, sweep
 
 ALONE = Workers(n_jobs=1)
@@ -93,20 +95,22 @@ def test_wrong_sweeps(trainings: object, message: str, tmp_path: Path) -> None:
         read_jobs(Sweep(tmp_path / "none.yaml", tmp_path / "s"))
 
 
-def test_a_sweep_continues(tmp_path: Path, monkeypatch) -> None:
+def test_a_sweep_continues(tmp_path: Path, monkeypatch, capsys) -> None:
     """With jobs that only write their files; one fails until there is a file "fixed"."""
 
     def finish(job: module.Job) -> None:
         if job.name == "seed-1" and not (job.out.parent / "fixed").exists():
             raise RuntimeError("exit status 1; no memory")
         job.out.mkdir()
-        for name in (RUN, DONE):
-            (job.out / name).touch()
+        (job.out / RUN).touch()
+        done = Done(64, 1.0, 1.0, 4, Validation("10000-10003", 0.5, 20.0, 64))
+        write_json(job.out / DONE, dataclasses.asdict(done))
 
     monkeypatch.setattr(module, "run_job", finish)
     trainings = {"fixed": {"steps": 64}, "grid": {"seed": [0, 1, 2]}}
     run = Sweep(write(tmp_path, trainings), tmp_path / "s", ALONE)
     (failure,) = sweep(run)
+    assert "seed-0: 50.0% of validation deals won" in capsys.readouterr().out
     assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
     saved = "2 finished jobs are saved in {run.out}, and the last checkpoints of 0 of 0 unfinished"
     assert module._saved(run) == f"{saved} jobs; resume: {{command}}"
