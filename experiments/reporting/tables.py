@@ -14,10 +14,7 @@ from rich.table import Table
 
 from four_seasons_env.experiments.reporting.cells import ADJUSTED
 
-NAMES = (
-    *("agent", "play", "rules", "what", "method", "observation"),
-    *("script", "versions", "environment"),
-)
+NAMES = ("agent", "play", "rules", "what", "method", "observation")
 """Columns of text, which wrap where there is no room. The first column of a table wraps, too."""
 _NAME = 13
 """Minimum width of a column of text that needs as much."""
