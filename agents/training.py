@@ -1,4 +1,4 @@
-"""What all training algorithms share: `Learner`, hyperparameters, and the mean of weights.
+"""`Learner`, the interface of all training algorithms; their hyperparameters and mean weights.
 
 Hyperparameters are one YAML file for each algorithm, checked against a dataclass before a run. The
 dataclass is the schema (`four_seasons_env.schemas`): it names every key, its type and its bounds,

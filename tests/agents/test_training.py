@@ -1,4 +1,4 @@
-"""What learners share: hyperparameters, wrong ones refused by name, and the mean of weights."""
+"""Learners: hyperparameters, of which wrong ones are refused by name, and the mean of weights."""
 
 import pytest
 import torch
