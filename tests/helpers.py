@@ -1,8 +1,8 @@
-"""Shared helpers: decks, rule sets, random play, and fleets of single environments."""
+"""Shared helpers: decks, rule sets, and random play."""
 
 import importlib.util
 import random
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -310,13 +310,6 @@ def legal_action(env: FourSeasonsEnv, rng: random.Random) -> int:
     return int(biased_choice([move for move in moves if mask[move.number]], rng))
 
 
-def mixed_action(env: FourSeasonsEnv, rng: random.Random) -> int:
-    """Usually a legal action, sometimes a random one."""
-    if rng.random() < 0.15:
-        return rng.randrange(int(env.action_space.n))
-    return legal_action(env, rng)
-
-
 def random_steps(env: Any, steps: int, seed: int = 0) -> list[Any]:
     """The answers of an environment of several games to random legal actions."""
     rng, answers = np.random.default_rng(seed), []
@@ -324,48 +317,6 @@ def random_steps(env: Any, steps: int, seed: int = 0) -> list[Any]:
         masks = env.action_masks()
         answers.append(env.step(np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)))
     return answers
-
-
-class Fleet:
-    """Single environments side by side, each reset when its episode ends."""
-
-    def __init__(self, count: int, seed: int, **kwargs: Any) -> None:
-        self.envs = [FourSeasonsEnv(**kwargs) for _ in range(count)]
-        resets = [env.reset(seed=seed + i) for i, env in enumerate(self.envs)]
-        self.observations = [obs for obs, _ in resets]
-        self.infos = [info for _, info in resets]
-        self.returns = [0.0] * count
-        self.lengths = [0] * count
-
-    def actions(
-        self, rng: random.Random, choose: Callable[[FourSeasonsEnv, random.Random], int]
-    ) -> np.ndarray:
-        return np.array([choose(env, rng) for env in self.envs], np.int64)
-
-    def step(self, actions: np.ndarray) -> list[dict[str, Any]]:
-        """The results of each environment; "final" holds those of an ended episode."""
-        answers = []
-        for i, (env, action) in enumerate(zip(self.envs, actions, strict=True)):
-            obs, reward, terminated, truncated, info = env.step(int(action))
-            self.returns[i] += reward
-            self.lengths[i] += 1
-            answer = {"reward": reward, "terminated": terminated, "truncated": truncated}
-            if terminated or truncated:
-                answer["final"] = {
-                    "observation": obs,
-                    "info": info,
-                    "r": self.returns[i],
-                    "l": self.lengths[i],
-                }
-                self.returns[i], self.lengths[i] = 0.0, 0
-                obs, info = env.reset()
-            self.observations[i], self.infos[i] = obs, info
-            answers.append(answer)
-        return answers
-
-    @property
-    def masks(self) -> np.ndarray:
-        return np.stack([env.action_masks() for env in self.envs])
 
 
 def same(one: Any, two: Any) -> bool:

@@ -1,22 +1,23 @@
 """The vector environment against single environments, game by game."""
 
 import copy
-import random
 import re
 import warnings
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 
+from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.registration import ENVS
 from four_seasons_env.rules import RULES
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
-    Fleet,
     cards_in_order,
-    mixed_action,
     mostly_slow,
     observe,
     random_steps,
@@ -38,6 +39,7 @@ SETTINGS = [
     {"rules": small("pysolfc/simplicity", piles=4), "mask": "distinct", "max_moves": 25},
     {"rules": small("czarina", ranks=4), "reward": waste_grown, "max_moves": 12},
     {"rules": "simplicity", "max_moves": 1},
+    {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30},
 ]
 KEYS = ("deal", "cards_up", "won", "illegal")
 ASKED = (
@@ -51,56 +53,94 @@ def name_of(settings: dict) -> str:
     return ", ".join(str(getattr(value, "name", value)) for value in values)
 
 
-def assert_same_rows(infos: dict, expected: list[dict], observations, fleet: Fleet) -> None:
-    assert same(observations, np.stack(fleet.observations))
-    assert same(infos["action_mask"], np.stack([info["action_mask"] for info in expected]))
-    for key in KEYS:
-        assert infos[key].tolist() == [info[key] for info in expected]
-        assert infos[f"_{key}"].all()
+def singles(settings: dict, mode: AutoresetMode) -> gym.vector.SyncVectorEnv:
+    """Gymnasium's vector environment over single environments with the same arguments."""
+    single = FourSeasonsNextDealEnv if "candidates" in settings else FourSeasonsEnv
+    make = [lambda: gym.wrappers.RecordEpisodeStatistics(single(**settings))] * GAMES
+    return gym.vector.SyncVectorEnv(make, autoreset_mode=mode)
 
 
-@pytest.mark.parametrize(("copy", "threads"), [(True, 1), (False, 3)])
+def some_actions(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Mostly legal actions, and more often one of the first: moves up are among them."""
+    scores = rng.random(masks.shape) - 0.8 * (masks == 0)
+    scores[:, 1:6] += 0.3
+    return scores.argmax(axis=1)
+
+
+def row(value, index: int):
+    """One game's row of observations or infos."""
+    if isinstance(value, dict):
+        return {key: row(each, index) for key, each in value.items()}
+    return value[index]
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("how", [{}, {"copy": False, "num_threads": 3}], ids=["", "threads"])
 @pytest.mark.parametrize("settings", SETTINGS, ids=name_of)
-def test_plays_as_single_environments(settings, copy, threads):
-    """Bit for bit, on one thread or several."""
-    rng = random.Random(0)
-    fleet = Fleet(GAMES, seed=100, **settings)
-    env = FourSeasonsVectorEnv(GAMES, copy=copy, num_threads=threads, **settings)
-    observations, infos = env.reset(seed=100)
-    assert_same_rows(infos, fleet.infos, observations, fleet)
-    ended = 0
-    for _ in range(150):
-        actions = fleet.actions(rng, mixed_action)
-        answers = fleet.step(actions)
-        observations, rewards, terminated, truncated, infos = env.step(actions)
-        assert rewards.tolist() == [answer["reward"] for answer in answers]
-        assert terminated.tolist() == [answer["terminated"] for answer in answers]
-        assert truncated.tolist() == [answer["truncated"] for answer in answers]
-        assert_same_rows(infos, fleet.infos, observations, fleet)
-        assert same(env.action_masks(), fleet.masks)
-        done = ["final" in answer for answer in answers]
-        assert ("final_info" in infos) == ("final_obs" in infos) == any(done)
-        if any(done):
-            assert_same_finals(infos, answers, done)
-        ended += sum(done)
+def test_plays_as_single_environments(settings, how, mode):
+    """Bit for bit as Gymnasium's vector environment over single ones, in each mode."""
+    kind = FourSeasonsNextDealVectorEnv if "candidates" in settings else FourSeasonsVectorEnv
+    native, sync = kind(GAMES, **settings, **how, autoreset_mode=mode), singles(settings, mode)
+    assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
+    assert native.observation_space == sync.observation_space
+    assert native.action_space == sync.action_space
+    one, two = native.reset(seed=3), sync.reset(seed=3)
+    rng, ended = np.random.default_rng(0), 0
+    done = np.zeros(GAMES, np.bool_)
+    for _ in range(120):
+        assert same(one[0], two[0])
+        for key in ("action_mask", *KEYS):
+            assert (one[-1][key] == np.stack(list(two[-1][key]))).all()
+            assert one[-1][f"_{key}"].all()
+        masks = one[-1]["action_mask"].copy()
+        assert same(native.action_masks(), masks.view(np.bool_))
+        actions = some_actions(masks, rng)
+        two = sync.step(actions)
+        if mode is AutoresetMode.NEXT_STEP:
+            actions[done] = -1  # these games are dealt again, whatever their actions
+        one = native.step(actions)
+        for i in range(1, 4):
+            assert (one[i] == two[i]).all()
+        done = one[2] | one[3]
+        ended += done.sum()
+        if mode is AutoresetMode.SAME_STEP:
+            check_finals(one[4], two[4], done)
+        else:
+            for key in ("is_success", "_is_success"):
+                assert same(one[4].get(key), two[4].get(key))
+        if mode is AutoresetMode.DISABLED and done.any():
+            assert same(one[0], two[0])
+            masks = one[4]["action_mask"].copy()
+            infos = {key: one[4][key].copy() for key in KEYS}
+            one, two = (env.reset(options={"reset_mask": done}) for env in (native, sync))
+            assert one[1]["_deal"].tolist() == done.tolist()
+            one[1].update({f"_{key}": np.ones(GAMES, np.bool_) for key in ("action_mask", *KEYS)})
+            # Gymnasium returns nothing for games that were not reset.
+            two[1]["action_mask"][~done] = masks[~done]
+            for key in KEYS:
+                two[1][key] = np.where(done, two[1][key], infos[key])
     assert ended >= GAMES
 
 
-def assert_same_finals(infos: dict, answers: list[dict], done: list[bool]) -> None:
-    assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == done
-    final = infos["final_info"]
+def check_finals(ours: dict, theirs: dict, done: np.ndarray) -> None:
+    assert ("final_info" in ours) == ("final_obs" in ours) == done.any()
+    if not done.any():
+        return
+    final = ours["final_info"]
+    assert ours["_final_obs"].tolist() == ours["_final_info"].tolist() == done.tolist()
     for key in [*KEYS, "is_success", "action_mask", "episode"]:
-        assert final[f"_{key}"].tolist() == done
-    assert not infos["final_obs"][~np.array(done)].any()
-    assert not final["action_mask"][~np.array(done)].any()
+        assert final[f"_{key}"].tolist() == done.tolist()
+    observations = ours["final_obs"]
+    arrays = list(observations.values()) if isinstance(observations, dict) else [observations]
+    assert not any(each[~done].any() for each in (final["action_mask"], *arrays))
     for i in np.flatnonzero(done):
-        expected = answers[i]["final"]
-        assert same(infos["final_obs"][i], expected["observation"])
-        assert same(final["action_mask"][i], expected["info"]["action_mask"])
-        assert final["episode"]["r"][i] == expected["r"]
-        assert final["episode"]["l"][i] == expected["l"]
+        assert same(row(ours["final_obs"], i), row(theirs["final_obs"], i))
+        expected = theirs["final_info"]
+        assert same(final["action_mask"][i], expected["action_mask"][i])
         for key in [*KEYS, "is_success"]:
-            assert final[key][i] == expected["info"][key]
+            assert final[key][i] == expected[key][i]
+        for key in ("r", "l"):
+            assert final["episode"][key][i] == expected["episode"][key][i]
 
 
 @pytest.mark.parametrize("env_id", mostly_slow(ENVS, ("FourSeasons-v0", "Corners-v0")))
@@ -217,6 +257,99 @@ def test_games_are_read_only():
     assert Game.from_record(env.games[1], "czarina") == Game("czarina", deal=4)
     with pytest.raises(ValueError, match="read-only"):
         env.games["level"][0] = 1
+
+
+# --- when the next episode starts --------------------------------------------------------------
+
+
+def test_mode_is_in_the_metadata():
+    env = FourSeasonsVectorEnv(2, autoreset_mode="next_step")
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert "autoreset_mode" not in FourSeasonsVectorEnv.metadata
+    made = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=2, autoreset_mode="Disabled")
+    assert made.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+
+
+def test_unknown_mode():
+    with pytest.raises(ValueError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextS"):
+        FourSeasonsVectorEnv(2, autoreset_mode="NextSteps")
+
+
+def test_ended_games_need_a_reset():
+    env = FourSeasonsVectorEnv(3, **SETTINGS[1] | {"max_moves": 2}, autoreset_mode="Disabled")
+    _, infos = env.reset(seed=1)
+    for _ in range(2):
+        _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
+    assert (terminated | truncated).all()
+    games = env.games.copy()
+    with pytest.raises(ResetNeeded, match="3 games have ended, game 0 first: call reset"):
+        env.step(np.zeros(3, int))
+    env.reset(options={"reset_mask": np.array([True, False, True])})
+    with pytest.raises(ResetNeeded, match="1 games have ended, game 1 first"):
+        env.step(np.zeros(3, int))
+    assert (env.games[1] == games[1]).all()
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    env.step(np.zeros(3, int))
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_reset_mask_resets_its_games(mode):
+    env = FourSeasonsVectorEnv(3, "czarina", autoreset_mode=mode)
+    env.reset(seed=1)
+    env.step(np.zeros(3, int))
+    before = env.games.copy()
+    chosen = np.array([False, True, False])
+    options = {"reset_mask": chosen, "deal": [1, 17, 3]}
+    observations, infos = env.reset(options=options)
+    assert set(options) == {"reset_mask", "deal"}, "the options are the caller's"
+    assert infos["deal"][1] == 17
+    assert infos["_deal"].tolist() == infos["_action_mask"].tolist() == chosen.tolist()
+    assert (env.games[~chosen] == before[~chosen]).all()
+    assert Game.from_record(env.games[1], "czarina") == Game("czarina", deal=17)
+    assert env.observation_space.contains(observations)
+    _, infos = env.reset(seed=[None, 8, 9], options={"reset_mask": chosen})
+    assert infos["deal"][1] == FourSeasonsVectorEnv(1).reset(seed=8)[1]["deal"][0]
+    assert (env.games[~chosen] == before[~chosen]).all()
+
+
+def test_seed_none_goes_on():
+    env = FourSeasonsVectorEnv(3)
+    first = env.reset(seed=[4, None, 6])[1]["deal"]
+    expected = FourSeasonsVectorEnv(3).reset(seed=[4, 5, 6])[1]["deal"]
+    assert (first == expected).tolist() == [True, False, True]
+    twin = FourSeasonsVectorEnv(3)
+    twin.reset(seed=[4, 5, 6])
+    going_on = twin.reset()[1]["deal"]
+    twin.reset(seed=[4, 5, 6])
+    some = twin.reset(seed=[None, 5, None])[1]["deal"]
+    assert some.tolist() == [going_on[0], expected[1], going_on[2]]
+
+
+@pytest.mark.parametrize(
+    ("mask", "reason"),
+    [
+        ([1, 0, 1], r"must be a bool array of shape \(3,\), not int64"),
+        (np.ones(4, np.bool_), r"must be a bool array of shape \(3,\), not bool of shape \(4,\)"),
+        (np.zeros(3, np.bool_), "must name one game or more"),
+        (None, "must be a bool array"),
+    ],
+)
+def test_wrong_reset_mask_changes_nothing(mask, reason):
+    env = FourSeasonsVectorEnv(3, autoreset_mode="Disabled")
+    env.reset(seed=1)
+    before = env.games.copy()
+    with pytest.raises(ValueError, match=reason):
+        env.reset(seed=2, options={"reset_mask": mask})
+    assert (env.games == before).all()
+    with pytest.raises(ValueError, match="did you mean 'reset_mask'"):
+        env.reset(options={"reset_maks": mask})
+
+
+def test_first_reset_needs_all_games():
+    env = FourSeasonsVectorEnv(2)
+    with pytest.raises(ResetNeeded):
+        env.reset(seed=1, options={"reset_mask": np.array([True, False])})
+    env.reset(seed=1, options={"reset_mask": np.array([True, True])})
 
 
 # --- wrong input changes nothing ----------------------------------------------------------------
