@@ -1,20 +1,22 @@
 import contextlib
 import random
 import warnings
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import TimeLimit
 from hypothesis import given
 from hypothesis import strategies as st
 
 from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
-from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
 from four_seasons_env.observations import OBSERVATIONS
-from four_seasons_env.registration import ENVS
+from four_seasons_env.registration import ENVS, NEXT_DEAL
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
@@ -24,6 +26,7 @@ from tests.helpers import (
     decks,
     legal_action,
     observe,
+    random_steps,
     rule_sets,
     same,
     small,
@@ -249,6 +252,98 @@ def test_distinct_mask_refuses_renaming_spaces():
             with pytest.raises(IllegalMove, match="only renames spaces"):
                 take(env, move)
         assert take(env, "W>T0")[4]["illegal"] is False
+
+
+# --- one limit: the spec, Gymnasium's wrappers and the games agree ------------------------------
+
+
+def length(env, seed: int = 5) -> tuple[int, bool, bool]:
+    """The length of an episode of the lowest legal actions, and how it ended."""
+    _, info = env.reset(seed=seed)
+    steps, ended = 0, (False, False)
+    while not any(ended):
+        _, _, *ended, info = env.step(int(info["action_mask"].argmax()))
+        steps += 1
+    return steps, *ended
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL])
+@pytest.mark.parametrize("limit", [MAX_MOVES, 7])
+def test_the_spec_says_what_the_games_keep(env_id, limit):
+    how = {} if limit == MAX_MOVES else {"max_moves": limit}
+    for env in (gym.make(env_id, **how), gym.make_vec(env_id, num_envs=2, **how)):
+        assert env.spec.max_episode_steps == limit
+        assert env.unwrapped.spec.max_episode_steps == limit
+        env.close()
+    sync = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", **how)
+    assert sync.get_attr("spec")[0].max_episode_steps == limit
+
+
+def test_episodes_end_at_the_limit():
+    limit = 8
+
+    def wrapped(env):
+        return TimeLimit(env, env.spec.max_episode_steps)  # as d3rlpy does
+
+    made = gym.make("FourSeasons-v0", max_moves=limit)
+    again = gym.make(made.spec)
+    assert again.spec == made.spec
+    by_gymnasium = gym.make("FourSeasons-v0", max_episode_steps=limit)
+    assert by_gymnasium.spec.max_episode_steps == limit
+    for env in (made, again, by_gymnasium, wrapped(made.unwrapped)):
+        assert length(env) == (limit, False, True)
+    vectors = [
+        gym.make_vec("FourSeasons-v0", num_envs=2, max_moves=limit),
+        gym.make_vec("FourSeasons-v0", num_envs=2, max_episode_steps=limit),
+        gym.make_vec("FourSeasons-v0", num_envs=2, max_moves=100, max_episode_steps=limit),
+        gym.make_vec(made.spec, num_envs=2),
+    ]
+    for env in vectors:
+        assert env.spec.max_episode_steps == limit
+        _, infos = env.reset(seed=5)
+        for step in range(1, limit + 1):
+            *_, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
+            assert truncated.all() == (step == limit)
+
+
+def test_a_game_may_end_at_the_limit():
+    steps, terminated, truncated = length(gym.make("FourSeasons-v0"))
+    assert (terminated, truncated) == (True, False)
+    exact = gym.make("FourSeasons-v0", max_moves=steps)
+    assert length(exact) == (steps, True, False)
+
+
+# --- the deal in infos --------------------------------------------------------------------------
+
+
+def keys_in(value: Any) -> set[str]:
+    """All keys of nested dictionaries."""
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*map(keys_in, value.values()))
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL])
+def test_the_deal_can_be_hidden(env_id):
+    hidden, shown = (
+        gym.make_vec(env_id, num_envs=3, max_moves=60, reveal_deal=reveal)
+        for reveal in (False, True)
+    )
+    starts = [env.reset(seed=4)[1] for env in (hidden, shown)]
+    for without, with_it in zip(random_steps(hidden, 150), random_steps(shown, 150), strict=True):
+        starts += [without[-1], with_it[-1]]
+    for without, with_it in zip(starts[::2], starts[1::2], strict=True):
+        assert "deal" in with_it
+        assert keys_in(with_it) - keys_in(without) <= {"deal", "_deal"}
+        assert not keys_in(without) & {"deal", "_deal"}
+
+
+@pytest.mark.parametrize("env_id", ["FourSeasons-v0", NEXT_DEAL])
+def test_the_spec_says_that_it_is_hidden(env_id):
+    env = gym.make(gym.make(env_id, reveal_deal=False).spec)
+    again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    for each in (env, again):
+        assert "deal" not in each.reset(seed=1)[1] | each.step(0)[4]
 
 
 # --- wrong input changes nothing ----------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from four_seasons_env.engine.kernel import GAME
-from four_seasons_env.engine.moves import all_moves, find_move
+from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
@@ -35,16 +35,6 @@ def test_an_opening():
     assert not game.is_over
     assert game.deal == -1
     assert Game() == Game(deal=0) != Game("solitaire-till-dawn", deal=0)
-
-
-def test_a_move_text_or_number_is_played():
-    move = find_move(RULES["four-seasons"], "T0>F")
-    for form in (move, "T0>F", move.number, np.int64(move.number)):
-        game = Game(deck=" ".join(OPENING))
-        game.play(form)
-        assert game.foundations["S"] == ["2S"]
-        assert game.tableau[0] == []
-        assert game.moves_played == 1
 
 
 @pytest.mark.parametrize(
@@ -159,9 +149,6 @@ def test_legal_moves_are_in_order():
         ({"deal": -1}, "deal must be 0 to 2"),
         ({"deal": 1.5}, "deal must be an integer, not 1.5"),
         ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
-        ({"deck": [*OPENING[:-1], "2S"]}, "repeated: 2S; missing: KD"),
-        ({"deck": ["1S", *OPENING[1:]]}, "unknown card '1S'"),
-        ({"deck": OPENING, "rules": Rules(ranks=12)}, "above the highest rank Q: KC KS KH KD"),
     ],
 )
 def test_wrong_arguments(arguments, reason):
