@@ -154,12 +154,6 @@ AGENTS: dict[str, Entry] = {
     ),
 }
 
-BUNDLED = Path(__file__).with_name("weights")
-"""The weights that come with the project, in a folder for each agent and rule set."""
-
-GROUP = "four_seasons_env.agents"
-"""The group of entry points."""
-
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -186,8 +180,8 @@ def as_actions(answer: Any, count: int, name: str) -> NDArray[np.int64]:
 
 
 def bundled_weights(agent: str, rules: str) -> Path:
-    """The folder of an agent's weights for a rule set, which may not exist."""
-    return BUNDLED / agent / file_name(rules)
+    """The folder of the weights of the project for an agent and a rule set, which may not exist."""
+    return Path(__file__).with_name("weights") / agent / file_name(rules)
 
 
 def find_entry(name: str) -> Entry:
@@ -211,7 +205,7 @@ def find_entry(name: str) -> Entry:
 
 def places() -> dict[str, str]:
     """The import paths of the agents of installed packages, by name."""
-    return {each.name: each.value for each in entry_points(group=GROUP)}
+    return {each.name: each.value for each in entry_points(group="four_seasons_env.agents")}
 
 
 def place_of(name: str) -> str | None:

@@ -94,20 +94,15 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
     suits, piles, game = (
         np.rint(tables[name] * 2.0**shift).astype(np.int32).ravel() for name in most
     )
+    each = [dense_layer(weights, name, widths.hidden, 1) for name in heads]
     return Network(
         Tables(suits, piles, game, tables["pairs"].ravel()),
         np.float32(2.0**-shift),
         dense_layer(weights, "dense", widths.pooled, widths.hidden),
-        heads_of(weights, widths.hidden, heads),
-    )
-
-
-def heads_of(weights: Weights, inputs: int, heads: Sequence[str]) -> Dense:
-    """Layers with one output each, as one layer."""
-    each = [dense_layer(weights, name, inputs, 1) for name in heads]
-    return Dense(
-        np.stack([head.weight for head in each], axis=1).ravel(),
-        np.concatenate([head.bias for head in each]),
+        Dense(
+            np.stack([head.weight for head in each], axis=1).ravel(),
+            np.concatenate([head.bias for head in each]),
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from four_seasons_env.agents.scripted.heuristic import (
 )
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import SolverVotes
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.kernel import compile_rules, nothing_hidden, sort_unseen
 from four_seasons_env.rules import Rules
 
@@ -49,10 +50,8 @@ class PimcAgent:
         moves: int = 3,
         ending_positions: int = ENDING_POSITIONS,
     ) -> None:
-        if moves < 1:
-            raise ValueError(f"moves must be at least 1, not {moves}")
         self._rule = compile_rules(rules)[0]
-        self._moves = moves
+        self._moves = check_positive("moves", moves)
         self._weights, self._buffers = read_weights(), new_buffers(rules)
         self._heuristic = HeuristicAgent(rules)
         self._votes = SolverVotes(rules, worlds, width)

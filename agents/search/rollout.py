@@ -26,7 +26,7 @@ from four_seasons_env.agents.scripted.heuristic import (
 )
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, NONE, Plans
 from four_seasons_env.agents.search.worlds import determinize
-from four_seasons_env.arguments import nearest
+from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.containers import keep_best
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
@@ -209,16 +209,11 @@ class RolloutAgent:
         base: Literal["heuristic", "greedy"] = "heuristic",
         expansions: int = 0,
     ) -> None:
-        if base not in BASES:
-            raise ValueError(f"unknown base {base!r}: {nearest(base, BASES)}")
-        if worlds < 1:
-            raise ValueError(f"worlds must be at least 1, not {worlds}")
-        if moves < 1:
-            raise ValueError(f"moves must be at least 1, not {moves}")
+        check_choice("base", base, BASES)
         self._rule = compile_rules(rules)
         self._settings = _Settings(
-            moves,
-            worlds,
+            check_positive("moves", moves),
+            check_positive("worlds", worlds),
             BASES.index(base),
             expansions,
             read_weights(),

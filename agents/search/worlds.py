@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import check_positive
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules, play, reshuffle_unseen, stock_is_known
 from four_seasons_env.game import Game
@@ -64,12 +65,9 @@ class SolverVotes:
     """
 
     def __init__(self, rules: Rules, worlds: int, width: int) -> None:
-        if worlds < 1:
-            raise ValueError(f"worlds must be at least 1, not {worlds}")
-        if width < 1:
-            raise ValueError(f"width must be at least 1, not {width}")
         self._rule = compile_rules(rules)[0]
-        self._worlds, self._width = worlds, width
+        self._worlds = check_positive("worlds", worlds)
+        self._width = check_positive("width", width)
         self._rules = rules
 
     def share_won(

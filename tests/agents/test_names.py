@@ -68,7 +68,7 @@ def test_options_are_split():
             "base must be another agent, such as 'heuristic', not 'finisher'",
         ),
         ("finisher@base=heuristics", "unknown agent 'heuristics'"),
-        ("rollout@worlds=0", "worlds must be at least 1"),
+        ("rollout@worlds=0", "worlds must be a positive integer, not 0"),
         ("rollout@base=gredy", "did you mean 'greedy'"),
         ("next_deal_ppo@endings=serch", "unknown endings 'serch': did you mean 'search'"),
     ],
