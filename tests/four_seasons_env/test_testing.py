@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -64,21 +66,11 @@ class Faulty(FourSeasonsEnv):
         return seen
 
     def __deepcopy__(self, memo):
-        if self.fault != "shared":
-            return super().__reduce_ex__(4) and _copied(self)
-        return self
-
-
-def _copied(env: Faulty) -> Faulty:
-    twin = Faulty.__new__(Faulty)
-    twin.__dict__.update({key: _deep(value) for key, value in env.__dict__.items()})
-    return twin
-
-
-def _deep(value):
-    import copy
-
-    return copy.deepcopy(value)
+        if self.fault == "shared":
+            return self
+        twin = Faulty.__new__(Faulty)
+        vars(twin).update(copy.deepcopy(vars(self), memo))
+        return twin
 
 
 @pytest.mark.parametrize(

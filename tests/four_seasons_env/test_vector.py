@@ -198,19 +198,6 @@ def test_what_one_game_cannot_answer(name, error):
             ask(name)
 
 
-def test_same_seed_same_games():
-    settings = {"rules": small("four-seasons"), "max_moves": 30}
-    env = FourSeasonsVectorEnv(4, **settings)
-    runs = []
-    for env_again in (env, env, FourSeasonsVectorEnv(4, **settings)):
-        start = env_again.reset(seed=5)
-        runs.append((start, random_steps(env_again, 60)))
-    assert same(runs[0], runs[1])
-    assert same(runs[0], runs[2])
-    other = env.reset(seed=6)
-    assert not same(other, runs[0][0])
-
-
 def test_seeds_of_games():
     env = FourSeasonsVectorEnv(4)
     _, infos = env.reset(seed=5)

@@ -10,7 +10,7 @@ from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
-from four_seasons_env.rules import RULES, UnknownRules
+from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
@@ -141,18 +141,6 @@ def test_wrong_reward_of_a_function(earned):
     envs.reset(seed=0)
     with pytest.raises(ValueError, match=r"must return numbers of shape \(2,\), one per game"):
         envs.step(np.zeros(2, np.int64))
-
-
-def test_names_that_rules_do_not_have():
-    for error in (KeyError, ValueError):
-        with pytest.raises(error, match="unknown rules 'czarin': did you mean 'czarina'"):
-            RULES["czarin"]
-    with pytest.raises(UnknownRules, match=r"use get_rules\('corner-card'\)"):
-        RULES["corner-card"]
-    with pytest.raises(UnknownRules, match=r"use get_rules\('small-4x3'\)"):
-        RULES["small-4x3"]
-    with pytest.raises(UnknownRules, match="unknown rules 'small-4x9': did you mean 'small-4x4'"):
-        RULES["small-4x9"]
 
 
 @pytest.mark.parametrize(
