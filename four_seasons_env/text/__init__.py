@@ -1,10 +1,9 @@
 """The game in text, for language models.
 
-- `env`: `FourSeasonsTextEnv`, whose observations and actions are text.
-- `words`: rules and positions in words.
-- `replies`: the moves of a reply, and the messages for one that cannot be read.
+- `text_env`: `FourSeasonsTextEnv`, whose observations and actions are text.
+- `words`: rules and positions in words, and the moves of a reply.
 """
 
-from four_seasons_env.text.env import FourSeasonsTextEnv
+from four_seasons_env.text.text_env import FourSeasonsTextEnv
 
 __all__ = ["FourSeasonsTextEnv"]

@@ -1,11 +1,21 @@
-"""Rules and positions in words, without box drawing: each card is a rank and a suit, as in "7H"."""
+"""The game in words: the rules and positions that a player reads, and the replies it writes.
+
+There is no box drawing: each card is a rank and a suit, as in "7H".
+"""
 
 from __future__ import annotations
+
+import difflib
+import html
+import re
+from collections.abc import Sequence
 
 from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
+
+# --- rules
 
 _PACKED = {
     "any_suit": "A card goes on a pile whose top card is one rank higher, whatever the suit",
@@ -26,6 +36,30 @@ _SPACES = {
         "An empty pile is filled from the waste at once, and an empty waste from the stock."
     ),
 }
+
+
+def rules_in_words(rules: Rules) -> str:
+    """The rules of a rule set, and how its moves are written, in 150 words at most."""
+    ranks, piles = " ".join(RANKS[: rules.ranks]), f"T0 to T{rules.piles - 1}"
+    text = [
+        f"Four Seasons, a solitaire of {rules.cards} cards. Ranks: {ranks}. Suits: C, S, H, D.",
+        f"Goal: all cards on the foundations (F), each suit up from its first card, A after "
+        f"{ranks[-1]}.",
+        f"{piles} are piles, W is the waste; of each, only the last card shown, the top, moves.",
+        _packing(rules),
+    ]
+    if rules.reserve:
+        text.append(
+            f"T{rules.reserve_pile} is a reserve, filled from the stock alone; its card goes to F "
+            "or an empty pile. An empty pile takes only its card or the waste's."
+        )
+    else:
+        text.append(_SPACES[rules.spaces])
+    text.append(_stock(rules))
+    if rules.worrying_back:
+        text.append("A foundation's top card may go back on a pile (`F:H>T0`).")
+    text.append("Moves are written `deal`, `W>F`, `T0>F`, `W>T1`, `T0>T1`.")
+    return " ".join(text)
 
 
 def _packing(rules: Rules) -> str:
@@ -57,40 +91,7 @@ def _stock(rules: Rules) -> str:
     return text
 
 
-def rules_in_words(rules: Rules) -> str:
-    """The rules of a rule set, and how its moves are written, in 150 words at most."""
-    ranks, piles = " ".join(RANKS[: rules.ranks]), f"T0 to T{rules.piles - 1}"
-    text = [
-        f"Four Seasons, a solitaire of {rules.cards} cards. Ranks: {ranks}. Suits: C, S, H, D.",
-        f"Goal: all cards on the foundations (F), each suit up from its first card, A after "
-        f"{ranks[-1]}.",
-        f"{piles} are piles, W is the waste; of each, only the last card shown, the top, moves.",
-        _packing(rules),
-    ]
-    if rules.reserve:
-        text.append(
-            f"T{rules.reserve_pile} is a reserve, filled from the stock alone; its card goes to F "
-            "or an empty pile. An empty pile takes only its card or the waste's."
-        )
-    else:
-        text.append(_SPACES[rules.spaces])
-    text.append(_stock(rules))
-    if rules.worrying_back:
-        text.append("A foundation's top card may go back on a pile (`F:H>T0`).")
-    text.append("Moves are written `deal`, `W>F`, `T0>F`, `W>T1`, `T0>T1`.")
-    return " ".join(text)
-
-
-def _foundation(game: Game, suit: str) -> str:
-    """A foundation's top card and the one that follows."""
-    built = game.foundations[suit]
-    if len(built) == game.rules.ranks:
-        return f"{suit} complete"
-    first = game.bases[suit]
-    if not built:
-        return f"{suit} empty, next {first}"
-    ranks = RANKS[: game.rules.ranks]
-    return f"{suit} {built[-1]}, next {ranks[(ranks.index(built[-1][0]) + 1) % len(ranks)]}{suit}"
+# --- positions
 
 
 def position_in_words(game: Game) -> str:
@@ -117,6 +118,18 @@ def position_in_words(game: Game) -> str:
     return "\n".join(lines)
 
 
+def _foundation(game: Game, suit: str) -> str:
+    """A foundation's top card and the one that follows."""
+    built = game.foundations[suit]
+    if len(built) == game.rules.ranks:
+        return f"{suit} complete"
+    first = game.bases[suit]
+    if not built:
+        return f"{suit} empty, next {first}"
+    ranks = RANKS[: game.rules.ranks]
+    return f"{suit} {built[-1]}, next {ranks[(ranks.index(built[-1][0]) + 1) % len(ranks)]}{suit}"
+
+
 def candidate_in_words(game: Game, moves: list[Move]) -> str:
     """A choice among positions: its moves, and the position before the last of them.
 
@@ -133,3 +146,59 @@ def candidate_in_words(game: Game, moves: list[Move]) -> str:
         f"{', '.join(move.text for move in moves)}\n"
         f"   before {moves[-1]}: {'; '.join(piles)}; waste {top}; cards up {up}"
     )
+
+
+# --- replies
+
+REPLY_LENGTH = 4096
+"""Characters that are read, the last ones: reasons come first, the answer last."""
+
+_FORMS = tuple(
+    re.compile(f".*{form}", re.IGNORECASE | re.DOTALL)  # the last place, as .* takes all it can
+    for form in (
+        r'"(?:answer|moves?|actions?|position)"\s*:\s*("[^"]*"|\[[^\]]*\]|\d+)',
+        r"<answer>(.*?)(?:</answer>|\Z)",
+        r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}",
+        r"```(?:\w*\n)?((?:(?!```).)*)```\s*\Z",
+        r"answer\W*?:(.*)",
+    )
+)
+"""The forms of an answer: in JSON, XML or LaTeX, as the block of code that ends the reply, or after
+a label. The words are the group of each."""
+_ARROW = re.compile(r"\s*(?:[-=]*>|\u2192|\\(?:to|rightarrow)\b)\s*")
+_MARKUP = re.compile(r"\\(?!to\b|rightarrow\b)[a-z]*|[$`*_\"'()\[\]{}]|\.(?=\s|$)")
+_SHOWN = 24
+
+
+def words_of(reply: str) -> list[str]:
+    """The words of the answer: of the form that is found last, or else of the last line.
+
+    Words stand apart by spaces or commas. Markup is left out, and `->` is read as `>`.
+    """
+    text = html.unescape(reply[-REPLY_LENGTH:])
+    found = [match for form in _FORMS if (match := form.match(text))]
+    if found:
+        text = max(found, key=lambda match: match.start(1))[1]
+    else:
+        text = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+        text = re.split(r"\banswer is\b", text, flags=re.IGNORECASE)[-1]
+    return [word for word in re.split(r"[\s,;]+", _ARROW.sub(">", _MARKUP.sub("", text))) if word]
+
+
+def shown(word: str) -> str:
+    """A word of a reply as it is repeated to the player: ASCII, and short."""
+    text = ascii(word)[1:-1]
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def nearest_of(word: str, choices: Sequence[str]) -> str:
+    """The choice that resembles a word most; the first one for a word that resembles none."""
+    by_upper = {choice.upper(): choice for choice in choices}
+    close = difflib.get_close_matches(word[:_SHOWN].upper(), by_upper, 1, 0.01)
+    return by_upper[close[0]] if close else choices[0]
+
+
+def nearest_number(word: str, count: int) -> int:
+    """The number from 1 to ``count`` that is nearest to the first number in a word; or else 1."""
+    found = re.search(r"\d{1,9}", word)
+    return min(max(int(found[0]), 1), count) if found else 1

@@ -10,7 +10,7 @@ from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.episodes.settings import MoveSettings, MoveVectorSettings
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
 from four_seasons_env.next_deal.next_deal_env import NextDealSettings, NextDealVectorSettings
-from four_seasons_env.text.env import FourSeasonsTextEnv, TextSettings
+from four_seasons_env.text.text_env import FourSeasonsTextEnv, TextSettings
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
 TAKEN = [

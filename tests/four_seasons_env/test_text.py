@@ -16,8 +16,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.text import FourSeasonsTextEnv
-from four_seasons_env.text.replies import words_of
-from four_seasons_env.text.words import position_in_words, rules_in_words
+from four_seasons_env.text.words import position_in_words, rules_in_words, words_of
 from tests.helpers import mostly_slow, scripted_reply
 
 UNITS = ["move", "position"]

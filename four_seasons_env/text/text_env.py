@@ -18,14 +18,16 @@ from four_seasons_env.episodes.settings import GameSettings
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
 from four_seasons_env.rewards import ILLEGAL_PENALTY
-from four_seasons_env.text.replies import (
+from four_seasons_env.text.words import (
     REPLY_LENGTH,
+    candidate_in_words,
     nearest_number,
     nearest_of,
+    position_in_words,
+    rules_in_words,
     shown,
     words_of,
 )
-from four_seasons_env.text.words import candidate_in_words, position_in_words, rules_in_words
 
 UNITS = ("move", "position")
 _ASKED = {
