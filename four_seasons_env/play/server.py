@@ -44,7 +44,7 @@ from starlette.staticfiles import StaticFiles
 from four_seasons_env.play import advice, words
 from four_seasons_env.play.session import Keep, Session
 from four_seasons_env.play.view import session_view
-from four_seasons_env.rendering.places import ends
+from four_seasons_env.rendering.position import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 
 PAGE = Path(__file__).with_name("page")

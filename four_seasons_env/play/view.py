@@ -7,7 +7,7 @@ from typing import Any
 from four_seasons_env.play import words
 from four_seasons_env.play.session import Session
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rendering.places import cards_at, ends
+from four_seasons_env.rendering.position import cards_at, ends
 
 
 def session_view(session: Session, unseen: bool = False, compact: bool = False) -> dict[str, Any]:

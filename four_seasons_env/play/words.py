@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game
-from four_seasons_env.rendering.places import cards_at, ends
+from four_seasons_env.rendering.position import cards_at, ends
 from four_seasons_env.rules import Rules
 
 _RANKS = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}

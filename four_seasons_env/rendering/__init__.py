@@ -1,8 +1,9 @@
 """Drawings of positions: as text, SVG or pixels.
 
-- `svg`: `draw_svg`, the only drawing; `layout`, `cards`, `glyphs` and `colours` are its parts.
+- `svg`: `draw_svg`, the only drawing; `layout` and `cards` are its parts.
 - `picture`: the drawing as pixels, and as SVG and PNG files.
 - `text`: the text of `print(game)`.
+- `position`: what a drawing reads of a game.
 
 A drawing shows only what the player may see. For the stock, this is its size and a card that lies
 face up.

@@ -1,10 +1,30 @@
-"""One card as SVG, face up or face down; its top left corner is the origin."""
+"""One card as SVG, face up or face down, and the colours and signs of a drawing.
+
+A card's top left corner is the origin. Suits, ranks and numbers are paths, which need no font.
+"""
 
 from __future__ import annotations
 
-from four_seasons_env.rendering import colours
-from four_seasons_env.rendering.glyphs import number, suit, text_width, write
 from four_seasons_env.rendering.layout import CARD
+
+# --- colours, in CSS notation: the page of `four-seasons play` has others in its CSS
+
+TABLE = "#e3ece4"
+LINE = "#8fa698"
+"""Places without a card, and text next to cards."""
+PAPER = "#ffffff"
+EDGE = "#9aa5a0"
+BACK = "#3d5a80"
+PATTERN = "#8fa9c8"
+"""The pattern on the back."""
+MARK = "#d98200"
+"""The last move."""
+ARROW = "#2f6fb0"
+"""Legal moves."""
+INK = {"C": "#1b1f24", "S": "#1b1f24", "H": "#c1222b", "D": "#c1222b"}
+"""Of each suit."""
+
+# --- cards
 
 _ROUND = 9
 _INDEX = 22.0
@@ -22,32 +42,6 @@ _CROWNS = {
 """The drawing above the suit of a court card: a crown, a diadem, a cap with a feather."""
 
 
-def outline(classes: str, stroke: str) -> str:
-    """The shape of a card without a face."""
-    return (
-        f'<rect class="{classes}" x="1" y="1" width="{CARD[0] - 2}" height="{CARD[1] - 2}" '
-        f'rx="{_ROUND}" fill="none" stroke="{stroke}" stroke-width="2" stroke-opacity=".7"/>'
-    )
-
-
-def _paper() -> str:
-    return (
-        f'<rect class="paper" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{colours.PAPER}" stroke="{colours.EDGE}"/>'
-    )
-
-
-def _index(card: str, size: float) -> str:
-    """Rank and suit in the corner; size 1 for a card that is not covered."""
-    colour, classes = colours.SUIT[card[1]], f"ink suit-{card[1]}"
-    height = _INDEX * size
-    x, y = 9 * size + 1, 7.5 * size
-    beside = x + text_width(card[0]) * height / 20 + 14 * size
-    return write(card[0], x, y, height, colour, f"stroke {classes}") + suit(
-        card[1], beside, y + height / 2, 0.86 * height, colour, classes
-    )
-
-
 def face(card: str, seen: float | None = None) -> str:
     """A card face up.
 
@@ -57,7 +51,7 @@ def face(card: str, seen: float | None = None) -> str:
     """
     parts = [_paper(), _index(card, 1 if seen is None else min(1, seen / _STRIP))]
     if seen is None:
-        colour, classes = colours.SUIT[card[1]], f"ink suit-{card[1]}"
+        colour, classes = INK[card[1]], f"ink suit-{card[1]}"
         middle, crown = CARD[0] / 2, _CROWNS.get(card[0])
         if crown:
             parts.append(
@@ -68,6 +62,24 @@ def face(card: str, seen: float | None = None) -> str:
             suit(card[1], middle, 98 if crown else 84, 46 if crown else 58, colour, classes)
         )
     return "".join(parts)
+
+
+def _paper() -> str:
+    return (
+        f'<rect class="paper" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
+        f'rx="{_ROUND}" fill="{PAPER}" stroke="{EDGE}"/>'
+    )
+
+
+def _index(card: str, size: float) -> str:
+    """Rank and suit in the corner; size 1 for a card that is not covered."""
+    colour, classes = INK[card[1]], f"ink suit-{card[1]}"
+    height = _INDEX * size
+    x, y = 9 * size + 1, 7.5 * size
+    beside = x + text_width(card[0]) * height / 20 + 14 * size
+    return write(card[0], x, y, height, colour, f"stroke {classes}") + suit(
+        card[1], beside, y + height / 2, 0.86 * height, colour, classes
+    )
 
 
 def back(count: int) -> str:
@@ -81,9 +93,87 @@ def back(count: int) -> str:
     x = (CARD[0] - text_width(digits) * 1.2) / 2
     return (
         f'<rect class="back" x=".5" y=".5" width="{CARD[0] - 1}" height="{CARD[1] - 1}" '
-        f'rx="{_ROUND}" fill="{colours.BACK}" stroke="{colours.EDGE}"/>'
-        f'<path class="pattern" d="{rhombs}" fill="none" stroke="{colours.PATTERN}" '
+        f'rx="{_ROUND}" fill="{BACK}" stroke="{EDGE}"/>'
+        f'<path class="pattern" d="{rhombs}" fill="none" stroke="{PATTERN}" '
         'stroke-width="1" stroke-opacity=".7"/>'
-        f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{colours.BACK}"/>'
+        f'<rect class="plate" x="22" y="48" width="56" height="44" rx="8" fill="{BACK}"/>'
         + write(digits, x, CARD[1] / 2 - 12, 24, "#ffffff", "count")
+    )
+
+
+def outline(classes: str, stroke: str) -> str:
+    """The shape of a card without a face."""
+    return (
+        f'<rect class="{classes}" x="1" y="1" width="{CARD[0] - 2}" height="{CARD[1] - 2}" '
+        f'rx="{_ROUND}" fill="none" stroke="{stroke}" stroke-width="2" stroke-opacity=".7"/>'
+    )
+
+
+# --- suits, ranks and numbers
+
+_SUITS = {
+    "C": "M0-10A4.6 4.6 0 0 1 3.6-2.5A4.6 4.6 0 1 1 .9 5C1 7.5 1.8 9 3.5 10H-3.5C-1.8 9-1 7.5-.9 5"
+    "A4.6 4.6 0 1 1-3.6-2.5A4.6 4.6 0 0 1 0-10Z",
+    "S": "M0-10C4-5 10-1.5 10 3.5C10 6.5 7.8 8 5.4 8C3.4 8 1.6 7 .8 5.2C1 7.5 1.8 9 3.5 10H-3.5"
+    "C-1.8 9-1 7.5-.8 5.2C-1.6 7-3.4 8-5.4 8C-7.8 8-10 6.5-10 3.5C-10-1.5-4-5 0-10Z",
+    "H": "M0 10C-4 5-10 1-10-4.5C-10-8-7.5-10-5-10C-2.5-10-.8-8.5 0-6.5C.8-8.5 2.5-10 5-10"
+    "C7.5-10 10-8 10-4.5C10 1 4 5 0 10Z",
+    "D": "M0-10C2-6 5-2.5 8 0C5 2.5 2 6 0 10C-2 6-5 2.5-8 0C-5-2.5-2-6 0-10Z",
+}
+
+_STROKES = {
+    "A": (12, "M0 20L6 0L12 20M2.4 13H9.6"),
+    "0": (11, "M5.5 0C-1.8 0-1.8 20 5.5 20C12.8 20 12.8 0 5.5 0Z"),
+    "1": (5, "M0 4L5 0V20"),
+    "2": (11, "M.5 5.5C.5-1.8 11-1.8 11 5C11 9.5 0 14 0 20H11"),
+    "3": (11, "M.5 3.5C2-1.2 10.5-1.2 10.5 4.8C10.5 8.5 7 9.5 4.5 9.5C8 9.5 11 11 11 14.5"
+          "C11 21.8 1 21.8 0 16.5"),
+    "4": (12, "M9 20V0L0 14H12"),
+    "5": (11, "M10 0H1.5L.8 9C4 6.5 11 7 11 13.5C11 21.8 1.5 21.8 0 17"),
+    "6": (11, "M10 2.5C7-2 0-.5 0 12.5C0 22.5 11 22.5 11 13.5C11 6 1 6 0 13"),
+    "7": (11, "M0 0H11L4.5 20"),
+    "8": (11, "M5.5 9.2C-1.3 9.2-.8 0 5.5 0C11.8 0 12.3 9.2 5.5 9.2C-2 9.2-1.6 20 5.5 20"
+          "C12.6 20 13 9.2 5.5 9.2Z"),
+    "9": (11, "M1 17.5C4 22 11 20.5 11 7.5C11-2.5 0-2.5 0 6.5C0 14 10 14 11 7"),
+    "J": (9, "M9 0V14C9 22 0 22 0 15"),
+    "Q": (12, "M6 0C-2 0-2 20 6 20C14 20 14 0 6 0ZM7.5 14.5L12.5 21"),
+    "K": (12, "M0 0V20M11.5 0L0 12M4.2 8L12 20"),
+    "+": (9, "M4.5 6.5V15.5M0 11H9"),
+}  # fmt: skip
+_BETWEEN = 4.5
+"""Two strokes of a number."""
+
+
+def number(value: float) -> str:
+    """A length as SVG text, with at most two decimals."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def text_width(text: str) -> float:
+    """The width of ranks or digits of a height of 20 units; "T" is a ten."""
+    widths = [_STROKES[letter][0] for letter in text.replace("T", "10")]
+    return sum(widths) + _BETWEEN * (len(widths) - 1)
+
+
+def write(text: str, x: float, y: float, height: float, colour: str, classes: str) -> str:
+    """Ranks or digits as SVG: their top left corner, and their height."""
+    scale = height / 20
+    parts, at = [], 0.0
+    for letter in text.replace("T", "10"):
+        width, path = _STROKES[letter]
+        move = f' transform="translate({number(at)} 0)"' if at else ""
+        parts.append(f'<path d="{path}"{move}/>')
+        at += width + _BETWEEN
+    return (
+        f'<g class="{classes}" transform="translate({number(x)} {number(y)}) '
+        f'scale({number(scale)})" fill="none" stroke="{colour}" stroke-width="3.2" '
+        f'stroke-linecap="round" stroke-linejoin="round">{"".join(parts)}</g>'
+    )
+
+
+def suit(name: str, x: float, y: float, size: float, colour: str, classes: str) -> str:
+    """A suit's sign as SVG: its centre, and how high it is."""
+    return (
+        f'<path class="{classes}" d="{_SUITS[name]}" fill="{colour}" '
+        f'transform="translate({number(x)} {number(y)}) scale({number(size / 20)})"/>'
     )

@@ -12,11 +12,21 @@ from html import escape
 from typing import Any
 
 from four_seasons_env.engine.deals import RANKS, SUITS
-from four_seasons_env.rendering import cards, colours
-from four_seasons_env.rendering.glyphs import number, suit, text_width, write
+from four_seasons_env.rendering.cards import (
+    ARROW,
+    LINE,
+    MARK,
+    TABLE,
+    back,
+    face,
+    number,
+    outline,
+    suit,
+    text_width,
+    write,
+)
 from four_seasons_env.rendering.layout import CARD, Layout, compact_layout, layout
-from four_seasons_env.rendering.places import cards_at, ends
-from four_seasons_env.rendering.position import Position
+from four_seasons_env.rendering.position import Position, cards_at, ends
 from four_seasons_env.rendering.text import headline
 
 _LIST_HEIGHT = 124
@@ -50,7 +60,7 @@ class _Drawing:
 
     def empty(self, place: str, corner: tuple[float, float], inner: str = "") -> None:
         """Add a place where cards can lie."""
-        shape = cards.outline("outline", colours.LINE)
+        shape = outline("outline", LINE)
         self.at(corner, shape + inner, f' class="place" data-at="{place}"')
         self.corners[place] = corner
 
@@ -64,7 +74,7 @@ class _Drawing:
             self.corners[place] = (x, y + i * step)
             self.at(
                 self.corners[place],
-                cards.face(card, seen),
+                face(card, seen),
                 f' class="card" data-card="{card}" data-at="{place}"',
             )
 
@@ -82,7 +92,7 @@ class _Drawing:
         """A frame around a reserve, which distinguishes it from the other piles."""
         frame = (
             f'<rect class="stroke line frame" x="-8" y="-8" width="{CARD[0] + 16}" '
-            f'height="{CARD[1] + 16}" rx="15" fill="none" stroke="{colours.LINE}" '
+            f'height="{CARD[1] + 16}" rx="15" fill="none" stroke="{LINE}" '
             'stroke-width="2"/>'
         )
         self.at(corner, frame)
@@ -91,7 +101,7 @@ class _Drawing:
         ranks, bases = self.position.rules.ranks, self.position.bases
         for name, built in self.position.foundations.items():
             place, corner = f"F:{name}", self.table.places[name]
-            rank, line = bases[name][0], colours.LINE
+            rank, line = bases[name][0], LINE
             x = (CARD[0] - 1.1 * text_width(rank)) / 2
             ghost = write(rank, x, 34, 22, line, "stroke line") + suit(
                 name, CARD[0] / 2, 88, 38, line, "line"
@@ -106,14 +116,14 @@ class _Drawing:
         bars = "".join(
             f'<rect class="{"level" if i < level else "line"}" x="{number(i * width)}" y="0" '
             f'width="{number(width - 2)}" height="5" rx="1" '
-            f'fill="{colours.MARK if i < level else colours.LINE}" '
+            f'fill="{MARK if i < level else LINE}" '
             f'fill-opacity="{1 if i < level else 0.45}"/>'
             for i in range(ranks)
         )
         self.at((corner[0] + 1, corner[1] + CARD[1] + 6), bars)
 
     def stock(self) -> None:
-        position, corner, line = self.position, self.table.stock, colours.LINE
+        position, corner, line = self.position, self.table.stock, LINE
         redeals = position.redeals_left
         arrow = (
             f'<path class="stroke line" d="{_REDEAL}" fill="none" stroke="{line}" '
@@ -125,7 +135,7 @@ class _Drawing:
         )
         self.empty("stock", corner, arrow if redeals else "")
         if position.stock_size:
-            inner = cards.back(position.stock_size)
+            inner = back(position.stock_size)
             self.at(corner, inner, ' class="stock" data-at="stock"')
         if position.face_up:
             self.spread("stock", corner, [position.face_up], 0)
@@ -142,7 +152,7 @@ class _Drawing:
         if len(waste) > shown:
             more = f"+{len(waste) - shown}"
             x = corner[0] + (CARD[0] - 0.75 * text_width(more)) / 2
-            self.parts.append(write(more, x, corner[1] - 21, 15, colours.LINE, "stroke line more"))
+            self.parts.append(write(more, x, corner[1] - 21, 15, LINE, "stroke line more"))
         self.spread("W", corner, waste[len(waste) - shown :], step)
 
     def unseen(self) -> None:
@@ -152,7 +162,7 @@ class _Drawing:
         left, top = 44, self.table.height
         step = (self.table.width - left - 24) / ranks
         for row, name in enumerate(SUITS):
-            y, colour = top + 8 + 28 * row, colours.LINE
+            y, colour = top + 8 + 28 * row, LINE
             self.parts.append(suit(name, 28, y + 8, 16, colour, "line"))
             for i, rank in enumerate(RANKS[:ranks]):
                 x = left + i * step + (step - 0.8 * text_width(rank)) / 2
@@ -166,11 +176,11 @@ class _Drawing:
         was, now = _placed(before), _placed(self.position)
         came = {was[card] for card, place in now.items() if card in was and was[card] != place}
         for place in sorted(came):
-            self._ring(self.corners[place], colours.MARK, 2)
+            self._ring(self.corners[place], MARK, 2)
         for card, place in now.items():
             is_top = cards_at(self.position, place)[-1] == card
             if is_top and was.get(card) != place:
-                self._ring(self.corners[place], colours.MARK)
+                self._ring(self.corners[place], MARK)
 
     def _ring(self, corner: tuple[float, float], colour: str, width: int = 5) -> None:
         ring = (
@@ -183,7 +193,7 @@ class _Drawing:
         """An arrow for each legal move, and a ring around the stock where it can be dealt."""
         for move in self.position.legal_moves(distinct=True):
             if move.turns:
-                self._ring(self.table.stock, colours.ARROW)
+                self._ring(self.table.stock, ARROW)
             else:
                 source, target = ends(self.position, move)
                 self.parts.append(self._arrow(self.corners[source], self.corners[target]))
@@ -204,7 +214,7 @@ class _Drawing:
         )
         return (
             f'<path class="arrow" d="M{number(x0)} {number(y0)}Q{number(mx)} {number(my)} '
-            f'{number(x1)} {number(y1)}{head}" fill="none" stroke="{colours.ARROW}" '
+            f'{number(x1)} {number(y1)}{head}" fill="none" stroke="{ARROW}" '
             'stroke-width="5" stroke-opacity=".8" stroke-linecap="round"/>'
         )
 
@@ -243,7 +253,7 @@ def draw_parts(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {units[0]} {units[1]}" '
         f'width="{pixels[0]}" height="{pixels[1]}" role="img">'
         f'<rect class="table" width="{units[0]}" height="{units[1]}" '
-        f'fill="{colours.TABLE}"/>',
+        f'fill="{TABLE}"/>',
         drawing.parts,
     )
 
