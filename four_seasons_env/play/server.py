@@ -16,7 +16,7 @@ GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estima
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
 ==================================  =============================================================
 
-The answer for a game is `view.session_view`; ``?unseen=1`` and ``?compact=1`` are its arguments.
+The answer for a game is `session.session_view`; ``?unseen=1`` and ``?compact=1`` are its arguments.
 The answer for an error is ``{error}`` with its status. Only requests with a JSON body change a
 game. Browsers do not let pages of other origins send those.
 """
@@ -41,9 +41,8 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from four_seasons_env.play import advice, words
-from four_seasons_env.play.session import Keep, Session
-from four_seasons_env.play.view import session_view
+from four_seasons_env.play import advice
+from four_seasons_env.play.session import Keep, Session, how_to_play, move_words, session_view
 from four_seasons_env.rendering.position import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 
@@ -137,7 +136,7 @@ class Application:
         """The rule sets."""
         return JSONResponse(
             [
-                {"name": each.name, "how": words.how_to_play(each), "about": each.about}
+                {"name": each.name, "how": how_to_play(each), "about": each.about}
                 for each in {self._start[0].name: self._start[0], **RULES}.values()
             ]
         )
@@ -201,7 +200,7 @@ class Application:
         game, move = await self._ask(request, advice.choose, agent)
         values = await _think(advice.values, game)
         source, target = ends(game, move)
-        names = {each.text: words.move_words(game, each) for each in game.legal_moves()}
+        names = {each.text: move_words(game, each) for each in game.legal_moves()}
         alternatives = [
             {"move": text, "words": names[text], "value": round(value, 4)}
             for text, value in values.items()
@@ -213,7 +212,7 @@ class Application:
             {
                 "agent": agent,
                 "move": move.text,
-                "words": words.move_words(game, move),
+                "words": move_words(game, move),
                 "from": source,
                 "to": target,
                 "alternatives": alternatives,

@@ -17,8 +17,7 @@ import pytest
 from four_seasons_env.__main__ import main
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.session import Session
-from four_seasons_env.play.words import card_words
+from four_seasons_env.play.session import Session, card_words, session_view
 from four_seasons_env.records import read_records
 from four_seasons_env.rendering.position import cards_at, ends
 from four_seasons_env.rules import RULES, get_rules
@@ -149,7 +148,6 @@ def test_a_game_is_sent_without_its_hidden_cards(client, rules, deal):
 
 def test_the_order_of_the_stock_shows_nowhere(client):
     from four_seasons_env.play import advice
-    from four_seasons_env.play.view import session_view
 
     session, other = (Session("four-seasons", 17, ["deal"]) for _ in range(2))
     other.game = restocked(other.game, stock_codes(other.game)[::-1])
