@@ -94,11 +94,12 @@ def network_of(weights: Weights, layers: Sequence[int], heads: Sequence[str]) ->
     suits, piles, game = (
         np.rint(tables[name] * 2.0**shift).astype(np.int32).ravel() for name in most
     )
+    hidden = dense_layer(weights, "dense", widths.pooled, widths.hidden)
     each = [dense_layer(weights, name, widths.hidden, 1) for name in heads]
     return Network(
         Tables(suits, piles, game, tables["pairs"].ravel()),
         np.float32(2.0**-shift),
-        dense_layer(weights, "dense", widths.pooled, widths.hidden),
+        hidden,
         Dense(
             np.stack([head.weight for head in each], axis=1).ravel(),
             np.concatenate([head.bias for head in each]),
