@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if deck and deal is not None:
         raise ValueError("give --deal or --deck, not both")
     if not 0 <= options.port < 2**16:
-        raise ValueError(f"--port is a number from 0 to 65535, not {options.port}")
+        raise ValueError(f"--port must be 0 to 65535, not {options.port}")
     keep = _keeper(options.record, options.player)
     with contextlib.suppress(KeyboardInterrupt):
         _serve((rules, deck or deal), options.host, options.port, not options.no_browser, keep)

@@ -62,7 +62,7 @@ def choose(name: str, game: Game, seed: int = 0) -> Move:
     """
     known = advisers(game.rules)
     if name not in known:
-        raise ValueError(f"no agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
+        raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
     if game.is_over:
         raise ValueError("the game is over: there is nothing to choose")
     agent = _adviser(name, game.rules)

@@ -60,20 +60,20 @@ class UnknownSession(Exception):
 async def _body(request: Request) -> dict[str, Any]:
     """A request's JSON object."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        raise ValueError("send JSON, with the content type application/json")
+        raise ValueError("the content type must be application/json")
     try:
         body = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
-        raise ValueError("the request is not JSON") from None
+        raise ValueError("the request must be JSON") from None
     if not isinstance(body, dict):
-        raise ValueError("send a JSON object")
+        raise ValueError(f"the request must be a JSON object, not {type(body).__name__}")
     return body
 
 
 def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
     value = body.get(name, default)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{name!r} must be a {kind.__name__}")
+        raise ValueError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
     return value
 
 
@@ -84,7 +84,7 @@ def _new_session(body: dict[str, Any], keep: Keep | None, first: int | str | Non
     elif isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
         deal = int(deal)  # the page sends text, because JavaScript's numbers end at 2^53
     elif isinstance(deal, bool) or not isinstance(deal, int):
-        raise ValueError(f"a deal is a number, not {str(deal)[:40]!r}")
+        raise ValueError(f"deal must be a number, not {str(deal)[:40]!r}")
     return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
 
 

@@ -21,7 +21,7 @@ _FAN = 112
 _BELOW = 12
 """Room below a foundation for its level."""
 _STEP, _LEAST_STEP = 28.0, 21.0
-"""The visible height of a covered card: at most, and in the waste at least."""
+"""The visible height of a covered card: its maximum, and its minimum in the waste."""
 _COMPACT_CARDS = 2
 """The cards of a pile for which a compact table always has room."""
 

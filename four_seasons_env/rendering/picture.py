@@ -50,4 +50,4 @@ def save_picture(position: Position, path: Path, **how: Any) -> None:
         picture = paint(position, **how).transpose(1, 0, 2)
         pygame.image.save(pygame.surfarray.make_surface(picture), path)
     else:
-        raise ValueError(f"pictures are written as .svg or .png, not {path.suffix!r}")
+        raise ValueError(f"a picture's suffix must be .svg or .png, not {path.suffix!r}")

@@ -233,7 +233,7 @@ def draw_parts(
     Drawings of one game share most of their parts.
     """
     if width is not None and width < 1:
-        raise ValueError(f"a picture's width must be 1 pixel or more, not {width}")
+        raise ValueError(f"width must be 1 pixel or more, not {width}")
     sizes = [len(pile) for pile in position.tableau]
     table = compact_layout(sizes) if compact else layout(len(sizes))
     drawing = _Drawing(position, table)
@@ -270,7 +270,7 @@ def draw_svg(position: Position, **how: Any) -> str:
 
             - `before`: the position before the last move, which is marked then: the cards that
               moved are ringed, and thin rings are where they came from.
-            - `legal`: True to mark the legal moves, those aside that only rename spaces.
+            - `legal`: True to mark the legal moves, except moves that only rename spaces.
             - `unseen`: True to list below the table the cards that have not been seen.
             - `compact`: True for less room below small piles; the height then follows the piles.
             - `width`: in pixels; by default one pixel a unit. The height follows.

@@ -48,7 +48,7 @@ class TextSettings(GameSettings):
 
     Args:
         unit: what a reply names: `"move"`, or `"position"` for one of n positions.
-        choices: n, the number of positions to choose among, at most.
+        choices: n, the maximum number of positions to choose among.
         shuffle: list the positions in a random order, which depends only on what the player sees.
             Without it the most promising is first, so that always replying "1" plays well.
         tries: replies in a row that may play nothing, before the next one ends the game.
@@ -221,7 +221,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         if not self._running:
             raise gym.error.ResetNeeded("no episode is running: call reset() first")
         if not isinstance(action, str):
-            raise TypeError(f"a reply is text, not {type(action).__name__}")
+            raise TypeError(f"a reply must be text, not {type(action).__name__}")
         self._transcript.append({"role": "assistant", "content": action})
         self._replies += 1
         info = self._env._info()

@@ -39,7 +39,7 @@ _SPACES = {
 
 
 def rules_in_words(rules: Rules) -> str:
-    """The rules of a rule set, and how its moves are written, in 150 words at most."""
+    """The rules of a rule set, and how its moves are written, in up to 150 words."""
     ranks, piles = " ".join(RANKS[: rules.ranks]), f"T0 to T{rules.piles - 1}"
     text = [
         f"Four Seasons, a solitaire of {rules.cards} cards. Ranks: {ranks}. Suits: C, S, H, D.",
@@ -192,7 +192,7 @@ def shown(word: str) -> str:
 
 
 def nearest_of(word: str, choices: Sequence[str]) -> str:
-    """The choice that resembles a word most; the first one for a word that resembles none."""
+    """The choice that is most like a word; the first one for a word that resembles none."""
     by_upper = {choice.upper(): choice for choice in choices}
     close = difflib.get_close_matches(word[:_SHOWN].upper(), by_upper, 1, 0.01)
     return by_upper[close[0]] if close else choices[0]

@@ -182,20 +182,20 @@ def test_an_adviser_cannot_tell_the_deal(monkeypatch):
     [
         ({"rules": "czarena"}, "unknown rules 'czarena': did you mean 'czarina'"),
         ({"deal": -1}, "deal must be 0 to"),
-        ({"deal": "17; drop"}, "a deal is a number"),
-        ({"deal": DECK}, "a deal is a number"),
-        ({"deal": True}, "a deal is a number"),
-        ({"moves": "deal"}, "'moves' must be a list"),
+        ({"deal": "17; drop"}, "deal must be a number"),
+        ({"deal": DECK}, "deal must be a number"),
+        ({"deal": True}, "deal must be a number"),
+        ({"moves": "deal"}, "moves must be a list, not str"),
         ({"moves": [["deal"]]}, "unknown move \"['deal']\""),
         ({"moves": ["T0>F"]}, "is not legal"),
-        ([], "send a JSON object"),
-        ("{", "the request is not JSON"),
-        ("[" * 60_000, "the request is not JSON"),
+        ([], "must be a JSON object, not list"),
+        ("{", "the request must be JSON"),
+        ("[" * 60_000, "the request must be JSON"),
     ],
 )
 def test_a_game_that_cannot_be_is_refused(client, body, error):
     content = body if isinstance(body, str) else json.dumps(body)
-    for kind, reason in (("application/json", error), ("text/plain", "send JSON")):
+    for kind, reason in (("application/json", error), ("text/plain", "must be application/json")):
         answer = client.post("/api/sessions", content=content, headers={"content-type": kind})
         assert answer.status_code == 400
         assert reason in answer.json()["error"]
@@ -289,7 +289,7 @@ def test_agents_and_the_solver_advise(client):
         (["--deck", DECK.replace("6H", "6X")], "unknown card '6X'"),
         (["--deck", DECK, "--rules", "four-seasons(ranks=4)"], "above the highest rank 4: 5C"),
         (["--deck", DECK, "--deal", "17"], "give --deal or --deck, not both"),
-        (["--port", "99999"], "--port is a number from 0 to 65535, not 99999"),
+        (["--port", "99999"], "--port must be 0 to 65535, not 99999"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1:8752"),
         (["--record", "tests"], "tests: Is a directory"),
     ],

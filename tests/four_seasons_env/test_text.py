@@ -180,7 +180,7 @@ def test_wrong_use() -> None:
     with pytest.raises(gym.error.ResetNeeded):
         _ = env.message
     env.reset()
-    with pytest.raises(TypeError, match="a reply is text, not int"):
+    with pytest.raises(TypeError, match="a reply must be text, not int"):
         env.step(0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="choices must be a positive integer, not -1"):
         FourSeasonsTextEnv(choices=-1)
