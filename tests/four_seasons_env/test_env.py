@@ -16,7 +16,7 @@ from four_seasons_env.engine.moves import find_move
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import MAX_MOVES, Game, IllegalMove
 from four_seasons_env.observations import OBSERVATIONS
-from four_seasons_env.registration import ENVS, NEXT_DEAL
+from four_seasons_env.registration import ENVS, NEXT_DEAL, TEXT
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
@@ -47,6 +47,8 @@ WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
         ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "render_mode": "ansi"}),
         ("Czarina-v0", {"reward": "win", "max_moves": 20}),
         ("FourSeasons-v0", {"rules": small("pysolfc/corners"), "observation": "cards"}),
+        (TEXT, {}),
+        (TEXT, {"unit": "position"}),
         *(pytest.param(env_id, {}, marks=pytest.mark.slow) for env_id in ENVS),
     ],
 )

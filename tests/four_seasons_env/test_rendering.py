@@ -38,19 +38,6 @@ def lines(game: Game) -> list[str]:
 
 
 def test_the_cross_between_its_four_corners():
-    assert lines(Game(deck=OPENING)) == [
-        "four-seasons, custom deck: 1 of 52 cards up, 0 moves",
-        "",
-        "   [2C]   2S   [ S]",
-        "    8H    4S    JD",
-        "   [ H]   6H   [ D]",
-        "",
-        "   stock: 46",
-        "   waste: empty",
-    ]
-
-
-def test_a_game_under_way():
     game = Game(Rules(redeals=1), deck=OPENING)
     for move in ("T0>F", "deal", "deal", "T4>T0", "W>T3", "W>T3"):
         game.play(move)
@@ -170,7 +157,7 @@ def test_the_waste_that_has_no_room_is_counted():
     assert 10 <= len(waste) < 46
     (more,) = parts(svg, "more")
     assert len(more) == 1 + len(str(46 - len(waste)))  # the strokes of "+26"
-    assert not parts(draw_svg(Game(deal=17)), "more")
+    assert not parts(Game(deal=17)._repr_svg_(), "more")  # as notebooks show it
 
 
 def test_the_last_move_is_marked():
@@ -218,11 +205,6 @@ def test_places_do_not_overlap(piles):
         assert step >= 20
 
 
-def test_notebooks_show_the_drawing():
-    game = Game(deal=17)
-    assert game._repr_svg_() == draw_svg(game)
-
-
 # --- pictures, files and windows ------------------------------------------------------------------
 
 
@@ -253,20 +235,15 @@ def test_pictures_are_kept_as_files(tmp_path):
 
 @pytest.fixture
 def screen(monkeypatch):
-    """pygame without a screen, as on a server."""
+    """pygame without a screen, as on a server, and without waiting between pictures."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 10_000)
     yield pygame.display
     pygame.display.quit()
 
 
-def fast(monkeypatch) -> None:
-    """No waiting between pictures."""
-    monkeypatch.setitem(FourSeasonsEnv.metadata, "render_fps", 10_000)
-
-
 @pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
-def test_gymnasium_shows_a_window(screen, monkeypatch, env_id):
-    fast(monkeypatch)
+def test_gymnasium_shows_a_window(screen, env_id):
     env = gym.make(env_id, render_mode="human")
     env.reset(options={"deal": 17})
     env.step(0)
@@ -276,9 +253,8 @@ def test_gymnasium_shows_a_window(screen, monkeypatch, env_id):
     assert not screen.get_init()
 
 
-def test_closing_a_window_never_ends_the_process(screen, monkeypatch):
+def test_closing_a_window_never_ends_the_process(screen):
     """Gymnasium has one window in a process; the others raise an error."""
-    fast(monkeypatch)
     envs = [gym.make(each, render_mode="human") for each in ("FourSeasons-v0", "CartPole-v1") * 2]
     for env in envs:
         env.reset(seed=0)

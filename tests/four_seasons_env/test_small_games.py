@@ -1,4 +1,4 @@
-"""Small games: their environments and optima."""
+"""Small games: their ids and optima."""
 
 import gymnasium as gym
 import numpy as np
@@ -6,11 +6,9 @@ import pytest
 
 import four_seasons_env
 from four_seasons_env.game import Game
-from four_seasons_env.registration import SMALL_ENVS, SMALL_NEXT_DEAL
 from four_seasons_env.rules import RULES, SMALL, get_rules
 from four_seasons_env.small import small_games
 from four_seasons_env.solver import Known, fair_value
-from four_seasons_env.testing import check_masked_env
 
 
 def test_each_has_ids_and_an_optimum() -> None:
@@ -24,25 +22,6 @@ def test_each_has_ids_and_an_optimum() -> None:
         assert gym.spec(game.next_deal_id).kwargs == {"rules": game.name}
         assert str(game.rules.ranks) in game.env_id
     assert set(SMALL).isdisjoint(RULES)
-
-
-@pytest.mark.parametrize("env_id", [*SMALL_ENVS, *SMALL_NEXT_DEAL])
-def test_the_environments_work(env_id: str) -> None:
-    name = (SMALL_ENVS | SMALL_NEXT_DEAL)[env_id]
-    env = gym.make(env_id)
-    assert env.unwrapped.rules is SMALL[name]
-    _, info = env.reset(seed=1)
-    for _ in range(10):
-        _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
-        if terminated or truncated:
-            break
-    envs = gym.make_vec(env_id, num_envs=3)
-    _, infos = envs.reset(seed=1)
-    envs.step(infos["action_mask"].argmax(axis=1).astype(np.int64))
-
-
-def test_small_games_pass_check_masked_env() -> None:
-    check_masked_env(gym.make("FourSeasonsSmall4x3CellsNextDeal-v0"))
 
 
 @pytest.mark.slow

@@ -9,14 +9,19 @@ import numpy as np
 import pytest
 
 from four_seasons_env import FourSeasonsEnv
-from four_seasons_env.registration import ENVS, NEXT_DEAL
+from four_seasons_env.registration import ENVS, NEXT_DEAL, SMALL_ENVS, SMALL_NEXT_DEAL
 from four_seasons_env.testing import check_masked_env
 from four_seasons_env.wrappers import MaskInObservation
 from tests.helpers import mostly_slow
 
+SMALL_IDS = (*SMALL_ENVS, *SMALL_NEXT_DEAL)
+
 
 @pytest.mark.parametrize(
-    "env_id", mostly_slow([*ENVS, NEXT_DEAL], ("FourSeasons-v0", "Corners-v0", NEXT_DEAL))
+    "env_id",
+    mostly_slow(
+        [*ENVS, NEXT_DEAL, *SMALL_IDS], ("FourSeasons-v0", "Corners-v0", NEXT_DEAL, *SMALL_IDS)
+    ),
 )
 def test_our_environments_keep_their_promises(env_id: str) -> None:
     check_masked_env(gym.make(env_id), steps=60)
