@@ -22,7 +22,7 @@ MARK = "#d98200"
 ARROW = "#2f6fb0"
 """Legal moves."""
 INK = {"C": "#1b1f24", "S": "#1b1f24", "H": "#c1222b", "D": "#c1222b"}
-"""Of each suit."""
+"""Colours of the suits."""
 
 # --- cards
 

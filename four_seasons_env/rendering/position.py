@@ -1,4 +1,4 @@
-"""What a drawing reads of a game: its public parts, and its places by name.
+"""`Position`, what a drawing reads of a game, and the names of its places.
 
 Drawings and pages name places "T0", "W" (the waste), "F:H" and "stock".
 """
