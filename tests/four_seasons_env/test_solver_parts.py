@@ -13,30 +13,19 @@ from four_seasons_env.engine.deals import TRAIN_FROM, card_code
 from four_seasons_env.engine.hashing import position_keys, public_key
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
-from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.game import Game
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.solver import beam
 from four_seasons_env.solver.analysis.features import (
     FEATURES,
-    WEIGHTS,
     WIDE_WEIGHTS,
     score_position,
 )
-from four_seasons_env.solver.analysis.frame import cards_at, make_frame
-from four_seasons_env.solver.analysis.relaxation import Deck, cards_up, next_cards
+from four_seasons_env.solver.analysis.frame import make_frame
+from four_seasons_env.solver.analysis.relaxation import next_cards
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.fair.arrays import VALUES_FULL, VISITS_FULL, new_arrays
-from four_seasons_env.solver.fair.expectimax import NO_TURN, value_of
-from four_seasons_env.solver.fair.open_cards import ORDERS
-from four_seasons_env.solver.fair.relaxed_search import (
-    ALIVE,
-    DEAD,
-    UNKNOWN,
-    SearchArrays,
-    new_search_arrays,
-    search_relaxed,
-)
+from four_seasons_env.solver.fair.arrays import VALUE, VALUES_FULL, new_arrays
+from four_seasons_env.solver.fair.expectimax import ORDERS, position_value
 from four_seasons_env.solver.protocol import LOST, SEARCHING, UNDECIDED, WON, Root
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
@@ -57,50 +46,10 @@ def positions(rules: Rules, count: int, most: int = 9) -> Iterator[tuple[Game, b
         yield game, BruteForce(rules, deck, moves).can_be_won()
 
 
-ONE_WAY = [
-    small("four-seasons", ranks=4, piles=1),
-    small("corners", ranks=4, piles=1),
-    small("simplicity", ranks=4, piles=1),
+ANY = [
+    *(small(row, ranks=4, piles=1) for row in ("four-seasons", "corners", "czarina-1898")),
+    small("florentine", ranks=4, piles=2),
 ]
-ANY = [*ONE_WAY, small("czarina-1898", ranks=4, piles=1), small("florentine", ranks=4, piles=2)]
-
-
-def relaxed_state(game: Game, arrays: SearchArrays) -> int:
-    """The answer of the search of the relaxed game for a position."""
-    root = Root(game.record[0], game.rules)
-    record, place = root.record, root.frames[0]["place"]
-    deck = [int(card) for card in record["deck"][: record["deck_size"]]]
-    where = [deck.index(card) for card in cards_at(record, WASTE)]
-    lying = [card for pile in range(game.rules.piles) for card in cards_at(record, pile)]
-    dealt = int(record["dealt"])
-    start = (
-        np.uint64(sum(1 << at for at in where)),
-        np.uint64(sum(1 << int(place[card]) for card in lying)),
-        np.uint64(cards_up(record["level"])),
-        dealt,
-    )
-    cards = Deck(place[deck].astype(np.uint64), len(deck), min([dealt, *where]), game.rules.piles)
-    return int(search_relaxed(start, arrays, cards, WEIGHTS, root.frames[0]))
-
-
-@pytest.mark.parametrize("rules", ONE_WAY, ids=lambda rules: rules.name)
-def test_no_position_that_can_be_won_is_proved_lost(rules: Rules) -> None:
-    """The answer of the search of the relaxed game."""
-    arrays = new_search_arrays(2**12)
-    found: Counter[tuple[bool, int]] = Counter(
-        (winnable, relaxed_state(game, arrays)) for game, winnable in positions(rules, 25)
-    )
-    assert set(found) <= {(True, ALIVE), (False, ALIVE), (False, DEAD)}
-    assert found[True, ALIVE] > 2
-    assert found[False, DEAD] > 2
-
-
-def test_relaxed_search_never_fills_its_table() -> None:
-    """Games of four piles: most nodes are dead, and each was once entered into the table."""
-    game = Game(RULES["four-seasons"].replace(piles=4), deal=17)
-    arrays = new_search_arrays(50)
-    assert relaxed_state(game, arrays) == UNKNOWN
-    assert 0 < np.count_nonzero(arrays.seen) <= len(arrays.steps) <= len(arrays.seen) // 2
 
 
 def run(search: Beam) -> int:
@@ -318,19 +267,17 @@ def test_hash_table_counts_entries() -> None:
         assert not new.any()
 
 
-@pytest.mark.parametrize(("table", "status"), [("values", VALUES_FULL), ("visits", VISITS_FULL)])
-def test_searches_stop_before_a_table_is_full(table: str, status: int) -> None:
+def test_fair_search_stops_before_its_table_is_full() -> None:
     """A full table would make `find` endless."""
     game = Game(small("four-seasons", ranks=4, piles=1), deal=TRAIN_FROM)
-    arrays = new_arrays(game.record[0], game.rules)
-    few = np.zeros(2**7, getattr(arrays, table).dtype)
-    arrays = arrays._replace(**{table: few})
+    few = np.zeros(2**5, VALUE)
+    arrays = new_arrays(game.record[0], game.rules)._replace(values=few)
     state, hidden = arrays.state[0], game.stock_size
     state["top"], state["last"], state["status"] = 1, 2**20, SEARCHING
-    arrays.positions[0], arrays.turns[0] = game.record[0], NO_TURN
-    value_of(0, hidden, -1, int(ORDERS[hidden]), arrays)
-    assert state["status"] == status
-    assert 0 < np.count_nonzero(few["key"]) == state[table] <= len(few) // 2
+    arrays.positions[0], arrays.rows[0] = game.record[0], (1, 0, ORDERS[hidden], 0, -1, -1, -1)
+    position_value(0, hidden, -1, int(ORDERS[hidden]), arrays)
+    assert state["status"] == VALUES_FULL
+    assert 0 < np.count_nonzero(few["key"]) == state["values"] <= len(few) // 2
 
 
 @jit

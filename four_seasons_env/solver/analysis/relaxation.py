@@ -22,41 +22,14 @@ covered are redeals that are left and worrying back (FRAME field ``one_way``).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.masks import highest, popcount
+from four_seasons_env.engine.masks import highest
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
-KEY_POSITIONS = 47
-"""Positions of the deck that a key has room for, from the first that matters (`relaxed_key`)."""
-RELAXED = np.dtype(
-    [
-        ("waste", "u8"),  # bit set of positions in the deck
-        ("tableau", "u8"),  # bit set of cards
-        ("up", "u8"),  # bit set of cards
-        ("dealt", "i8"),
-    ]
-)
-"""A position of the relaxed game."""
-
-
-class Deck(NamedTuple):
-    """The cards and rules of the relaxed game of a position."""
-
-    cards: NDArray[np.uint64]  # (52,) in dealing order, as bit numbers
-    size: int | np.int64  # cards
-    first: int | np.int64  # position of the first that is in waste or stock at the start
-    piles: int | np.int64  # of the tableau
-
-
-MOST_RELAXED_MOVES = 7
-"""Moves of the relaxed game from one position, at most: a deal, four T>F, W>T and W>F."""
-_2, _3, _7, _14, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 14, 15, 56))
+_2, _3, _7, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 15, 56))
 _IN_TWOS = np.uint64(0x5555555555555)
 _IN_FOURS = np.uint64(0x3333333333333)
 _IN_EIGHTS = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -143,92 +116,3 @@ def is_safe(bit, up, frame):
     level = max(p - 1, np.int64(frame.base_hosts))  # that all must have reached
     below = (ONE << np.uint64(4 * level)) - ONE
     return up & below == below
-
-
-@jit
-def play_safe_cards(waste, tableau, up, deck, frame):
-    """Play up all safe cards in any place (`is_safe`).
-
-    Args:
-        waste: bit set of positions in the deck.
-        tableau: bit set of cards, as ``up``.
-
-    Returns:
-        Waste, tableau and cards up after that.
-    """
-    again = True
-    while again:
-        again = False
-        ready = next_cards(up) & frame.cards
-        while ready:
-            card = ready & (~ready + ONE)
-            ready ^= card
-            if not is_safe(card, up, frame):
-                continue
-            if tableau & card:
-                tableau ^= card
-            elif waste and ONE << np.uint64(deck.cards[highest(waste)]) == card:
-                waste ^= ONE << highest(waste)
-            else:
-                continue
-            up |= card
-            again = True
-    return waste, tableau, up
-
-
-@jit
-def relaxed_moves(here, deck, frame, after):
-    """Write the positions that one move of the relaxed game leads to; returns how many there are.
-
-    Args:
-        here: waste, tableau, cards up and number of cards dealt, as in `RELAXED`.
-        after: RELAXED (MOST_RELAXED_MOVES,), written. If a card can be dealt, that comes first.
-    """
-    waste, tableau, up, dealt = here
-    count = 0
-    if dealt < deck.size:
-        turned = waste | (ONE << np.uint64(dealt))
-        count = _write(after, count, turned, tableau, up, dealt + 1)
-    ready = next_cards(up) & frame.cards
-    moving = ready & tableau
-    while moving:
-        card = moving & (~moving + ONE)
-        moving ^= card
-        if piles_needed(tableau, tableau ^ card, frame) <= deck.piles:
-            count = _write(after, count, waste, tableau ^ card, up | card, dealt)
-    if waste:
-        rest = waste ^ (ONE << highest(waste))
-        card = ONE << np.uint64(deck.cards[highest(waste)])
-        if piles_needed(tableau | card, tableau, frame) <= deck.piles:
-            count = _write(after, count, rest, tableau | card, up, dealt)
-        if ready & card:
-            count = _write(after, count, rest, tableau, up | card, dealt)
-    return count
-
-
-@jit
-def _write(after, count, waste, tableau, up, dealt):
-    """Write one position; returns how many there are now."""
-    position = after[count]
-    position.waste, position.tableau = waste, tableau
-    position.up, position.dealt = up, dealt
-    return count + 1
-
-
-@jit
-def relaxed_key(waste, up, dealt, first):
-    """A relaxed position as one word, never 0: the waste, a bit that marks the end of what is
-    dealt, and the levels as a number of base 14.
-
-    Args:
-        waste: bit set of positions in the deck.
-        up: bit set of cards.
-        dealt: cards dealt.
-        first: position of the first card in waste or stock at the start; `KEY_POSITIONS` at most
-            from there to the end of the deck.
-    """
-    levels = ZERO
-    for suit in range(4):
-        levels = levels * _14 + popcount(up & (SUIT << np.uint64(suit)))
-    marked = (waste | (ONE << np.uint64(dealt))) >> np.uint64(first)
-    return levels << np.uint64(KEY_POSITIONS + 1) | marked

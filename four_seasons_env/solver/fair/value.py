@@ -5,19 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from four_seasons_env.engine.jit import announce
-from four_seasons_env.engine.kernel import compile_rules, play
 from four_seasons_env.engine.moves import Move, all_moves, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, Rules
-from four_seasons_env.solver.analysis.safe_moves import safe_move
-from four_seasons_env.solver.fair import expectimax
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     SEARCHING,
@@ -25,13 +20,12 @@ from four_seasons_env.solver.fair.arrays import (
     grow,
     new_arrays,
 )
-from four_seasons_env.solver.fair.information import hidden_cards
-from four_seasons_env.solver.fair.open_cards import MOST_HIDDEN, ORDERS, can_win
+from four_seasons_env.solver.fair.expectimax import DEAL, MOST_HIDDEN, ORDERS, position_value
+from four_seasons_env.solver.fair.keys import shared_key
 
 DEFAULT_SECONDS = 60.0
 _SLICE = 2**15  # positions made in one call, at least
 _SLICES = 4  # a later call makes this part of the positions made so far, if that is more
-_LISTING_SECONDS = 0.5  # to list the decisions, once the search has ended
 
 
 @dataclass(frozen=True)
@@ -80,28 +74,13 @@ class FairValue:
 class Known:
     """Results of searches, for later ones: pass one to several calls of `fair_value`.
 
-    Games of one rule set meet the same positions again and again, once suits are but labels and
-    ranks are counted from the base.
+    Games of one rule set meet the same positions again and again, because suits are
+    interchangeable and ranks are counted from the base.
     """
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[Rules, int], FairArrays] = {}
-
-    def arrays_for(self, game: Game) -> FairArrays:
-        """The arrays of earlier searches in games like this one, or new ones."""
-        fresh = new_arrays(game.record[0], game.rules)
-        found = self._arrays.get(self._kind(game, fresh), fresh)
-        found.state[0]["positions"] = 0
-        return found._replace(frames=fresh.frames)
-
-    def keep(self, game: Game, arrays: FairArrays) -> None:
-        """Keep the arrays of a search."""
-        self._arrays[self._kind(game, arrays)] = arrays
-
-    @staticmethod
-    def _kind(game: Game, arrays: FairArrays) -> tuple[Rules, int]:
-        """Games of one kind have the same moves except for the names of suits and ranks."""
-        return game.rules, int(arrays.frames[0]["packs"])
+        self.arrays: dict[tuple[Rules, int], FairArrays] = {}
+        """By kind of game: one kind has the same moves except for the names of suits and ranks."""
 
 
 class _Search:
@@ -110,143 +89,93 @@ class _Search:
     def __init__(
         self, game: Game, known: Known, max_positions: float, seconds: float, memory: int
     ) -> None:
-        self._moves = all_moves(game.rules)
-        self._arrays = known.arrays_for(game)
+        self._known = known.arrays
+        arrays = new_arrays(game.record[0], game.rules)
+        self._kind = game.rules, int(arrays.frames[0]["packs"])
+        if self._kind in known.arrays:
+            arrays = known.arrays[self._kind]._replace(frames=arrays.frames)
+            arrays.state[0]["positions"] = 0
+        known.arrays[self._kind] = arrays
         self._max_positions, self._memory = max_positions, memory
         self._started = time.perf_counter()
         self._deadline = self._started + seconds
 
     @property
-    def arrays(self) -> FairArrays:
-        """The results so far."""
-        return self._arrays
-
-    @property
     def positions(self) -> int:
         """Positions made so far."""
-        return int(self._arrays.state[0]["positions"])
-
-    def _run(self, top: int, search: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a compiled search, with `top` rows in use, until it ends or the budget is used up.
-
-        Each slice starts again, with what the tables hold.
-
-        Returns:
-            What the last slice has returned.
-        """
-        state = self._arrays.state[0]
-        while True:
-            state["top"], state["last"] = top, self.positions + self._next_slice()
-            state["status"] = SEARCHING
-            result = search(*arguments, self._arrays)
-            if state["status"] == SEARCHING:
-                return result
-            if state["status"] != OUT_OF_POSITIONS:
-                growing = [
-                    each
-                    for each in (*self._arrays, *self._arrays.met)
-                    if isinstance(each, np.ndarray)
-                ]
-                if 2 * sum(array.nbytes for array in growing) > self._memory:
-                    return result
-                self._arrays = grow(self._arrays)
-            if self.positions >= self._max_positions or time.perf_counter() >= self._deadline:
-                return result
+        return int(self._known[self._kind].state[0]["positions"])
 
     def _next_slice(self) -> int:
         """Positions of the next slice: more each time, but no more than there is time for."""
         now = time.perf_counter()
+        if now >= self._deadline:
+            return 0
         pace = self.positions / (now - self._started)
         in_time = int(pace * min(self._deadline - now, 1e9))  # the deadline may be infinity
         longest = max(_SLICE, min(self.positions // _SLICES, in_time))
         return int(min(longest, self._max_positions - self.positions))
 
-    def open_game(self, record: Any) -> tuple[int, int, list[Decision]]:
-        """The value where one card is hidden at most, and a way to win."""
-        self._arrays.positions[0] = record
-        result = self._run(0, can_win)
-        if result < 0:
-            return 0, 1, []
-        if result == 0:
-            return 0, 0, []
-        return 1, 1, [Decision(self._winning_moves(record), 1.0, 1.0)]
+    def value(self, game: Game) -> tuple[int, int]:
+        """Bounds of a position's value, in orders of its hidden cards.
 
-    def decision(self, record: Any, move: int, cards: int) -> tuple[int, int]:
-        """The value, in orders of the hidden cards, if a move that turns one is played now."""
-        self._arrays.positions[0], self._arrays.turns[0] = record, move
-        found = self._run(1, expectimax.value_of, 0, cards, -1, int(ORDERS[cards]))
-        known = self._run(1, expectimax.turn_each, 0, cards, -1)  # by earlier slices, too
-        return int(max(found[0], known[0])), int(min(found[1], known[1]))
-
-    def position(self, record: Any, cards: int) -> tuple[int, int, list[Decision]]:
-        """The value, in orders of the hidden cards, and decisions whose value is known in part."""
-        low, high = self.decision(record, expectimax.NO_TURN, cards)
-        if high == 0:
-            return low, high, []
-        # What the search has enumerated last is enumerated again, with a budget of its own: it
-        # took less than a slice. If the budget is used up, the list has few decisions.
-        self._max_positions = self.positions + max(_SLICE, self.positions // _SLICES)
-        self._deadline = max(self._deadline, time.perf_counter() + _LISTING_SECONDS)
-        limit = expectimax.FIRST
+        The search is made in slices, until it ends or the budget is used up. Each slice starts
+        again, with what the table of values holds.
+        """
+        record, cards = game.record[0].copy(), len(game.unseen)
+        record["deck"][record["dealt"] : record["dealt"] + cards].sort()  # their order is not read
+        low, high = 0, int(ORDERS[cards])
         while True:
-            found, is_all = self._run(1, expectimax.known_decisions, cards, limit)
-            is_over = low < high or (self._arrays.lows[1 : 1 + found] == low).any()
-            if is_over or is_all or self._arrays.state[0]["status"] != SEARCHING:
-                break
-            limit *= expectimax.GROWTH
-        return low, high, self._decisions(found, int(ORDERS[cards]))
+            arrays = self._known[self._kind]
+            state, root = arrays.state[0], arrays.rows[0]
+            arrays.positions[0] = record
+            rule, frame = arrays.rules[0], arrays.frames[0]
+            root["key"] = shared_key(record, rule, frame, arrays.suits, arrays.names)
+            root["low"], root["high"] = 0, ORDERS[cards]
+            state["top"], state["last"] = 1, self.positions + self._next_slice()
+            state["status"], state["held"] = SEARCHING, 0
+            found = position_value(0, cards, -1, int(ORDERS[cards]), arrays)
+            low, high = max(low, int(found[0])), min(high, int(found[1]))
+            if state["status"] == SEARCHING:
+                return low, high
+            if self.positions >= self._max_positions or time.perf_counter() >= self._deadline:
+                return low, high
+            if state["status"] != OUT_OF_POSITIONS:
+                larger = grow(arrays, self._memory)
+                if larger is None:
+                    return low, high
+                self._known[self._kind] = larger
 
-    def _decisions(self, found: int, orders: int) -> list[Decision]:
-        """Those of the rows from 1 on of whose value anything is known, the best first."""
-        arrays, rows = self._arrays, np.arange(1, 1 + found)
-        lows, highs = arrays.lows[rows], arrays.highs[rows]
-        order = np.lexsort((-arrays.scores[rows], -highs, -lows))
-        return [
-            Decision(self._path(int(rows[at])), float(lows[at] / orders), float(highs[at] / orders))
-            for at in order
-            if lows[at] > 0 or highs[at] < orders
-        ]
-
-    def _path(self, row: int) -> tuple[Move, ...]:
-        """The moves of a decision that has just been enumerated, from row 1 on."""
-        arrays = self._arrays
-        turn = int(arrays.turns[row])
-        path, at = [turn], 1 + int(arrays.origins[row])
-        if turn:  # no deal: it is held apart, below the position in which it is played
-            at = int(arrays.parents[at])
-        while at > 1:
-            path.append(int(arrays.moves[at]))
-            at = int(arrays.parents[at])
-        return tuple(self._moves[move] for move in path[::-1])
-
-    def _winning_moves(self, record: Any) -> tuple[Move, ...]:
-        """The moves of the win that `can_win` has found; safe ones are not on record."""
-        arrays = self._arrays
-        rule, frame = arrays.rules[0], arrays.frames[0]
-        line = []
-        at = int(arrays.state[0]["won"])
-        while at > 0:
-            line.append(int(arrays.moves[at]))
-            at = int(arrays.parents[at])
-        games = np.array([record])
-        path = []
-        for move in line[::-1]:
-            at = move
-            while at >= 0:
-                play(games[0], rule, at)
-                path.append(self._moves[at])
-                at = safe_move(games[0], rule, frame) if frame["safe"] else -1
-        return tuple(path)
+    def decisions(self, game: Game) -> list[Decision]:
+        """Decisions of whose value the last slice has found out anything, the best first."""
+        arrays, cards = self._known[self._kind], len(game.unseen)
+        moves, orders = all_moves(game.rules), int(ORDERS[cards])
+        rows, won = arrays.rows[: 1 + int(arrays.state[0]["held"])], int(arrays.state[0]["won"])
+        is_listed = (rows["turn"] >= 0) & ((rows["low"] > 0) | (rows["high"] < orders))
+        is_listed[0] = False  # the position itself
+        listed = np.flatnonzero(is_listed)
+        if cards <= 1:
+            listed = np.array([won] if won >= 0 else [], np.int64)
+            rows["low"][listed] = rows["high"][listed] = orders
+        found = []
+        for row in listed[np.lexsort([-rows[name][listed] for name in ("score", "high", "low")])]:
+            decision, at = rows[row], row
+            path = [DEAL] if decision["turn"] == DEAL else []  # another turn leads to its own row
+            while rows[at]["parent"] >= 0:
+                path.append(int(rows[at]["move"]))
+                at = rows[at]["parent"]
+            low, high = int(decision["low"]), int(decision["high"])
+            found.append(
+                Decision(tuple(moves[each] for each in path[::-1]), low / orders, high / orders)
+            )
+        return found
 
 
 @functools.cache
 def _warm_up() -> None:
     """Compile the searches, or load them from the disk, before any clock runs."""
-    announce(expectimax.value_of)
+    announce(position_value)
     game = Game(RULES["four-seasons"].replace(ranks=4, piles=1), deal=0)
-    search = _Search(game, Known(), 100, math.inf, 2**30)
-    search.position(game.record[0], game.stock_size)
-    search.open_game(game.record[0])
+    _Search(game, Known(), 100, math.inf, 2**30).value(game)
 
 
 def fair_value(
@@ -260,7 +189,7 @@ def fair_value(
     """The chance of winning with the best play from public information.
 
     All orders of the unseen cards are equally likely; the order that the game holds is
-    not looked at, and no limit of moves counts. Every decision until the next card is turned is
+    ignored, and no limit of moves counts. Every decision until the next card is turned is
     weighed against every other, and every card that may come is averaged over, so the value is
     exact where the bounds meet (docs/explanation/solver.md). With few cards hidden that takes
     milliseconds to seconds. Without `seconds`, the same arguments give the same answer.
@@ -268,11 +197,10 @@ def fair_value(
     Args:
         game: a position of any rule set; it stays as it is.
         move: the value if this is played now; None: of the position.
-        max_positions: positions to look at, at most; listing the decisions may add a quarter.
-            None: no limit.
-        seconds: time to take, at most, and up to a second more to list the decisions; loading the
-            compiled code does not count. None: no limit, but 60 if `max_positions` is None too.
-        memory: bytes that the search may take, at most.
+        max_positions: maximum number of positions to look at. None: no limit.
+        seconds: time limit, exceeded by some tenths of a second at most; loading the compiled
+            code does not count. None: no limit, but 60 if `max_positions` is None too.
+        memory: maximum number of bytes that the search may take.
         known: results of earlier searches are used, and those of this one are added. The
             value stays the same; bounds, and the decisions that are looked at, may differ.
 
@@ -287,45 +215,27 @@ def fair_value(
             raise ValueError(f"{name} must be more than 0, not {limit!r}")
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
-    after, cards = _hidden(game)
-    if cards > MOST_HIDDEN:
+    if len(game.unseen) > MOST_HIDDEN:
         raise ValueError(
-            f"{cards} cards are hidden, and fair_value counts the orders of "
-            f"{MOST_HIDDEN} at most: play on, or take fewer ranks"
+            f"{len(game.unseen)} cards are hidden, and fair_value counts the orders of "
+            f"at most {MOST_HIDDEN}: play on, or take fewer ranks"
         )
-    before = after.record[0].copy()
-    left = cards
-    if move is not None:
-        after.play(move)
-        after, left = _hidden(after)
+    positions = [game] if move is None else [each.game for each in game.outcomes(move)]
     _warm_up()
     started = time.perf_counter()
-    known = known or Known()
     search = _Search(
         game,
-        known,
+        known or Known(),
         2**62 if max_positions is None else max_positions,
         math.inf if seconds is None else seconds,
         memory,
     )
-    decisions: list[Decision] = []
-    if move is not None and left < cards and cards >= 2:
-        chosen = find_move(game.rules, move)
-        low, high = search.decision(before, chosen.number, cards)
-        decisions = [Decision((chosen,), low / ORDERS[cards], high / ORDERS[cards])]
-    elif left <= 1:
-        low, high, decisions = search.open_game(after.record[0])
+    found = [search.value(each) for each in positions]
+    orders = len(positions) * int(ORDERS[len(positions[0].unseen)])
+    low, high = sum(low for low, _ in found) / orders, sum(high for _, high in found) / orders
+    if len(positions) == 1:
+        decisions = search.decisions(positions[0])
     else:
-        low, high, decisions = search.position(after.record[0], left)
-    known.keep(game, search.arrays)
-    orders = int(ORDERS[cards])
-    seconds_taken = time.perf_counter() - started
-    return FairValue(low / orders, high / orders, tuple(decisions), search.positions, seconds_taken)
-
-
-def _hidden(game: Game) -> tuple[Game, int]:
-    """The game with the cards that the player has not seen sorted, and how many there are."""
-    record = game.record[0].copy()
-    cards = int(hidden_cards(record, compile_rules(game.rules)[0]))
-    record["deck"][record["dealt"] : record["dealt"] + cards].sort()
-    return Game.from_own_record(record, game.rules), cards
+        decisions = [Decision((find_move(game.rules, move),), low, high)]
+    taken = time.perf_counter() - started
+    return FairValue(low, high, tuple(decisions), search.positions, taken)
