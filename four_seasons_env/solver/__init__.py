@@ -1,11 +1,11 @@
 """The solver: can a position be won with all cards known, and how likely is a win without that?
 
 - `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says.
-- `protocol`: what all searches have in common.
 - `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
 - `shorten`: a pass that makes solutions shorter.
-- `analysis`: what searches read off one position. It imports none of the others.
+- `analysis`: where searches start, and what they read off one position. It imports none of the
+  others.
 - `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards. It imports
   `analysis` only.
 

@@ -25,9 +25,15 @@ from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
-from four_seasons_env.solver.analysis.safe_moves import MOST_SAFE
-from four_seasons_env.solver.lines import LINE, moves_to_last, note_move, play_safe_and_note
-from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, WON, Root
+from four_seasons_env.solver.analysis.relaxation import MOST_SAFE, safe_move
+from four_seasons_env.solver.analysis.root import (
+    ANY_NUMBER,
+    LOST,
+    SEARCHING,
+    UNDECIDED,
+    WON,
+    Root,
+)
 
 STATE = np.dtype(
     [
@@ -44,6 +50,9 @@ STATE = np.dtype(
     ],
     align=True,
 )
+LINE = np.dtype([("parent", "i4"), ("move", "u1")])
+"""A move, and the line that it extends; -1 for the first move."""
+
 _LAYER_DONE, _NO_ROOM = 10, 11  # of `expand`, in addition to those of a search
 
 _SLICE = 2_000  # positions expanded in one call: 0.01 s with five piles, 0.1 s with twelve
@@ -121,6 +130,35 @@ def _meet(g, rule, keys, counts):
 
 
 @jit
+def _note_move(state, lines, parent, move):
+    """Note a move and the line that it extends.
+
+    Args:
+        state: a record whose field ``lines`` counts the lines in use.
+        lines: LINE (n,).
+
+    Returns:
+        The number of the new line.
+    """
+    lines[state.lines].parent = parent
+    lines[state.lines].move = move
+    state.lines += 1
+    return state.lines - 1
+
+
+@jit
+def _play_safe_and_note(g, rule, frame, state, lines, line):
+    """Play all safe moves, and note them after a line; returns the line that results."""
+    while frame.safe:
+        move = safe_move(g, rule, frame)
+        if move < 0:
+            break
+        kernel.play(g, rule, move)
+        line = _note_move(state, lines, line, move)
+    return line
+
+
+@jit
 def expand(problem, limits, arrays):
     """Expand positions of a layer, the best first, and set the state's status."""
     # Taken out of their tuples once: inside the loop that costs time.
@@ -165,9 +203,9 @@ def expand(problem, limits, arrays):
                 state.positions = limits.last
                 state.left_out = True
                 return
-            line = note_move(state, lines, ends[here], move)
+            line = _note_move(state, lines, ends[here], move)
             # Safe moves lose nothing, so the positions in between are not searched.
-            line = play_safe_and_note(g, rule, frame, state, lines, line)
+            line = _play_safe_and_note(g, rule, frame, state, lines, line)
             if kernel.is_won(g, rule):
                 state.status = WON
                 return
@@ -263,7 +301,7 @@ class Beam:
         return int(self._state["positions"])
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue the search (`protocol.Search`). It is undecided if it has no room."""
+        """Continue the search (`search.Method`). It is undecided if it has no room."""
         self._last = self.positions + positions
         return next(self._steps)
 
@@ -371,9 +409,13 @@ class Beam:
         self._replace(pool=Positions(*pool), heap=heap)
 
     def moves(self) -> list[Move]:
-        """The moves that win, once it is won."""
-        lines = self._arrays.lines[: int(self._state["lines"])]
-        return [self._all_moves[number] for number in moves_to_last(lines)]
+        """The moves that win, once it is won: those of the last line."""
+        lines, moves = self._arrays.lines, []
+        end = int(self._state["lines"]) - 1
+        while end >= 0:
+            moves.append(self._all_moves[lines[end]["move"]])
+            end = int(lines[end]["parent"])
+        return moves[::-1]
 
 
 def _new_positions(room: int) -> Positions:

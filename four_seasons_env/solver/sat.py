@@ -29,8 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.engine.moves import WASTE, Move
-from four_seasons_env.solver.analysis.frame import cards_at
-from four_seasons_env.solver.protocol import ANY_NUMBER, LOST, SEARCHING, UNDECIDED, Root
+from four_seasons_env.solver.analysis.root import (
+    ANY_NUMBER,
+    LOST,
+    SEARCHING,
+    UNDECIDED,
+    Root,
+    cards_at,
+)
 
 Literals = NDArray[np.int32]
 TRUE = 1
@@ -236,7 +242,7 @@ class FormulaSearch:
         self._steps = self._search(root)
 
     def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue the search (`protocol.Search`)."""
+        """Continue the search (`search.Method`)."""
         return next(self._steps)
 
     def _search(self, root: Root) -> Iterator[int]:

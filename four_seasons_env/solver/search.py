@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -18,22 +19,21 @@ from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.moves import WASTE, Move
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
-from four_seasons_env.solver.analysis.frame import cards_at
-from four_seasons_env.solver.beam import Beam, expand
-from four_seasons_env.solver.protocol import (
+from four_seasons_env.solver.analysis.root import (
     ANY_NUMBER,
     LOST,
     SEARCHING,
-    STATUS_NAMES,
     UNDECIDED,
     WON,
     Root,
-    Search,
+    cards_at,
 )
+from four_seasons_env.solver.beam import Beam, expand
 from four_seasons_env.solver.sat import FormulaSearch
 from four_seasons_env.solver.schedule import Step, steps
 
 DEFAULT_SECONDS = 60.0
+_STATUS_NAMES = ("unknown", "won", "lost", "unknown")
 _ARRANGEMENTS = 32  # of a single beam
 
 
@@ -57,7 +57,25 @@ class Solution:
     """The step of the schedule that decided, such as `beam, width 100`; empty if none did."""
 
 
-def make_search(step: Step, root: Root) -> Search:
+class Method(Protocol):
+    """A row of the schedule at work: one search from one position."""
+
+    @property
+    def positions(self) -> int:
+        """Positions made by a move so far."""
+
+    def go_on(self, positions: int = ANY_NUMBER) -> int:
+        """Continue for some hundredths of a second, and make at most `positions` positions.
+
+        Returns:
+            SEARCHING, WON, LOST or UNDECIDED. After any but the first the search is over.
+        """
+
+    def moves(self) -> list[Move]:
+        """The moves that win, once it is won."""
+
+
+def make_search(step: Step, root: Root) -> Method:
     """The search of a row of the schedule."""
     if step.method == "formula":
         return FormulaSearch(root)
@@ -167,9 +185,9 @@ def solve(
         raise AssertionError(f"moves that do not win {game!r}: {moves}")
     taken = time.perf_counter() - started
     if step is None:
-        return Solution(STATUS_NAMES[status], moves, positions, taken)
+        return Solution(_STATUS_NAMES[status], moves, positions, taken)
     certificate = "moves" if status == WON else step.method
-    return Solution(STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
+    return Solution(_STATUS_NAMES[status], moves, positions, taken, certificate, step.name)
 
 
 def solve_all(

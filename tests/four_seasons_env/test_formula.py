@@ -7,7 +7,7 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
 from four_seasons_env.solver import sat, solve
-from four_seasons_env.solver.protocol import UNDECIDED, Root
+from four_seasons_env.solver.analysis.root import UNDECIDED, Root
 from tests.helpers import ROWS, mostly_slow, small
 from tests.reference.formula_differential import calls_lost, compare, satisfies
 

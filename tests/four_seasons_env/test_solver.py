@@ -15,8 +15,8 @@ from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import WRAPS, Rules
 from four_seasons_env.solver import beam, search, shorten, solve, solve_all
+from four_seasons_env.solver.analysis.root import ANY_NUMBER, UNDECIDED
 from four_seasons_env.solver.beam import Beam
-from four_seasons_env.solver.protocol import ANY_NUMBER, UNDECIDED
 from four_seasons_env.solver.schedule import Step, steps
 from tests.helpers import ROWS, biased_choice, mostly_slow, numbered_deck, small
 from tests.reference.brute_force import BruteForce

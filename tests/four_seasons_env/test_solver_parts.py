@@ -21,12 +21,11 @@ from four_seasons_env.solver.analysis.features import (
     WIDE_WEIGHTS,
     score_position,
 )
-from four_seasons_env.solver.analysis.frame import make_frame
 from four_seasons_env.solver.analysis.relaxation import next_cards
+from four_seasons_env.solver.analysis.root import LOST, SEARCHING, UNDECIDED, WON, Root, make_frame
 from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.fair.arrays import VALUE, VALUES_FULL, new_arrays
 from four_seasons_env.solver.fair.expectimax import ORDERS, position_value
-from four_seasons_env.solver.protocol import LOST, SEARCHING, UNDECIDED, WON, Root
 from tests.helpers import numbered_deck, small
 from tests.reference.brute_force import BruteForce
 

@@ -13,7 +13,7 @@ from four_seasons_env.engine.deals import card_code
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver import sat, solve
-from four_seasons_env.solver.protocol import LOST, SEARCHING, Root
+from four_seasons_env.solver.analysis.root import LOST, SEARCHING, Root
 from tests.helpers import numbered_deck
 from tests.reference.brute_force import BruteForce
 from tests.reference.solver_differential import UNHURRIED

@@ -18,17 +18,26 @@ Every move of a real game is one of these or leaves T, waste, stock and foundati
 move within the tableau); a forced refill from the stock is deal and W>T, one from the waste is W>T.
 So a real win is a relaxed win, and where the relaxed game cannot be won, the real one cannot. Not
 covered are redeals that are left and worrying back (FRAME field ``one_way``).
+
+Safe moves are cards that can go up at once without regret, so a search plays nothing else first.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import highest
+from four_seasons_env.engine.moves import WASTE
 
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 SUIT = np.uint64(0x1111111111111)  # the thirteen cards of the first suit
+WASTE_UP = 1
+"""The number of the move W>F; those of Ti>F follow."""
+MOST_SAFE = 52
+"""Maximum number of safe moves in a row: every card goes up once."""
+
 _2, _3, _7, _15, _56 = (np.uint64(n) for n in (2, 3, 7, 15, 56))
 _IN_TWOS = np.uint64(0x5555555555555)
 _IN_FOURS = np.uint64(0x3333333333333)
@@ -116,3 +125,25 @@ def is_safe(bit, up, frame):
     level = max(p - 1, np.int64(frame.base_hosts))  # that all must have reached
     below = (ONE << np.uint64(4 * level)) - ONE
     return up & below == below
+
+
+@jit
+def safe_move(g, rule, frame):
+    """The number of a safe move to a foundation, or -1 (`is_safe`)."""
+    for i in range(rule.piles + 1):
+        card = g.top[WASTE if i == 0 else i - 1]
+        if kernel.goes_up(g, rule, card):
+            bit = ONE << np.uint64(frame.place[card])
+            if is_safe(bit, cards_up(g.level), frame):
+                return WASTE_UP + i
+    return -1
+
+
+@jit
+def play_safe(g, rule, frame):
+    """Play all safe moves."""
+    while frame.safe:
+        move = safe_move(g, rule, frame)
+        if move < 0:
+            return
+        kernel.play(g, rule, move)

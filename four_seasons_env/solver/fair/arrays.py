@@ -11,7 +11,7 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.containers import Met, move_keys, new_met
 from four_seasons_env.rules import Rules
 from four_seasons_env.solver.analysis.features import WEIGHTS
-from four_seasons_env.solver.analysis.frame import make_frame
+from four_seasons_env.solver.analysis.root import make_frame
 
 STATE = np.dtype(
     [

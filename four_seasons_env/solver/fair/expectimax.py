@@ -26,7 +26,7 @@ from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.solver.analysis.features import score_position
-from four_seasons_env.solver.analysis.safe_moves import play_safe, safe_move
+from four_seasons_env.solver.analysis.relaxation import play_safe, safe_move
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
     ROWS_FULL,

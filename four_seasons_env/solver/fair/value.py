@@ -233,7 +233,7 @@ def fair_value(
     found = [search.value(each) for each in positions]
     orders = len(positions) * int(ORDERS[len(positions[0].unseen)])
     low, high = sum(low for low, _ in found) / orders, sum(high for _, high in found) / orders
-    if len(positions) == 1:
+    if move is None or len(positions) == 1:
         decisions = search.decisions(positions[0])
     else:
         decisions = [Decision((find_move(game.rules, move),), low, high)]

@@ -1,4 +1,7 @@
-"""FRAME: what the compiled searches look up for one game, made from its rules and base ranks."""
+"""`Root`: the position that searches start from, and how they end.
+
+FRAME is what the compiled searches look up for one game, made from its rules and base ranks.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,11 @@ from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.rules import Rules
 
+SEARCHING, WON, LOST, UNDECIDED = range(4)
+"""The status of a search: `LOST` is a proof, `UNDECIDED` an end without an answer."""
+ANY_NUMBER = 2**62
+"""No limit of positions."""
+
 FRAME = np.dtype(
     [
         ("place", "u1", (53,)),  # [card] -> its bit: 4 * place in the foundation's order + suit
@@ -19,15 +27,28 @@ FRAME = np.dtype(
         ("packs", "u8"),  # nibble r is 15 where a card of place r goes on one of place r + 1
         ("turn", "u8"),  # bits that move the lowest nibble above the highest: 4 * (ranks - 1)
         ("by_colour", "b1"),  # packing wants alternate colours
-        ("one_way", "b1"),  # no redeal is left and no card comes back: what is passed is passed
+        ("one_way", "b1"),  # no redeal is left and no card comes back: cards never return
         ("safe", "b1"),  # cards may go up first where `is_safe` says so
         ("base_hosts", "b1"),  # a card of the last place goes on a base card
-        ("chains", "b1"),  # no card is of use but to those that follow it in its suit
+        ("chains", "b1"),  # a card matters only to later cards of its suit
     ],
     align=True,
 )
 """Bit sets of cards in these searches are ordered by the foundations: the base cards are the four
 lowest bits (clubs, spades, hearts, diamonds), then the four cards that follow them, and so on."""
+
+
+class Root:
+    """The position that searches start from, and what they share.
+
+    Args:
+        record: a GAME record.
+        memory: maximum number of bytes that a search may take.
+    """
+
+    def __init__(self, record: Any, rules: Rules, memory: int = 2**30) -> None:
+        self.record, self.rules, self.memory = record, rules, memory
+        self.frames = make_frame(record, rules)
 
 
 def make_frame(record: Any, rules: Rules) -> NDArray[np.void]:
