@@ -1,1 +1,1 @@
-"""Parts of a training run beside its learner: clock, log and validations."""
+"""Parts of a training run: clock, log and validations."""

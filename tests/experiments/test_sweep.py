@@ -96,7 +96,7 @@ def test_wrong_sweeps(trainings: object, message: str, tmp_path: Path) -> None:
 
 
 def test_a_sweep_continues(tmp_path: Path, monkeypatch, capsys) -> None:
-    """With jobs that only write their files; one fails until there is a file "fixed"."""
+    """Jobs only write their files here; one fails until there is a file "fixed"."""
 
     def finish(job: module.Job) -> None:
         if job.name == "seed-1" and not (job.out.parent / "fixed").exists():
