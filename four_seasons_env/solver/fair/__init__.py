@@ -2,7 +2,6 @@
 
 - `value`: `fair_value`, its answer and its budget.
 - `expectimax`: the recursion over decisions and the cards that may be turned.
-- `decisions`: the ways to play until the next hidden card is turned.
 - `keys`: a hash of what a player knows, the same under other names of piles and suits.
 """
 

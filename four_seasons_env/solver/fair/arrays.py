@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.containers import Met, move_keys, new_met
 from four_seasons_env.rules import Rules
-from four_seasons_env.solver.analysis.features import WEIGHTS
 from four_seasons_env.solver.analysis.root import make_frame
 
 STATE = np.dtype(
@@ -37,7 +36,8 @@ ROW = np.dtype(
     ]
 )
 """What is known of the position in a row of ``positions``."""
-VALUE = np.dtype([("key", "u8"), ("low", "i8"), ("high", "i8")])
+VALUE = np.dtype([("key", "u8"), ("won", "i8"), ("lost", "i8")])
+"""Numbers of orders of the hidden cards that are known to be won and lost by the best play."""
 _ROWS, _VALUES = 2**12, 2**14  # at first
 
 
@@ -46,7 +46,6 @@ class FairArrays(NamedTuple):
 
     rules: NDArray[np.void]  # RULE (1,)
     frames: NDArray[np.void]  # FRAME (1,)
-    weights: NDArray[np.float64]  # (features,) of `score_position`
     state: NDArray[np.void]  # STATE (1,)
     positions: NDArray[np.void]  # GAME (rows,)
     rows: NDArray[np.void]  # ROW (rows,)
@@ -63,7 +62,6 @@ def new_arrays(record: Any, rules: Rules) -> FairArrays:
     return FairArrays(
         rules=kernel.compile_rules(rules),
         frames=make_frame(record, rules),
-        weights=WEIGHTS,
         state=np.zeros(1, STATE),
         **_new_rows(_ROWS),
         values=np.zeros(_VALUES, VALUE),

@@ -25,7 +25,7 @@ from four_seasons_env.engine.containers import find, forget, meet, pop, push
 from four_seasons_env.engine.hashing import position_keys
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import next_move
-from four_seasons_env.solver.analysis.features import score_position
+from four_seasons_env.solver.analysis.features import WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import play_safe, safe_move
 from four_seasons_env.solver.fair.arrays import (
     OUT_OF_POSITIONS,
@@ -52,7 +52,7 @@ _ZERO, _1 = np.uint64(0), np.uint64(1)
 # it calls a function that calls itself.
 @jit
 def position_value(row, hidden, alpha, beta, arrays):
-    """The value of a position, or bounds of it.
+    """Bounds of a position's value, low and high, in orders of its hidden cards.
 
     Args:
         row: of the position, with what is known of it; rows from ``state.top`` on are written. At
@@ -61,9 +61,6 @@ def position_value(row, hidden, alpha, beta, arrays):
         alpha: a value that is not above it is not narrowed further.
         beta: nor one that is not below it.
         arrays: `FairArrays`.
-
-    Returns:
-        Low and high, in orders of the hidden cards.
     """
     state, rows, orders = arrays.state[0], arrays.rows, ORDERS[hidden]
     start = state.top
@@ -78,7 +75,7 @@ def position_value(row, hidden, alpha, beta, arrays):
         limit *= GROWTH
         if hidden <= 1:  # all cards are known: it is won or not
             if state.won >= 0:
-                low = high
+                low = rows[state.won].low = high
             elif is_all:
                 high = low
             continue
@@ -87,7 +84,6 @@ def position_value(row, hidden, alpha, beta, arrays):
         found = 0
         for each in range(start, children):
             if rows[each].turn >= 0:
-                rows[each].low, rows[each].high = np.int64(0), np.int64(orders)
                 push(heap, found, rows.score, each)
                 found += 1
         reached = low
@@ -121,10 +117,7 @@ def position_value(row, hidden, alpha, beta, arrays):
 
 @jit
 def _turn_each(row, hidden, arrays):
-    """Turn each hidden card by a decision's move, into the rows from ``state.top`` on.
-
-    Returns the bounds of the decision's value, as far as they are known.
-    """
+    """Turn each hidden card, into the rows from ``state.top`` on; returns the decision's bounds."""
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, rows, values = arrays.positions, arrays.rows, arrays.values
     orders = ORDERS[hidden - 1]
@@ -140,12 +133,10 @@ def _turn_each(row, hidden, arrays):
         state.positions += 1
         play_safe(g, rule, frame)
         rows[into].key = shared_key(g, rule, frame, arrays.suits, arrays.names)
-        rows[into].low, rows[into].high = np.int64(0), np.int64(orders)
         known = values[find(values.key, rows[into].key)]
-        if known.key != _ZERO:
-            rows[into].low, rows[into].high = known.low, known.high
+        rows[into].low, rows[into].high = known.won, orders - known.lost
         is_open = rows[into].low < rows[into].high
-        if is_open and score_position(g, rule, frame, arrays.weights)[1]:  # it is seen to be lost
+        if is_open and score_position(g, rule, frame, WEIGHTS)[1]:  # it is seen to be lost
             rows[into].high = rows[into].low
         sum_low += rows[into].low
         sum_high -= orders - rows[into].high
@@ -165,8 +156,7 @@ def _meet_decisions(hidden, limit, arrays):
             expanded, and the search ends with the first win (``state.won``).
         limit: positions to hold at most, by and large; a larger limit only adds decisions.
 
-    Returns:
-        How many positions it holds, and whether these are all.
+    Returns how many positions it holds, and whether these are all.
     """
     rule, frame, state = arrays.rules[0], arrays.frames[0], arrays.state[0]
     positions, rows, words, scores = arrays.positions, arrays.rows, arrays.words, arrays.rows.score
@@ -175,8 +165,9 @@ def _meet_decisions(hidden, limit, arrays):
     state.won = first if kernel.is_won(positions[first], rule) else -1
     key, _ = position_keys(positions[first], rule)
     meet(key, first, arrays.met)
-    scores[first], _ = score_position(positions[first], rule, frame, arrays.weights)
+    scores[first], _ = score_position(positions[first], rule, frame, WEIGHTS)
     rows[first].parent = rows[first].turn = -1
+    rows[first].low, rows[first].high = np.int64(0), ORDERS[hidden]
     heap[0] = first
     size, count = 1, first + 1
     while size and count < first + limit and state.won < 0:
@@ -213,13 +204,14 @@ def _meet_decisions(hidden, limit, arrays):
                 continue
             rows[count].parent, rows[count].move = here, move
             rows[count].turn = move if turns else -1
+            rows[count].low, rows[count].high = np.int64(0), ORDERS[hidden]
             if is_open and kernel.is_won(g, rule):
                 state.won = count
             if turns:
                 positions[count] = positions[here]
                 scores[count] = scores[here]
             else:
-                scores[count], is_lost = score_position(g, rule, frame, arrays.weights)
+                scores[count], is_lost = score_position(g, rule, frame, WEIGHTS)
                 if not is_lost:
                     push(heap, size, scores, count)
                     size += 1
@@ -238,5 +230,5 @@ def _note(key, low, high, orders, arrays):
             state.status = VALUES_FULL
             return
         state.values += 1
-        entry.key, entry.low, entry.high = key, np.int64(0), np.int64(orders)
-    entry.low, entry.high = max(entry.low, low), min(entry.high, high)
+        entry.key = key
+    entry.won, entry.lost = max(entry.won, low), max(entry.lost, orders - high)

@@ -6,7 +6,8 @@ are counted from the base, and the packing table says what King and Ace may do, 
 same table (`Rules` and FRAME field ``packs``) share their keys.
 
 Where nothing packs and no card is turned over (FRAME field ``chains``), a suit is only a chain of
-the cards that are not up, which are counted from the next one on.
+the cards that are not up, which are counted from the next one on. Cards at the bottom of the waste
+that end their suits count as gone (`_cards_that_matter`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import numpy as np
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.kernel import NO_PILE
+from four_seasons_env.engine.masks import popcount
 from four_seasons_env.engine.moves import WASTE
+from four_seasons_env.solver.analysis.relaxation import SUIT, cards_up
 
-_1 = np.uint64(1)
+_0, _1 = np.uint64(0), np.uint64(1)
 _NOTHING = 52  # in place of a card's place
+_ALL = 99  # cards of a pile
 
 _rng = np.random.default_rng(1883)
 
@@ -29,10 +32,10 @@ def _table(*shape: int) -> np.ndarray:
     return _rng.integers(0, 2**64, shape, np.uint64)
 
 
-_LEFT = _table(4, 14)  # [suit, cards on its foundation, or left of its chain]
+_LEFT = _table(4, 14)  # [suit, cards that are not up]
 _STOCK = _table(3, 53)  # [redeals left, cards in the stock]
-_RESERVE = _table(53)  # [card of the reserve]
 _ON = _table(53, 53)  # [card in the tableau, the card below it]
+_RESERVED = _table(53, 53)  # the same for the reserve, which differs from other piles
 _UNDER = _table(53, 53)  # [card in the waste, the card below it]
 _AFTER = _table(53, 53)  # [card in a known stock, the one before it]
 
@@ -49,30 +52,56 @@ def shared_key(g, rule, frame, suits, names):
         suits: scratch, uint64 (4,).
         names: scratch, int64 (4,).
     """
+    matter = _cards_that_matter(g, frame)
     names[:] = 0
-    _hash_suits(g, rule, frame, suits, names)
+    _hash_suits(g, rule, frame, suits, names, matter)
     for suit in range(4):
         names[suit] = suit & 2 if frame.by_colour else 0
         for other in range(4):
             if not (frame.by_colour and (other ^ suit) & 2):
                 is_equal = suits[other] == suits[suit]
                 names[suit] += suits[other] < suits[suit] or (is_equal and other < suit)
-    _hash_suits(g, rule, frame, suits, names)
+    _hash_suits(g, rule, frame, suits, names, matter)
     return max(_STOCK[g.redeals, kernel.stock_size(g)] + suits.sum(), _1)
 
 
 @jit
-def _hash_suits(g, rule, frame, suits, names):
+def _cards_that_matter(g, frame):
+    """How many cards of the waste matter, from its top, and the set of cards that do at all.
+
+    Where suits are chains, take cards from the bottom of the waste up as long as each is the last
+    of its suit. No other card waits for one of these, and they cover only each other. Once all
+    others are up, they go up from the waste, one after the other. So they decide nothing.
+    """
+    cards = frame.cards & ~cards_up(g.level)
+    if not frame.chains:
+        return _ALL, cards
+    passed, card = cards, g.top[WASTE]
+    while card != NO_CARD:
+        passed ^= _1 << np.uint64(frame.place[card])
+        card = g.below[card]
+    cards, matter, depth, card = passed, 0, 1, g.top[WASTE]
+    while card != NO_CARD:
+        bit = _1 << np.uint64(frame.place[card])
+        is_last = passed & (SUIT << np.uint64(card & 3)) & ~(bit - _1) == _0
+        passed |= bit
+        if not is_last:
+            cards, matter = passed, depth
+        card = g.below[card]
+        depth += 1
+    return matter, cards
+
+
+@jit
+def _hash_suits(g, rule, frame, suits, names, matter):
     """Write a hash of each suit's visible cards, under the suits' new names."""
+    in_waste, cards = matter
     for suit in range(4):
-        left = rule.ranks - g.level[suit] if frame.chains else g.level[suit]
-        suits[suit] = _LEFT[names[suit], left]
-    if rule.reserve != NO_PILE and g.top[rule.reserve] != NO_CARD:
-        card = g.top[rule.reserve]
-        suits[card & 3] += _RESERVE[_renamed(card, g, frame, names)]
+        suits[suit] = _LEFT[names[suit], popcount(cards & (SUIT << np.uint64(suit)))]
     for pile in range(rule.piles):
-        _hash_pile(g, pile, _ON, frame, suits, names)
-    _hash_pile(g, WASTE, _UNDER, frame, suits, names)
+        table = _RESERVED if pile == rule.reserve else _ON
+        _hash_pile(g, pile, _ALL, table, frame, suits, names)
+    _hash_pile(g, WASTE, in_waste, _UNDER, frame, suits, names)
     if kernel.stock_is_known(g, rule):
         before = np.int64(_NOTHING)
         for i in range(g.dealt, g.deck_size):
@@ -82,13 +111,14 @@ def _hash_suits(g, rule, frame, suits, names):
 
 
 @jit
-def _hash_pile(g, pile, table, frame, suits, names):
-    """Add the cards of a pile to the hashes of their suits, by a table [card, card below]."""
+def _hash_pile(g, pile, most, table, frame, suits, names):
+    """Add this many cards of a pile to the hashes of their suits, by a table [card, card below]."""
     card = g.top[pile]
     at = _renamed(card, g, frame, names)
-    while card != NO_CARD:
+    while card != NO_CARD and most > 0:
+        most -= 1
         host = _renamed(g.below[card], g, frame, names)
-        suits[card & 3] += table[at, host]
+        suits[card & 3] += table[at, host if most else _NOTHING]
         card, at = g.below[card], host
 
 

@@ -71,16 +71,12 @@ class FairValue:
         return tuple(each for each in self.decisions if each.low == self.high)
 
 
-class Known:
+class Known(dict[tuple[Rules, int], FairArrays]):
     """Results of searches, for later ones: pass one to several calls of `fair_value`.
 
-    Games of one rule set meet the same positions again and again, because suits are
-    interchangeable and ranks are counted from the base.
+    Games of one kind meet the same positions again and again, because suits are interchangeable and
+    ranks are counted from the base.
     """
-
-    def __init__(self) -> None:
-        self.arrays: dict[tuple[Rules, int], FairArrays] = {}
-        """By kind of game: one kind has the same moves except for the names of suits and ranks."""
 
 
 class _Search:
@@ -89,31 +85,26 @@ class _Search:
     def __init__(
         self, game: Game, known: Known, max_positions: float, seconds: float, memory: int
     ) -> None:
-        self._known = known.arrays
         arrays = new_arrays(game.record[0], game.rules)
-        self._kind = game.rules, int(arrays.frames[0]["packs"])
-        if self._kind in known.arrays:
-            arrays = known.arrays[self._kind]._replace(frames=arrays.frames)
-            arrays.state[0]["positions"] = 0
-        known.arrays[self._kind] = arrays
+        # Games with the same packing have the same moves but for the names of suits and ranks.
+        self._known, self._kind = known, (game.rules, int(arrays.frames[0]["packs"]))
+        if self._kind in known:
+            arrays = known[self._kind]._replace(frames=arrays.frames)
+        known[self._kind] = arrays
+        self.state = arrays.state[0]
+        self.state["positions"] = 0
         self._max_positions, self._memory = max_positions, memory
-        self._started = time.perf_counter()
-        self._deadline = self._started + seconds
-
-    @property
-    def positions(self) -> int:
-        """Positions made so far."""
-        return int(self._known[self._kind].state[0]["positions"])
+        self.started = time.perf_counter()
+        self._deadline = self.started + seconds
 
     def _next_slice(self) -> int:
-        """Positions of the next slice: more each time, but no more than there is time for."""
-        now = time.perf_counter()
+        """Positions of the next slice: more each time, as far as there is time; 0 at the end."""
+        now, made = time.perf_counter(), int(self.state["positions"])
         if now >= self._deadline:
             return 0
-        pace = self.positions / (now - self._started)
-        in_time = int(pace * min(self._deadline - now, 1e9))  # the deadline may be infinity
-        longest = max(_SLICE, min(self.positions // _SLICES, in_time))
-        return int(min(longest, self._max_positions - self.positions))
+        left = min(self._deadline - now, 1e9)  # the deadline may be infinity
+        longest = max(_SLICE, min(made // _SLICES, int(made / (now - self.started) * left)))
+        return int(min(longest, self._max_positions - made))
 
     def value(self, game: Game) -> tuple[int, int]:
         """Bounds of a position's value, in orders of its hidden cards.
@@ -121,23 +112,20 @@ class _Search:
         The search is made in slices, until it ends or the budget is used up. Each slice starts
         again, with what the table of values holds.
         """
-        record, cards = game.record[0].copy(), len(game.unseen)
+        record, cards, state = game.record[0].copy(), len(game.unseen), self.state
         record["deck"][record["dealt"] : record["dealt"] + cards].sort()  # their order is not read
         low, high = 0, int(ORDERS[cards])
         while True:
             arrays = self._known[self._kind]
-            state, root = arrays.state[0], arrays.rows[0]
+            rule, frame, root = arrays.rules[0], arrays.frames[0], arrays.rows[0]
             arrays.positions[0] = record
-            rule, frame = arrays.rules[0], arrays.frames[0]
             root["key"] = shared_key(record, rule, frame, arrays.suits, arrays.names)
             root["low"], root["high"] = 0, ORDERS[cards]
-            state["top"], state["last"] = 1, self.positions + self._next_slice()
+            state["top"], state["last"] = 1, int(state["positions"]) + self._next_slice()
             state["status"], state["held"] = SEARCHING, 0
             found = position_value(0, cards, -1, int(ORDERS[cards]), arrays)
             low, high = max(low, int(found[0])), min(high, int(found[1]))
-            if state["status"] == SEARCHING:
-                return low, high
-            if self.positions >= self._max_positions or time.perf_counter() >= self._deadline:
+            if state["status"] == SEARCHING or self._next_slice() <= 0:
                 return low, high
             if state["status"] != OUT_OF_POSITIONS:
                 larger = grow(arrays, self._memory)
@@ -147,15 +135,11 @@ class _Search:
 
     def decisions(self, game: Game) -> list[Decision]:
         """Decisions of whose value the last slice has found out anything, the best first."""
-        arrays, cards = self._known[self._kind], len(game.unseen)
-        moves, orders = all_moves(game.rules), int(ORDERS[cards])
-        rows, won = arrays.rows[: 1 + int(arrays.state[0]["held"])], int(arrays.state[0]["won"])
-        is_listed = (rows["turn"] >= 0) & ((rows["low"] > 0) | (rows["high"] < orders))
+        arrays, orders = self._known[self._kind], int(ORDERS[len(game.unseen)])
+        moves, rows = all_moves(game.rules), arrays.rows[: 1 + int(self.state["held"])]
+        is_listed = (rows["low"] > 0) | (rows["high"] < orders)
         is_listed[0] = False  # the position itself
         listed = np.flatnonzero(is_listed)
-        if cards <= 1:
-            listed = np.array([won] if won >= 0 else [], np.int64)
-            rows["low"][listed] = rows["high"][listed] = orders
         found = []
         for row in listed[np.lexsort([-rows[name][listed] for name in ("score", "high", "low")])]:
             decision, at = rows[row], row
@@ -164,9 +148,8 @@ class _Search:
                 path.append(int(rows[at]["move"]))
                 at = rows[at]["parent"]
             low, high = int(decision["low"]), int(decision["high"])
-            found.append(
-                Decision(tuple(moves[each] for each in path[::-1]), low / orders, high / orders)
-            )
+            line = tuple(moves[each] for each in path[::-1])
+            found.append(Decision(line, low / orders, high / orders))
         return found
 
 
@@ -216,16 +199,13 @@ def fair_value(
     if max_positions is None and seconds is None:
         seconds = DEFAULT_SECONDS
     if len(game.unseen) > MOST_HIDDEN:
-        raise ValueError(
-            f"{len(game.unseen)} cards are hidden, and fair_value counts the orders of "
-            f"at most {MOST_HIDDEN}: play on, or take fewer ranks"
-        )
+        hidden = f"hidden cards must be at most {MOST_HIDDEN}, not {len(game.unseen)}"
+        raise ValueError(f"{hidden}: play on, or take fewer ranks")
     positions = [game] if move is None else [each.game for each in game.outcomes(move)]
     _warm_up()
-    started = time.perf_counter()
     search = _Search(
         game,
-        known or Known(),
+        Known() if known is None else known,
         2**62 if max_positions is None else max_positions,
         math.inf if seconds is None else seconds,
         memory,
@@ -237,5 +217,5 @@ def fair_value(
         decisions = search.decisions(positions[0])
     else:
         decisions = [Decision((find_move(game.rules, move),), low, high)]
-    taken = time.perf_counter() - started
-    return FairValue(low, high, tuple(decisions), search.positions, taken)
+    taken = time.perf_counter() - search.started
+    return FairValue(low, high, tuple(decisions), int(search.state["positions"]), taken)
