@@ -41,7 +41,7 @@ STATE = np.dtype(
         ("heap", "i8"),  # those that wait to be expanded
         ("later", "i8"),  # positions of later layers
         ("lines", "i8"),  # lines in use
-        ("entered", "i8"),  # positions in the table, at most
+        ("entered", "i8"),  # upper bound of the positions in the table
         ("layer", "i8"),
         ("expanded", "i8"),  # positions of this layer that have been expanded
         ("positions", "i8"),  # positions made by a move, in all
@@ -59,7 +59,7 @@ _SLICE = 2_000  # positions expanded in one call: 0.01 s with five piles, 0.1 s 
 _ROWS = 2**16  # rows of an array that are copied, entered or moved in one call: 0.05 s at most
 _LIMIT = 3  # positions of a layer that are expanded, for each that it starts with
 _LAST_LIMIT = 30  # the same when one card is left at most: no later layer can make up for it
-_LATE = 3  # cards left, at most, from which on all arrangements are kept: any may be the one to win
+_LATE = 3  # cards left or fewer, from which on all arrangements are kept: any may be the one to win
 _ALL = 2**40
 _1 = np.uint64(1)
 

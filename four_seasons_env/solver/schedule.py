@@ -38,7 +38,7 @@ class Step(NamedTuple):
     """Positions after which the search is given up; twice as many in each further round. None: it
     runs to its end."""
     most: int = 104
-    """Cards in stock and waste, at most, for which the step is made."""
+    """Maximum number of cards in stock and waste for which the step is made."""
 
     @property
     def name(self) -> str:

@@ -142,11 +142,11 @@ def solve(
 
     Args:
         game: a position of any rule set; it is not changed.
-        max_positions: positions to make, at most. None: no limit.
+        max_positions: maximum number of positions to make. None: no limit.
         seconds: time limit, exceeded by some tenths of a second at most; loading the compiled
             code does not count. None: no limit, or 60 if `max_positions` is None too.
         seed: of the random choices of the searches.
-        memory: bytes that a search may take, at most; most take some MiB.
+        memory: maximum number of bytes that a search may take; most take some MiB.
         width: run one beam of this width and no other search, which takes milliseconds.
             None: continue until there is an answer or a limit is reached.
 
@@ -155,14 +155,14 @@ def solve(
         TypeError: if `game` is not a `Game`, or a limit is not a number.
     """
     if not isinstance(game, Game):
-        raise TypeError(f"solve takes a Game, such as Game('four-seasons', deal=17), not {game!r}")
+        raise TypeError(f"game must be a Game, as of Game('four-seasons', deal=17), not {game!r}")
     check_seed(seed)
     for name, limit in (("max_positions", max_positions), ("memory", memory), ("width", width)):
         if limit is not None and whole_number(name, limit) < 1:
             raise ValueError(f"{name} must be more than 0, not {limit!r}")
     if seconds is not None:
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
-            raise TypeError(f"seconds is a number, not {seconds!r}")
+            raise TypeError(f"seconds must be a number, not {seconds!r}")
         if not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds!r}")
     if max_positions is None and seconds is None:
@@ -204,7 +204,7 @@ def solve_all(
         games: positions, of one rule set or of several.
         seconds: time limit of each.
         workers: threads. None: one for each processor.
-        memory: bytes that a search may take, at most, in each thread.
+        memory: maximum number of bytes that a search may take, in each thread.
 
     Returns:
         What `solve` answers, in the order of the games.

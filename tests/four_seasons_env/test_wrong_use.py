@@ -146,8 +146,8 @@ def test_wrong_reward_of_a_function(earned):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"game": "four-seasons"}, TypeError, "solve takes a Game, such as Game"),
-        ({"seconds": "10"}, TypeError, "seconds is a number, not '10'"),
+        ({"game": "four-seasons"}, TypeError, "game must be a Game"),
+        ({"seconds": "10"}, TypeError, "seconds must be a number, not '10'"),
         ({"seconds": float("nan")}, ValueError, "seconds must be more than 0, not nan"),
         ({"seed": -1}, ValueError, "seed must be 0 to"),
         ({"max_positions": 0}, ValueError, "max_positions must be more than 0"),

@@ -154,7 +154,7 @@ def _meet_decisions(hidden, limit, arrays):
     Args:
         hidden: how many cards the player has not seen. If it is one at most, all moves are
             expanded, and the search ends with the first win (``state.won``).
-        limit: positions to hold at most, by and large; a larger limit only adds decisions.
+        limit: about how many positions to hold; a larger limit only adds decisions.
 
     Returns how many positions it holds, and whether these are all.
     """
