@@ -139,8 +139,12 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def merged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function as a part of each of its few callers, and not also on its own before."""
-    compiled: Callable[..., Any] = _njit(**_OPTIONS, inline="always")(function)
+    """Compile a function as a part of each of its few callers, and not also on its own before.
+
+    For small functions that take a tuple of many arrays, too: passing these takes longer than the
+    function. Python can call it.
+    """
+    compiled: Callable[..., Any] = _cached(function, inline="always")
     return compiled
 
 

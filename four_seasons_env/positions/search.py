@@ -241,13 +241,13 @@ def expand_best(rule, free, until, search):
     return first, count
 
 
-@jit
+@merged
 def may_stop(search, row):
     """Whether a search may stop at a position: the next card turns there, or progress was made."""
     return search.turns[row] != _NOT_YET
 
 
-@jit
+@merged
 def turn_at(search, row):
     """Where and how the card turns, if a search stops at a position.
 
