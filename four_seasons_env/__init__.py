@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.registration import register_envs
+from four_seasons_env.registration import SmallGame, register_envs, small_games
 
 if TYPE_CHECKING:
     from four_seasons_env.env import FourSeasonsEnv
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from four_seasons_env.games import Games
     from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
     from four_seasons_env.rules import RULES, Rules
-    from four_seasons_env.small import SmallGame, small_games
     from four_seasons_env.text import FourSeasonsTextEnv
     from four_seasons_env.vector import FourSeasonsVectorEnv
 
@@ -50,8 +49,6 @@ _HOMES = {
     "IllegalMove": "game",
     "RULES": "rules",
     "Rules": "rules",
-    "SmallGame": "small",
-    "small_games": "small",
 }
 
 

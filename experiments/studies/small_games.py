@@ -40,8 +40,8 @@ from four_seasons_env.experiments.results.comparison import Player
 from four_seasons_env.experiments.results.tables import write_csv
 from four_seasons_env.files import write_atomically
 from four_seasons_env.game import Game
+from four_seasons_env.registration import OPTIMA
 from four_seasons_env.rules import SMALL, Rules
-from four_seasons_env.small import OPTIMA
 from four_seasons_env.solver import Known, fair_value
 
 Opening = tuple[int, ...]

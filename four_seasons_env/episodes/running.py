@@ -1,14 +1,17 @@
 """`RunningGames`: a batch of running games with the buffers that compiled code writes into.
 
 Each environment has a batch, which seeds, resets and steps its games. The environment returns what
-the batch leaves in its buffers. The actions of a `Batch` are moves.
+the batch leaves in its buffers. The actions of a `Batch` are moves. `Threads` share its games.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -28,7 +31,6 @@ from four_seasons_env.episodes.settings import (
     check_autoreset_mode,
     check_deals,
 )
-from four_seasons_env.episodes.threads import Threads
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.observations import (
     KINDS,
@@ -398,3 +400,58 @@ class Batch(RunningGames):
         raise IllegalMove(
             f"action {action}{where} only renames spaces, which mask='distinct' leaves out"
         )
+
+
+class Threads:
+    """Threads that share the games of a batch: compiled calls, each for its share of the games.
+
+    Games do not depend on each other, so the results do not depend on the number of threads.
+
+    Attributes:
+        shares: each thread's games.
+
+    Args:
+        count: number of threads.
+        games: number of games.
+    """
+
+    def __init__(self, count: int, games: int) -> None:
+        # A share is a run of neighbouring games, so threads share cache lines only at its edges.
+        edges = np.linspace(0, games, count + 1).astype(int).tolist()
+        self.shares = [slice(first, last) for first, last in pairwise(edges)]
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    def call(
+        self, function: Callable[..., int | None], bundles: Sequence[Bundle], *arrays: NDArray[Any]
+    ) -> int:
+        """Call a function once for each share.
+
+        Args:
+            function: takes a bundle and the arrays.
+            bundles: one for each share.
+            *arrays: of shape (n, ...).
+
+        Returns:
+            The sum of what the calls return, if these are numbers.
+        """
+        first, *others = [
+            (bundle, *[array[share] for array in arrays])
+            for bundle, share in zip(bundles, self.shares, strict=True)
+        ]
+        # The calling thread works on the first share; it would only wait otherwise. The compiled
+        # functions release the GIL.
+        pending = [self._started().submit(function, *each) for each in others]
+        return (function(*first) or 0) + sum(each.result() or 0 for each in pending)
+
+    def _started(self) -> ThreadPoolExecutor:
+        if self._pool is None or self._process != os.getpid():  # a fork has no threads
+            self._pool = ThreadPoolExecutor(len(self.shares) - 1)
+            self._process = os.getpid()
+        return self._pool
+
+    def close(self) -> None:
+        """End the threads, if there are any."""
+        if self._pool is not None and self._process == os.getpid():
+            self._pool.shutdown()
+        self._pool = None

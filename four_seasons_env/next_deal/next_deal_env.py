@@ -1,4 +1,9 @@
-"""The environments whose actions are positions: arguments, one game, many games, their batch."""
+"""The environments whose actions are positions: arguments, one game, many games, their batch.
+
+Between two cards of the stock nothing is hidden, so a player decides in which position the next
+card is turned. `four_seasons_env.positions` finds these positions and describes them, and
+`stepping` plays episodes.
+"""
 
 from __future__ import annotations
 
