@@ -112,7 +112,7 @@ def _solve_parser() -> argparse.ArgumentParser:
 
 def _moved(game: Game, move: Move) -> str:
     """The card that a move takes from its place; none if the waste is turned over."""
-    from four_seasons_env.rendering.position import cards_at, ends
+    from four_seasons_env.rendering.layout import cards_at, ends
 
     if move.turns:
         return game.stock[0] if game.stock else ""

@@ -43,7 +43,7 @@ from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice
 from four_seasons_env.play.session import Keep, Session, how_to_play, move_words, session_view
-from four_seasons_env.rendering.position import ends
+from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 
 PAGE = Path(__file__).with_name("page")

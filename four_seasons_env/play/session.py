@@ -10,7 +10,7 @@ from four_seasons_env.engine.moves import STOCK, Move, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rendering.position import cards_at, ends
+from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import Rules
 
 Keep = Callable[["Session"], None]

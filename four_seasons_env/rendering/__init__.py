@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from four_seasons_env.arguments import check_choice
-from four_seasons_env.rendering.position import Position
+from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
 

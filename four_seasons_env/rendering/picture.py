@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.rendering.position import Position
+from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 
 try:

@@ -25,8 +25,15 @@ from four_seasons_env.rendering.cards import (
     text_width,
     write,
 )
-from four_seasons_env.rendering.layout import CARD, Layout, compact_layout, layout
-from four_seasons_env.rendering.position import Position, cards_at, ends
+from four_seasons_env.rendering.layout import (
+    CARD,
+    Layout,
+    Position,
+    cards_at,
+    compact_layout,
+    ends,
+    layout,
+)
 from four_seasons_env.rendering.text import headline
 
 _LIST_HEIGHT = 124

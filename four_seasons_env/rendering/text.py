@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from four_seasons_env.rendering.layout import Place, grid
-from four_seasons_env.rendering.position import Position
+from four_seasons_env.rendering.layout import Place, Position, grid
 
 _WASTE_SHOWN = 12
 

@@ -19,7 +19,7 @@ from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.play.session import Session, card_words
 from four_seasons_env.records import read_records
-from four_seasons_env.rendering.position import cards_at, ends
+from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import shorten, solve
 from tests.helpers import ROOT, biased_choice, mostly_slow, numbered_deck, restocked, stock_codes
