@@ -35,7 +35,7 @@ ROW = np.dtype(
         ("move", "i8"),  # by this move
     ]
 )
-"""What is known of the position in a row of ``positions``."""
+"""The facts about the position in the same row of ``positions``."""
 VALUE = np.dtype([("key", "u8"), ("won", "i8"), ("lost", "i8")])
 """Numbers of orders of the hidden cards that are known to be won and lost by the best play."""
 _ROWS, _VALUES = 2**12, 2**14  # at first

@@ -86,7 +86,7 @@ class _Search:
         self, game: Game, known: Known, max_positions: float, seconds: float, memory: int
     ) -> None:
         arrays = new_arrays(game.record[0], game.rules)
-        # Games with the same packing have the same moves but for the names of suits and ranks.
+        # Games with the same packing have the same moves, under other names of suits and ranks.
         self._known, self._kind = known, (game.rules, int(arrays.frames[0]["packs"]))
         if self._kind in known:
             arrays = known[self._kind]._replace(frames=arrays.frames)
