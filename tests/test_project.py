@@ -14,7 +14,7 @@ SB3 = ("sb3-contrib", "stable-baselines3")
 
 def test_citation_agrees_with_project() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    newest = re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert newest
     assert {citation["version"], newest[1]} == {__version__}
     assert citation["license"] == PROJECT["license"]

@@ -1,4 +1,4 @@
-"""What a drawing reads of a game, and where it lies on the table.
+"""The public part of a game, and its layout on the table.
 
 Drawings and pages name places "T0", "W" (the waste), "F:H" and "stock". Lengths are in units of the
 drawing, in which a card is 100 wide and 140 high.
