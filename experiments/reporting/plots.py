@@ -1,17 +1,29 @@
 """Plots of results, as PNG files: one function per plot, from tables to a picture.
 
 Plots are narrow, so that their text is readable on a phone. An agent has the same colour in all.
+Matplotlib's own defaults hold for them, not the settings of the user.
 """
 
 from __future__ import annotations
 
+import functools
+import os
 import re
+import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import ParamSpec
 
-import matplotlib
 import pandas as pd
+
+try:
+    import matplotlib
+except ValueError:  # MPLBACKEND, perhaps of a notebook, names a backend that is not installed here
+    del os.environ["MPLBACKEND"]  # plots need none
+    for module in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        del sys.modules[module]  # else the second try finds half of them
+    import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -45,7 +57,29 @@ AGENT_COLOURS = {
 
 Colour = tuple[float, float, float]
 
+Arguments = ParamSpec("Arguments")
 
+
+def plot(draw: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """A function that draws under Matplotlib's own defaults.
+
+    A plot that cannot be drawn costs a line on stderr, not the results that it shows.
+    """
+
+    @functools.wraps(draw)
+    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            with matplotlib.rc_context():
+                matplotlib.rcdefaults()
+                draw(*args, **kwargs)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            print(f"warning: {draw.__name__} could not draw: {reason}", file=sys.stderr)
+
+    return drawn
+
+
+@plot
 def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw win rates with 95% intervals, the best first, and the odds of the textbook.
 
@@ -97,6 +131,7 @@ def plot_win_rates(summary: pd.DataFrame, title: str, path: Path) -> None:
     figure.savefig(path)
 
 
+@plot
 def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the win rate of each agent against its time per move.
 
@@ -138,6 +173,7 @@ def plot_speed_strength(summary: pd.DataFrame, title: str, path: Path) -> None:
     figure.savefig(path)
 
 
+@plot
 def plot_learning(
     curves: pd.DataFrame, title: str, path: Path, budget: str, references: Mapping[str, float]
 ) -> None:
@@ -170,6 +206,7 @@ def plot_learning(
     figure.savefig(path)
 
 
+@plot
 def plot_learning_time(
     summary: pd.DataFrame, title: str, path: Path, references: Mapping[str, float]
 ) -> None:
@@ -219,6 +256,7 @@ def _draw_references(axes: Axes, references: Mapping[str, float]) -> None:
         )
 
 
+@plot
 def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the time to decide deals, and the lengths of solutions."""
     figure, (times, lengths) = new_panels(5.2, 2)

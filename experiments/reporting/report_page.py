@@ -168,10 +168,12 @@ class Page:
 
 
 def _drawn(part: str) -> str:
-    """A part of the page; a picture is read from its file."""
+    """A part of the page; a picture is read from its file, if it could be drawn."""
     if not part.startswith("\0"):
         return part
     _, path, description = part.split("\0")
+    if not Path(path).is_file():
+        return ""
     data = base64.b64encode(Path(path).read_bytes()).decode()
     return f'<p><img alt="{html.escape(description)}" src="data:image/png;base64,{data}"></p>'
 

@@ -15,6 +15,7 @@ from four_seasons_env.experiments.reporting.plots import (
     colours_of,
     in_percent,
     new_panels,
+    plot,
     plot_census,
     plot_learning_time,
     plot_speed_strength,
@@ -29,6 +30,7 @@ ANSWER += ["planner", "planner@lookahead=1", CEILING]
 """The players of docs/explanation/answer.md."""
 
 
+@plot
 def plot_calibration(moves: pd.DataFrame, path: Path) -> None:
     """Draw the share of games won against the chance shown: a dot per move, and means of groups.
 

@@ -1,0 +1,49 @@
+"""Plots are drawn whatever Matplotlib's settings are, and a failed one costs nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from four_seasons_env.experiments.compare import Compare, compare
+from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.reporting import plots
+from tests.helpers import ROOT
+
+ENDING = """
+from four_seasons_env.experiments.reporting.plots import matplotlib, plot_learning
+import pandas as pd, pathlib, sys
+curves = pd.DataFrame(columns=["name", "run", "spent", "win_rate"])
+plot_learning(curves, "title", pathlib.Path(sys.argv[1]), "minutes", {})
+"""
+
+
+def test_settings_of_the_user(tmp_path: Path) -> None:
+    """A notebook's backend that is not installed, and LaTeX that is not."""
+    settings, picture = tmp_path / "matplotlibrc", tmp_path / "plot.png"
+    settings.write_text("text.usetex: True\nsavefig.format: nonsense\n")
+    own = {"MPLBACKEND": "module://nowhere.backend", "MATPLOTLIBRC": str(settings), "PATH": ""}
+    command = [sys.executable, "-c", ENDING, str(picture)]
+    done = subprocess.run(
+        command, env=os.environ | own, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert picture.read_bytes().startswith(b"\x89PNG"), done.stderr
+
+
+def test_without_plots_the_table_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(height: float) -> None:
+        raise OSError("no font")
+
+    monkeypatch.setattr(plots, "new_axes", broken)
+    out = tmp_path / "x"
+    compare(Compare(out, ["random"], deals="0-3", workers=Workers(n_jobs=1)))
+    printed = capsys.readouterr()
+    assert "won % [95%]" in printed.out
+    assert printed.err == "warning: plot_win_rates could not draw: OSError: no font\n"
+    page = report(Report([out])).read_text()
+    assert "<table" in page and "<img" not in page
