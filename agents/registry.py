@@ -77,8 +77,9 @@ class Entry:
     plays: tuple[str, ...] = ("deterministic",)
     """How it can play: "deterministic", "stochastic", or both."""
     block: int = 1000
-    """Deals that a comparison plays in lockstep and stores together: few for slow agents. They
-    share the agent's random numbers, so another size gives other games where it draws some."""
+    """Deals that a comparison plays in lockstep: few for slow agents. A block begins at a multiple
+    of its size and is always played whole, also for one of its deals. Its games share the agent's
+    random numbers, so another size gives other games where it draws some."""
     learner: str = ""
     """`module:class` that trains it, if it learns
     (`four_seasons_env.agents.training.Learner`)."""

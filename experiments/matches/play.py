@@ -30,12 +30,35 @@ from four_seasons_env.rules import Rules, get_rules
 def play_game(agent: str, rules: str | Rules, deal: int) -> Record:
     """The game that an agent, by its name, plays in a comparison; networks deterministically."""
     (player,) = find_players([agent], rules, ["deterministic"])
-    record: Record = play_games(player, get_rules(rules), [deal])["game"].item()
+    record: Record = play_in_block(player, get_rules(rules), [deal])["game"].item()
     return record
 
 
+def play_in_block(
+    player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
+) -> pd.DataFrame:
+    """Play the whole block that has these deals, and return their games alone.
+
+    Agents may draw random numbers for all games of a block together. Blocks begin at multiples of
+    their size, so the game of a deal does not depend on the deals that are asked for with it.
+
+    Args:
+        player: the player, which knows the size of its blocks.
+        rules: the rule set.
+        deals: numbers of deals of one block.
+        seed: see `play_games`.
+
+    Returns:
+        The results of `play_games` for these deals.
+    """
+    first = deals[0] - deals[0] % player.block
+    block = range(first, min(first + player.block, 2**63))  # the last deal is 2^63 - 1
+    results = play_games(player, rules, block, seed)
+    return results[results["deal"].isin(deals)].reset_index(drop=True)
+
+
 def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
-    """Play deals with the agent of a player, as in a comparison.
+    """Play deals with the agent of a player, as one block of a comparison.
 
     Deterministic players get a `RepeatGuard`. The global generators of Python, NumPy and torch are
     seeded, because libraries draw from them. The same seed and deals give the same games.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.agents.planner.luck import LuckMeter
-from four_seasons_env.experiments.matches.play import play_games
+from four_seasons_env.experiments.matches.play import play_in_block
 from four_seasons_env.experiments.parallel.blocks import Block, split_deals
 from four_seasons_env.experiments.results.comparison import COLUMNS, Manifest, Player
 from four_seasons_env.files import write_atomically
@@ -70,9 +70,9 @@ def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
 
 
 def play_block(task: GamesTask) -> None:
-    """Play a block of deals, and write its results and games."""
+    """Play a block of deals, and write the results and games of those that are asked for."""
     rules, player = get_rules(task.rules), task.player
-    results = play_games(player, rules, task.deals, task.seed)
+    results = play_in_block(player, rules, task.deals, task.seed)
     games = results.pop("game").tolist()
     results["agent"] = player.agent
     results["play"] = player.play

@@ -51,8 +51,8 @@ class Block:
 
     def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
         """The deals to work on: all, unless the stored rows have each once, in order."""
-        # All or none: the games of a block share the agent's random numbers, so the missing ones
-        # alone would be other games.
+        # All or none: the games of a block share the agent's random numbers, so a block is always
+        # played whole.
         done = stored is not None and stored["deal"].tolist() == list(self.deals)
         return () if done else self.deals
 
@@ -79,7 +79,7 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
 def split_deals(deals: str, size: int) -> list[range]:
     """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
 
-    Only the first and the last may be shorter.
+    Only the first and the last may be shorter: what is asked for of their blocks.
 
     Raises:
         ValueError: for a text that is not a range of deals.

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ import pytest
 import four_seasons_env
 from four_seasons_env.agents.policy_files import load_policy, save_policy
 from four_seasons_env.agents.registry import bundled_weights
+from four_seasons_env.agents.scripted.random_agent import RandomAgent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.compare import Compare, compare, play_all
+from four_seasons_env.experiments.matches.play import play_game
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
@@ -23,6 +25,8 @@ from four_seasons_env.experiments.results.ceiling import read_census
 from four_seasons_env.experiments.results.comparison import COLUMNS, Player, read_results
 from four_seasons_env.experiments.results.tables import read_table
 from four_seasons_env.experiments.results.training_run import DONE, PROGRESS, RUN, STEPS
+from four_seasons_env.experiments.verify import Verify, verify
+from four_seasons_env.records import Record, parse_record, read_lines
 from four_seasons_env.rules import RULES
 
 ALONE = Workers(n_jobs=1)
@@ -87,6 +91,37 @@ def test_a_comparison_may_grow(tmp_path: Path) -> None:
     assert len(more) == len(read_results(tmp_path)) == 80
     parts = [pd.read_csv(path) for path in tmp_path.glob("parts/*/*/*.csv")]
     assert sum(map(len, parts)) == 80, "files of blocks that have grown are deleted"
+
+
+class Drawing(RandomAgent):
+    """Plays at random, many games at once."""
+
+    plays = ("stochastic",)
+    block = 8
+
+
+def test_any_range_of_deals_gives_the_same_games(tmp_path: Path) -> None:
+    """Also for agents that draw random numbers, and for a folder that grows at both ends."""
+    name = f"mine={__name__}:Drawing"
+    run = replace(comparison(tmp_path / "all", name), deals="16-31", record=True)
+    rows = without_times(play_all(run)).set_index("deal", drop=False)
+    grown = replace(run, out=tmp_path / "grown", luck=True)
+    for first, last in ((21, 21), (18, 25), (16, 31)):
+        for out in (tmp_path / f"{first}-{last}", grown.out):
+            found = play_all(replace(grown, out=out, deals=f"{first}-{last}"))
+            asked = rows.loc[first:last].reset_index(drop=True)
+            pd.testing.assert_frame_equal(without_times(found)[asked.columns], asked)
+            assert verify(Verify(out))
+    games = [list(read_games(folder)) for folder in (run.out, grown.out)]
+    assert games[0] == games[1]
+    assert play_game(name, "four-seasons", 21) == games[0][5]
+
+
+def read_games(folder: Path) -> Iterator[Record]:
+    """The recorded games of a comparison of one player, in the order of their deals."""
+    files = folder.glob("parts/*/*/*.jsonl.gz")
+    for path in sorted(files, key=lambda path: int(path.name.partition("-")[0])):
+        yield from (parse_record(line) for _, line in read_lines(path))
 
 
 @pytest.mark.parametrize("text", ["", '{"seed": 0}'])
