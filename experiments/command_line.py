@@ -7,16 +7,20 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import tyro
 
 from four_seasons_env.__main__ import INTERRUPTED, USAGE_ERROR
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
 Flags = TypeVar("Flags")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 _HOME = Path(__file__).resolve().parents[1]
 IN_CLONE = (_HOME / "pyproject.toml").is_file()
@@ -106,6 +110,33 @@ def own_traceback(error: BaseException | None) -> str:
     if not inner and not isinstance(error, SyntaxError):
         return ""
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()
+
+
+def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
+    """A progress bar on stderr, which leaves nothing in a file; results belong on stdout.
+
+    Args:
+        columns: parts of the bar; by default those of rich.
+        transient: whether the bar disappears at its end, on a terminal, too.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(
+        *columns,
+        console=console,
+        transient=transient,
+        disable=not (console.is_terminal or console.is_jupyter),
+        # Lines appear above the bar, unless they go elsewhere.
+        redirect_stdout=sys.stdout.isatty(),
+    )
+
+
+def track(items: Collection[Item], label: str) -> Iterator[Item]:
+    """The items, one after the other, under a progress bar that disappears at the end."""
+    with progress_bar(transient=True) as bar:
+        yield from bar.track(items, description=label)
 
 
 def check_seed(seed: int) -> None:

@@ -35,7 +35,7 @@ import tyro
 
 from four_seasons_env.agents.training import get_learner, read_yaml
 from four_seasons_env.arguments import nearest
-from four_seasons_env.experiments.command_line import ROOT, run_command
+from four_seasons_env.experiments.command_line import ROOT, progress_bar, run_command
 from four_seasons_env.experiments.parallel.pool import Failure, Workers, run_tasks
 from four_seasons_env.experiments.results.out_folder import check_out, write_json
 from four_seasons_env.experiments.results.training_run import (
@@ -215,22 +215,19 @@ def sweep(run: Sweep) -> list[Failure]:
     run.workers.check()
     check_out(run.out, "sweep")
     jobs = read_jobs(run)
-
-    from rich.progress import Progress
-
     _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]
     failures: list[Failure] = []
-    with Progress() as bar:
+    with progress_bar() as bar:
         shown = bar.add_task("training", total=len(jobs), completed=len(jobs) - len(todo))
         for name, failure in run_tasks(run_job, todo, [job.name for job in todo], run.workers):
             bar.advance(shown)
             if failure:
                 failures.append(failure)
-                bar.console.print(f"[red]failed[/] {name}: {failure.reason}", soft_wrap=True)
+                print(f"failed {name}: {failure.reason}", flush=True)
             else:
                 won = read_done(run.out / name).best.won
-                bar.console.print(f"{name}: {100 * won:.1f}% of validation deals won")
+                print(f"{name}: {100 * won:.1f}% of validation deals won", flush=True)
     return failures
 
 

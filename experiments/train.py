@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.training import Learner, get_learner, make_settings
-from four_seasons_env.experiments.command_line import check_seed, run_command
+from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
 from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.out_folder import provenance, write_json
 from four_seasons_env.experiments.results.training_run import (
@@ -157,7 +157,6 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     import torch
     from rich.progress import (
         BarColumn,
-        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -176,7 +175,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     threads = torch.get_num_threads()
     torch.set_num_threads(kind.threads or threads)
     try:
-        with started_pool(workers) as pool, Progress(*columns) as bar:
+        with started_pool(workers) as pool, progress_bar(*columns) as bar:
             # Compilation does not count as learning.
             small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
             kind(rules, small, 0, pool).update(0.0)
@@ -192,9 +191,10 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
                 validation_deals=run.validation_deals,
             )
             _start_or_restore(run, learner, monitor)
-            bar.console.print(
-                f"[bold]{run.agent}[/] learns [bold]{rules.name}[/]: {learner.describe()}, from "
-                f"{kind.unit[:-1]} {learner.steps:,}"
+            print(
+                f"{run.agent} learns {rules.name}: {learner.describe()}, from {kind.unit[:-1]} "
+                f"{learner.steps:,}",
+                flush=True,
             )
             monitor.learn()
             done = monitor.finish()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from four_seasons_env.experiments.command_line import one_line, run_command
+from four_seasons_env.experiments.command_line import one_line, run_command, track
 from four_seasons_env.experiments.parallel.pool import Workers, started_pool
 from four_seasons_env.experiments.results.out_folder import check_holds
 from four_seasons_env.rules import get_rules
@@ -68,7 +68,6 @@ def verify(run: Verify) -> bool:
     run.workers.check()
     check_holds(run.folder, "comparison")
     import pandas as pd
-    from rich.progress import track
 
     from four_seasons_env.experiments.matches.task import tasks_of
     from four_seasons_env.experiments.reporting.tables import print_table
@@ -80,7 +79,7 @@ def verify(run: Verify) -> bool:
     # Rows without a training seed would fall out of the groups.
     by_player = dict(list(results.fillna({"train_seed": -1}).groupby(_KEY, sort=False)))
     table, games, clean = [], 0, True
-    for tasks in track(tasks_of(run.folder, manifest), "replaying", transient=True):
+    for tasks in track(tasks_of(run.folder, manifest), "replaying"):
         player = tasks[0].player
         seed = -1 if player.train_seed is None else player.train_seed
         rows = by_player.pop((tasks[0].rules, player.agent, player.play, seed), results.iloc[:0])

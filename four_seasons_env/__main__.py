@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from four_seasons_env import __version__
 
@@ -55,24 +58,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
     """
-    name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    with _usable_streams():
+        _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
+
+
+def _choose(name: str, *rest: str) -> None:
+    """List the commands, or run the one of this name; see `main`."""
     commands = {name: each for group in GROUPS.values() for name, each in group.items()}
-    if name in ("-h", "--help"):
-        _list_commands()
-        return
-    if name == "--version":
-        print(f"four-seasons {__version__}")
-        return
     try:
-        if name not in commands:
+        if name in ("-h", "--help"):
+            _list_commands()
+        elif name == "--version":
+            print(f"four-seasons {__version__}")
+        elif name in commands:
+            _run(name, commands[name], rest)
+        else:
             from four_seasons_env.arguments import nearest  # with NumPy, which takes time to load
 
             raise ValueError(f"unknown command {name!r}: {nearest(name, commands)}")
-        _run(name, commands[name], rest)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
@@ -104,6 +108,67 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
         from four_seasons_env.arguments import missing_extra
 
         raise missing_extra(name, error, command.extra) from None
+
+
+class _Output(io.FileIO):
+    """An output whose reader may leave, such as `head` or a closed terminal.
+
+    What is printed after that goes nowhere: the work goes on, and its results are in files.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number, "w", closefd=False)
+        self._without_reader = (errno.EPIPE, errno.EIO) if self.isatty() else (errno.EPIPE,)
+
+    def write(self, data: Any) -> int:
+        """Write bytes, if somebody reads them."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno not in self._without_reader:
+                raise
+            return memoryview(data).nbytes
+
+
+@contextmanager
+def _usable_streams() -> Iterator[None]:
+    """Let a block print, also where there is no output or nobody reads it.
+
+    `cron` and daemons may close the streams of a process. Without them, the next file that is
+    opened would get their number, and whatever is printed.
+    """
+    if os.environ.get("COLUMNS") == "0":  # some terminals do not know their width
+        del os.environ["COLUMNS"]
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:
+            # The lowest free number is that of the stream; processes that it starts have it, too.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _guarded(sys.stdout), _guarded(sys.stderr)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # a full disk, which has been reported
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _guarded(stream: TextIO) -> TextIO:
+    """The stream, or the same output as an `_Output` if it is a file of the system."""
+    raw = isinstance(stream, io.TextIOWrapper) and getattr(stream.buffer, "raw", stream.buffer)
+    if not (isinstance(stream, io.TextIOWrapper) and isinstance(raw, io.FileIO)):
+        return stream
+    stream.flush()
+    output = _Output(raw.fileno())
+    return io.TextIOWrapper(
+        output if stream.write_through else io.BufferedWriter(output),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ An interrupted or extended run works only on the blocks that are not done.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from four_seasons_env.experiments.command_line import progress_bar
 from four_seasons_env.experiments.parallel.pool import Workers, run_tasks
 from four_seasons_env.rules import RULES, file_name, get_rules
 
@@ -46,7 +48,7 @@ class Block:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            print(f"{error}; its {len(self.deals):,} deals are done again")
+            print(f"{error}; its {len(self.deals):,} deals are done again", file=sys.stderr)
             return None
 
     def left(self, stored: pd.DataFrame | None) -> Sequence[int]:
@@ -112,7 +114,6 @@ def run_blocks(
         RuntimeError: if a block failed, after all others; its note has the first traceback.
     """
     import pandas as pd
-    from rich.progress import Progress
 
     from four_seasons_env.experiments.results.tables import read_table, write_csv
 
@@ -120,7 +121,7 @@ def run_blocks(
     # The name of a failed block is that of the file that is missing.
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []
-    with Progress() as bar:
+    with progress_bar() as bar:
         sizes = {name: len(block.deals) for name, block in zip(names, todo, strict=True)}
         deals = sum(len(block.deals) for block in blocks)
         shown = bar.add_task(label, total=deals, completed=deals - sum(sizes.values()))

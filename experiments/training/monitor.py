@@ -271,9 +271,10 @@ class Monitor:
             save_policy(self.out / BEST, card, weights)
         self.row |= {"validation/win_rate": result.won, "validation/cards_up": result.cards_up}
         self._log()
-        self.bar.console.print(
+        print(
             f"{_short(steps)} {self.learner.unit}: {100 * result.won:.1f}% of "
-            f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up"
+            f"{len(self.deals):,} validation deals won, {result.cards_up:.1f} cards up",
+            flush=True,
         )
 
 

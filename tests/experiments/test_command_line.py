@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -171,13 +172,45 @@ def test_unknown_command_names_the_nearest(monkeypatch, capsys) -> None:
     )
 
 
-def test_closed_pipe() -> None:
+COMPARE = ["compare", "--agents", "random", "--deals", "0-3", "--n-jobs", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number"), [(["rules"], 1), (["train", "--help"], 1), (COMPARE, 1), (COMPARE, 2)]
+)
+def test_a_reader_that_leaves_loses_only_text(
+    arguments: list[str], number: int, tmp_path: Path
+) -> None:
+    """As in `four-seasons rules | true`."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "four_seasons_env", "rules"]
-    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    out = ["--out", str(tmp_path / "x")] if arguments is COMPARE else []
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    outputs[{1: "stdout", 2: "stderr"}[number]] = writing
+    command = [sys.executable, "-m", "four_seasons_env", *arguments, *out]
+    done = subprocess.run(command, **outputs, cwd=ROOT, check=False)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr or b"") == (0, b"")
+    assert not out or (tmp_path / "x" / "table.md").is_file()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
+@pytest.mark.parametrize(("arguments", "closed"), [(["solve"], ">&-"), (COMPARE, "<&- >&- 2>&-")])
+def test_closed_streams(arguments: list[str], closed: str, tmp_path: Path) -> None:
+    """As cron and daemons start programs: `four-seasons compare <&- >&- 2>&-`."""
+    out = ["--out", str(tmp_path / "x")] if arguments is COMPARE else []
+    command = [sys.executable, "-m", "four_seasons_env", *arguments, *out]
+    done = subprocess.run(f"{shlex.join(command)} {closed}", shell=True, cwd=ROOT, check=False)
+    assert done.returncode == 0
+    assert not out or (tmp_path / "x" / "table.md").is_file()
+
+
+def test_a_terminal_of_unknown_width(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    main([*COMPARE, "--out", str(tmp_path / "x")])
+    printed = capsys.readouterr()
+    assert "won % [95%]" in printed.out
+    assert not printed.err
 
 
 @dataclasses.dataclass
