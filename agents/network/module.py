@@ -1,7 +1,8 @@
 """The network as a torch module; `evaluation` evaluates the same weights without torch.
 
 With torch's `EmbeddingBag`, the backward pass would take most of the training time. `sums` gives a
-row that many positions of a decision share the sum of their gradients at once.
+row that many positions of a decision share the sum of their gradients at once. They run on the
+CPU, for tensors on any device.
 """
 
 from __future__ import annotations
@@ -46,27 +47,27 @@ class SumRows(torch.autograd.Function):
             chosen: int64 of shape (m,), positions among the rows.
             *tables: suits, piles, game and pairs.
         """
-        shapes = [each.shape for each in tables]
-        weights = Tables(*(each.detach().numpy().ravel() for each in tables))
+        shapes, device = [each.shape for each in tables], tables[0].device
+        weights = Tables(*(each.detach().cpu().numpy().ravel() for each in tables))
         slot_map = slot_map_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
-        candidates = Candidates(rows.numpy(), decisions.numpy(), chosen.numpy())
+        candidates = Candidates(*(each.cpu().numpy() for each in (rows, decisions, chosen)))
         sums = new_sums(rows.shape[1], slot_map, np.float32)
         above = np.empty((len(chosen), len(sums.blocks)), np.bool_)
         pooled = np.empty((len(chosen), sum(slot_map.widths)), np.float32)
         forward(candidates, weights, slot_map, sums, above, pooled)
-        ctx.saved = candidates, slot_map, sums, above, shapes
-        return torch.from_numpy(pooled)
+        ctx.saved = candidates, slot_map, sums, above, shapes, device
+        return torch.from_numpy(pooled).to(device)
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradients of the tables."""
-        candidates, slot_map, sums, above, shapes = ctx.saved
+        candidates, slot_map, sums, above, shapes, device = ctx.saved
         gradients = [np.zeros(shape, np.float32) for shape in shapes]
-        slope = slopes[0].contiguous().numpy()
+        slope = slopes[0].contiguous().cpu().numpy()
         backward(
             candidates, Tables(*(each.ravel() for each in gradients)), slot_map, sums, above, slope
         )
-        return (None, None, None, *(torch.from_numpy(each) for each in gradients))
+        return (None, None, None, *(torch.from_numpy(each).to(device) for each in gradients))
 
 
 _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}

@@ -89,7 +89,7 @@ def policy(observations, masks):
     """The most likely of the legal candidates."""
     seen = flatten_tensorized_space(tensorize_space(space, observations, device=envs.device))
     with torch.no_grad():
-        return models["policy"].compute({"observations": seen})[0].argmax(dim=-1)
+        return models["policy"].compute({"observations": seen})[0].argmax(dim=-1).cpu()
 
 
 held_out = VectorMaskInObservation(gym.make_vec(ID, num_envs=100, **KWARGS), flatten=True)

@@ -1,9 +1,12 @@
 """Policies over candidates in torch: sums and their gradients, and heads."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
+from torch.overrides import TorchFunctionMode
 
 from four_seasons_env import FourSeasonsNextDealVectorEnv
 from four_seasons_env.adapters.sb3 import FourSeasonsNextDealVecEnv
@@ -125,6 +128,77 @@ def test_a_saved_model_plays_with_more_candidates(tmp_path) -> None:
         assert masks[range(6), model.predict(observations, action_masks=masks)[0]].all()
         values.append(model.policy.predict_values(model.policy.obs_to_tensor(observations)[0]))
     torch.testing.assert_close(*values)  # of the same candidates
+
+
+class Elsewhere(TorchFunctionMode):
+    """The CPU poses as a GPU. Tensors marked `on_cpu` are copies from it, or NumPy's."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        tensors = [each for each in args if isinstance(each, torch.Tensor)]
+        copied = [hasattr(each, "on_cpu") for each in tensors]
+        if func in (torch.Tensor.numpy, torch.Tensor.__array__) and not all(copied):
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+        result = func(*args, **(kwargs or {}))
+        if func is torch.Tensor.to and any(copied):
+            return result.clone()
+        if func is torch.Tensor.cpu:
+            return self.marked(result.clone())
+        if isinstance(result, torch.Tensor):
+            assert not any(copied), f"{func} of tensors on two devices"
+        return result
+
+    @staticmethod
+    def marked(tensor: torch.Tensor) -> torch.Tensor:
+        tensor.on_cpu = True  # type: ignore[attr-defined]
+        return tensor
+
+
+def a_small_training(device: str) -> MaskablePPO:
+    """Two updates of a small model."""
+    encoder = {"features_extractor_class": TableEncoder}
+    settings = {"n_steps": 4, "batch_size": 8, "n_epochs": 1, "seed": 0, "device": device}
+    env = FourSeasonsNextDealVecEnv(4, seed=0, expansions=10)
+    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=encoder, **settings)
+    return model.learn(32)
+
+
+def test_it_learns_and_plays_on_another_device(monkeypatch) -> None:
+    on_cpu = a_small_training("cpu")
+    from_numpy = torch.from_numpy  # which a mode does not see
+    monkeypatch.setattr(torch, "from_numpy", lambda array: Elsewhere.marked(from_numpy(array)))
+    backward = SumRows.backward
+
+    def backward_elsewhere(ctx: Any, *slopes: torch.Tensor) -> Any:
+        with Elsewhere():  # torch leaves a mode before its backward pass
+            gradients = backward(ctx, *slopes)
+        assert not any(hasattr(each, "on_cpu") for each in gradients)
+        return gradients
+
+    monkeypatch.setattr(SumRows, "backward", backward_elsewhere)
+    with Elsewhere():
+        model = a_small_training("cpu")
+        observations, masks = model.env.reset(), model.env.action_masks()
+        assert masks[range(4), model.predict(observations, action_masks=masks)[0]].all()
+    for ours, theirs in zip(model.policy.parameters(), on_cpu.policy.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_model_trained_on_a_gpu_plays_on_the_cpu(tmp_path) -> None:
+    model = a_small_training("auto")
+    assert model.device.type == "cuda"
+    model.save(tmp_path / "model")
+    observations, masks = model.env.reset(), model.env.action_masks()
+    actions, values = [], []
+    for device in ("cuda", "cpu"):
+        loaded = MaskablePPO.load(tmp_path / "model", device=device)
+        actions.append(
+            loaded.predict(observations, action_masks=masks, deterministic=True)[0].tolist()
+        )
+        seen = loaded.policy.obs_to_tensor(observations)[0]
+        values.append(loaded.policy.predict_values(seen).cpu())
+    assert masks[range(4), actions[1]].all()
+    torch.testing.assert_close(*values, rtol=1e-4, atol=1e-4)
 
 
 def test_another_encoder_needs_a_width() -> None:
