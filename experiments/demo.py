@@ -127,12 +127,12 @@ def demo(run: Demo) -> Path:
     deal, won = _game_to_show(compared)
     animation = folder / "game.gif"
     save_animation(play_game(f"{LEARNER}:{learned / BEST}", run.rules, deal).positions(), animation)
-    console.print(f"table:          {compared / 'table.md'}")
-    console.print(f"learning curve: {learned / 'progress.csv'}")
+    print(f"table:          {compared / 'table.md'}")
+    print(f"learning curve: {learned / 'progress.csv'}")
     how = "won" if won else "lost, like all others"
-    console.print(f"one game:       {animation} (deal {deal}, {how})")
-    console.print(f"report:         {page}")
-    console.print(f"the demo took {(time.monotonic() - started) / 60:.1f} minutes")
+    print(f"one game:       {animation} (deal {deal}, {how})")
+    print(f"report:         {page}")
+    print(f"the demo took {(time.monotonic() - started) / 60:.1f} minutes")
     return folder
 
 

@@ -51,7 +51,9 @@ def report(run: Report) -> Path:
     out = run.out or run.runs[0]
     if out.suffix != ".html":
         out = out / "report.html"
-    write_atomically(out, make_page(comparisons, trainings, read_census(run.census)).encode())
+    page = make_page(comparisons, trainings, read_census(run.census))
+    # The name of a folder may have bytes that are no text.
+    write_atomically(out, page.encode(errors="backslashreplace"))
     return out
 
 

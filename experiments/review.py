@@ -71,7 +71,7 @@ def review(run: Review) -> None:
     from four_seasons_env.files import write_atomically
 
     page = review_page(review_game(_record(run), run.seconds))
-    write_atomically(run.out, page.encode())
+    write_atomically(run.out, page.encode(errors="backslashreplace"))
     print(f"saved in {run.out}")
 
 

@@ -35,7 +35,7 @@ import tyro
 
 from four_seasons_env.agents.training import get_learner, read_yaml
 from four_seasons_env.arguments import nearest
-from four_seasons_env.experiments.command_line import ROOT, progress_bar, run_command
+from four_seasons_env.experiments.command_line import progress_bar, run_command
 from four_seasons_env.experiments.parallel.pool import Failure, Workers, run_tasks
 from four_seasons_env.experiments.results.out_folder import check_out, write_json
 from four_seasons_env.experiments.results.training_run import (
@@ -83,6 +83,8 @@ class Job:
     out: Path
     command: tuple[str, ...]
     """Flags of `four-seasons train`."""
+    folder: Path = field(default_factory=Path.cwd)
+    """Folder in which the sweep was started, where relative paths begin."""
 
     @property
     def is_done(self) -> bool:
@@ -165,25 +167,22 @@ def run_job(job: Job) -> None:
     """
     if job.is_done:
         return
-    out = job.out.resolve()
-    if out.is_relative_to(ROOT):
-        out = out.relative_to(ROOT)  # then run.json has the same command in every clone
     # One job has one worker and one thread: a sweep runs as many jobs as there are cores.
     flags = ["--resume"] if (job.out / RUN).is_file() else job.command
-    command = ["train", "--out", str(out), "--n-jobs", "1", *flags]
+    command = ["train", "--out", str(job.out), "--n-jobs", "1", *flags]
     log = job.out.parent / "logs" / f"{job.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as printed:
         done = subprocess.run(
-            [sys.executable, "-m", "four_seasons_env", *command],
-            cwd=ROOT,
+            [sys.executable, "-P", "-m", "four_seasons_env", *command],
+            cwd=job.folder,
             env={"OMP_NUM_THREADS": "1", **os.environ},
             stdout=printed,
             stderr=subprocess.STDOUT,
             check=False,
         )
     if done.returncode:
-        last = (log.read_text().strip().splitlines() or ["nothing was printed"])[-1]
+        last = (log.read_text(errors="replace").strip().splitlines() or ["nothing was printed"])[-1]
         raise RuntimeError(f"exit status {done.returncode}; {log}: {last}")
 
 

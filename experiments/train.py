@@ -234,7 +234,7 @@ def parse_steps(text: str) -> int:
     factor = {"k": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
     try:
         steps = int(float(text[:-1] if factor > 1 else text) * factor)
-    except ValueError:
+    except (ValueError, OverflowError):
         steps = 0
     if steps < 1:
         raise ValueError(f"--steps must be a positive number such as 500k or 20M, not {text!r}")

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: with status 2 after an error, 130 after Ctrl-C; either prints one line.
     """
-    with _usable_streams():
+    with _surroundings():
         _choose(*(sys.argv[1:] if arguments is None else arguments) or ["--help"])
 
 
@@ -131,12 +131,15 @@ class _Output(io.FileIO):
 
 
 @contextmanager
-def _usable_streams() -> Iterator[None]:
-    """Let a block print, also where there is no output or nobody reads it.
+def _surroundings() -> Iterator[None]:
+    """Let a block print, also where there is no output or nobody reads it, and start processes.
 
     `cron` and daemons may close the streams of a process. Without them, the next file that is
     opened would get their number, and whatever is printed.
     """
+    # Else a user's random.py would stand in for Python's own in the processes that are started.
+    safe_path = os.environ.setdefault("PYTHONSAFEPATH", "")
+    os.environ["PYTHONSAFEPATH"] = "1"
     if os.environ.get("COLUMNS") == "0":  # some terminals do not know their width
         del os.environ["COLUMNS"]
     for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
@@ -153,6 +156,7 @@ def _usable_streams() -> Iterator[None]:
             with suppress(OSError, ValueError):  # a full disk, which has been reported
                 stream.flush()
         sys.stdout, sys.stderr = before
+        os.environ["PYTHONSAFEPATH"] = safe_path  # an empty one has no effect
 
 
 def _guarded(stream: TextIO) -> TextIO:
@@ -161,11 +165,13 @@ def _guarded(stream: TextIO) -> TextIO:
     if not (isinstance(stream, io.TextIOWrapper) and isinstance(raw, io.FileIO)):
         return stream
     stream.flush()
+    # Names of files may have bytes that are no text.
+    errors = "backslashreplace" if stream.errors == "strict" else stream.errors
     output = _Output(raw.fileno())
     return io.TextIOWrapper(
         output if stream.write_through else io.BufferedWriter(output),
         encoding=stream.encoding,
-        errors=stream.errors,
+        errors=errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

@@ -28,8 +28,14 @@ from four_seasons_env.rules import Rules, get_rules
 
 
 def play_game(agent: str, rules: str | Rules, deal: int) -> Record:
-    """The game that an agent, by its name, plays in a comparison; networks deterministically."""
-    (player,) = find_players([agent], rules, ["deterministic"])
+    """The game that an agent, by its name, plays in a comparison; networks deterministically.
+
+    Raises:
+        ValueError: for a pattern that several policies match; and see `find_players`.
+    """
+    player, *others = find_players([agent], rules, ["deterministic"])
+    if others:
+        raise ValueError(f"the agent must be one player, not {1 + len(others)}: {agent}")
     record: Record = play_in_block(player, get_rules(rules), [deal])["game"].item()
     return record
 

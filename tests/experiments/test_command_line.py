@@ -78,6 +78,7 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("train", ["--seed", "-1"], "--seed must be 0 or more"),
         ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
         ("train", ["--steps", "0"], "--steps must be a positive number"),
+        ("train", ["--steps", "inf"], "--steps must be a positive number"),
         ("train", ["--steps", "5T"], "--steps must be a positive number"),
         ("train", ["--resume"], "no run to resume"),
         ("train", ["--agent", "planner", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
@@ -203,6 +204,15 @@ def test_closed_streams(arguments: list[str], closed: str, tmp_path: Path) -> No
     done = subprocess.run(f"{shlex.join(command)} {closed}", shell=True, cwd=ROOT, check=False)
     assert done.returncode == 0
     assert not out or (tmp_path / "x" / "table.md").is_file()
+
+
+@pytest.mark.slow
+def test_a_file_named_like_a_module_of_python(tmp_path: Path) -> None:
+    """It lies in the folder of the user, where workers start."""
+    (tmp_path / "random.py").write_text("raise SystemExit('not this one')")
+    flags = ["compare", "--agents", "random", "greedy", "--deals", "0-3", "--n-jobs", "2"]
+    command = [sys.executable, "-P", "-m", "four_seasons_env", *flags, "--out", "x"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_a_terminal_of_unknown_width(tmp_path: Path, monkeypatch, capsys) -> None:

@@ -1,6 +1,7 @@
 """Sweeps: the jobs in a YAML file, and what a sweep does with finished and failed ones."""
 
 import dataclasses
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch, capsys) -> None:
 
     def finish(job: module.Job) -> None:
         if job.name == "seed-1" and not (job.out.parent / "fixed").exists():
-            raise RuntimeError("exit status 1; no memory")
+            raise RuntimeError("exit status 1; s[/]x: no memory")
         job.out.mkdir()
         (job.out / RUN).touch()
         done = Done(64, 1.0, 1.0, 4, Validation("10000-10003", 0.5, 20.0, 64))
@@ -111,7 +112,10 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch, capsys) -> None:
     run = Sweep(write(tmp_path, trainings), tmp_path / "s", ALONE)
     (failure,) = sweep(run)
     assert "seed-0: 50.0% of validation deals won" in capsys.readouterr().out
-    assert (failure.name, failure.reason) == ("seed-1", "RuntimeError: exit status 1; no memory")
+    assert (failure.name, failure.reason) == (
+        "seed-1",
+        "RuntimeError: exit status 1; s[/]x: no memory",
+    )
     saved = "2 finished jobs are saved in {run.out}, and the last checkpoints of 0 of 0 unfinished"
     assert module._saved(run) == f"{saved} jobs; resume: {{command}}"
     (run.out / "fixed").touch()
@@ -120,6 +124,25 @@ def test_a_sweep_continues(tmp_path: Path, monkeypatch, capsys) -> None:
     trainings["fixed"]["steps"] = 128
     with pytest.raises(ValueError, match=r"seed-0 was started with .*64.*, not with .*128"):
         sweep(Sweep(write(tmp_path, trainings), run.out))
+
+
+def test_paths_in_a_job_begin_in_the_folder_of_the_user(tmp_path: Path, monkeypatch) -> None:
+    """And a file `random.py` there is not Python's own."""
+    started: list[tuple[list[str], Path]] = []
+
+    def run(command: list[str], cwd: Path, **_: object) -> subprocess.CompletedProcess[str]:
+        started.append((command, cwd))
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.chdir(tmp_path)
+    trainings = {"fixed": {"agent": "planner", "warm_start": "planner:p0/best"}}
+    (job,) = read_jobs(Sweep(write(tmp_path, trainings), Path("s")))
+    module.run_job(job)
+    ((command, folder),) = started
+    assert folder == tmp_path
+    assert command[1:6] == ["-P", "-m", "four_seasons_env", "train", "--out"]
+    assert command[6:] == ["s/run", "--n-jobs", "1", *job.command]
 
 
 @pytest.mark.slow
