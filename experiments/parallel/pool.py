@@ -12,14 +12,18 @@ import logging
 import os
 import platform
 import signal
+import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
@@ -32,8 +36,11 @@ T = TypeVar("T")
 
 _MODULES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
 
-_SHARED_FROM = "16K"
+_SHARED_FROM = 2**14
 """Arrays of at least this many bytes are shared between the workers of a machine."""
+
+_RESTARTED = "A worker stopped while some jobs were given to the executor"
+"""Start of a warning of joblib. It restarts a worker whose memory has grown; nothing is lost."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,8 @@ def _loky(workers: Workers) -> Iterator[None]:
 
     # Ctrl-C reaches every process of the terminal. Workers ignore it; the command ends them.
     ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-    with parallel_config(backend="loky", n_jobs=workers.n_jobs, **ignore):
+    with warnings.catch_warnings(), parallel_config("loky", n_jobs=workers.n_jobs, **ignore):
+        warnings.filterwarnings("ignore", _RESTARTED)
         yield
 
 
@@ -190,15 +198,17 @@ class Pool:
         parallel: a started `joblib.Parallel`.
         size: number of tasks that run at once; with 1, tasks run in this process.
         backend: name of the backend.
+        folder: folder for files that the workers share; None if they cannot share any.
 
     Attributes:
         core_seconds: processor time of tasks in other processes.
     """
 
-    def __init__(self, parallel: Parallel, size: int, backend: str) -> None:
+    def __init__(self, parallel: Parallel, size: int, backend: str, folder: Path | None) -> None:
         self.size = size
         self.core_seconds = 0.0
-        self._parallel, self._backend = parallel, backend
+        self._parallel, self._backend, self._folder = parallel, backend, folder
+        self._files: dict[Any, NDArray[Any]] = {}
 
     def __str__(self) -> str:
         """Where tasks run, for people."""
@@ -212,7 +222,8 @@ class Pool:
         Args:
             function: the function. Workers import it by name.
             tasks: arguments; they start in this order, so the longest should come first.
-            shared: arrays that all tasks read, sent once per call (with Ray: once per task).
+            shared: arrays that all tasks read; large ones are sent once per call (with Ray: once
+                per task).
 
         Returns:
             The return values, in the order of the tasks.
@@ -222,8 +233,7 @@ class Pool:
         """
         from joblib import delayed
 
-        # joblib sends an array once and recognises it by identity. A copy has the present values.
-        now = [each.copy() for each in shared]
+        now = [self._sent(place, each) for place, each in enumerate(shared)]
         results = []
         calls = (delayed(_timed)(function, task, *now) for task in tasks)
         try:
@@ -237,6 +247,24 @@ class Pool:
                 "a worker was killed, perhaps for lack of memory: resume with fewer (--n-jobs)"
             ) from None
         return results
+
+    def _sent(self, place: int, array: NDArray[Any]) -> NDArray[Any]:
+        """An array with these values, which workers receive.
+
+        joblib writes a new file for each large array and keeps all of them until the pool ends, so
+        a long training would fill the disk. It sends the path of an array that is in a file
+        already. This file is written again in each call, when no task reads it.
+        """
+        if self._folder is None:
+            return array.copy()  # Dask recognises a sent array by identity, whatever its values
+        if array.nbytes < _SHARED_FROM:
+            return array
+        key = place, array.shape, array.dtype
+        if key not in self._files:
+            path = self._folder / str(len(self._files))
+            self._files[key] = np.memmap(path, array.dtype, "w+", shape=array.shape)
+        self._files[key][...] = array
+        return self._files[key]
 
     def over_deals(
         self, function: Callable[..., T], about: Any, deals: Any, *shared: NDArray[Any]
@@ -273,11 +301,16 @@ def started_pool(workers: Workers) -> Iterator[Pool]:
     """
     from joblib import Parallel, effective_n_jobs
 
-    with workers.started():
+    where = os.environ.get("JOBLIB_TEMP_FOLDER")
+    files = tempfile.TemporaryDirectory(
+        prefix="four-seasons-", dir=where, ignore_cleanup_errors=True
+    )
+    with workers.started(), files as folder:
+        size = effective_n_jobs(workers.n_jobs)
+        shared = Path(folder) if workers.backend == "loky" and size > 1 else None
         # Tasks are few and long, so joblib must not group them or hold some back.
-        parallel = Parallel(batch_size=1, pre_dispatch="all", max_nbytes=_SHARED_FROM)
-        with parallel:
-            yield Pool(parallel, effective_n_jobs(workers.n_jobs), workers.backend)
+        with Parallel(batch_size=1, pre_dispatch="all", max_nbytes=None) as parallel:
+            yield Pool(parallel, size, workers.backend, shared)
 
 
 def _this_process() -> tuple[str, int]:

@@ -62,6 +62,20 @@ def test_workers_stay_and_get_present_values(pool: Pool) -> None:
 
 
 @pytest.mark.slow
+def test_temporary_files_do_not_grow(tmp_path: Path, monkeypatch) -> None:
+    """Also if calls alternate between arrays of different shapes."""
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    counts = []
+    with started_pool(Workers(n_jobs=2)) as pool:
+        for _ in range(3):
+            for size in (5_000, 100_000, 5_000):
+                pool.map(total, range(3), np.ones(size, np.float32), np.ones((2, size)))
+            counts.append(sum(path.is_file() for path in tmp_path.rglob("*")))
+    assert counts[0] == counts[1] == counts[2] > 0
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+@pytest.mark.slow
 def test_workers_ignore_ctrl_c() -> None:
     """Also with workers that joblib has kept from an earlier use."""
     for n_jobs in (2, 4, 3):
