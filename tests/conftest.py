@@ -1,9 +1,21 @@
-"""Settings of the suite: hypothesis draws the same examples in every run."""
+"""Settings of the suite: the same environment and hypothesis's same examples in every run."""
 
 import os
+import time
 
 from hypothesis import HealthCheck, settings
 
+# What the caller's terminal, notebook or cluster sets, for the tests and the processes they start.
+# NUMBA_CACHE_DIR stays: `make test-lowest` keeps its compiled code apart by it.
+for name in (
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "LC_TIME", "PYTHONIOENCODING", "TZ"),
+    *("MPLBACKEND", "MATPLOTLIBRC"),
+):
+    os.environ.pop(name, None)
+if hasattr(time, "tzset"):
+    time.tzset()
+os.umask(0o022)
 os.environ["OMP_NUM_THREADS"] = "1"  # of torch; the tests themselves run side by side
 
 settings.register_profile(

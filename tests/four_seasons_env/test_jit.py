@@ -153,6 +153,7 @@ def small(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     # Python takes a file of the same size, written in the same second, for the same file.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # else of the caller's NUMBA_CACHE_DIR
     jit._warn_uncached.cache_clear()
 
     def load(name="Pair", times=1):
