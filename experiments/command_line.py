@@ -6,8 +6,10 @@ import importlib
 import shlex
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +31,9 @@ ROOT = _HOME if IN_CLONE else Path.cwd()
 
 _NOT_OWN = (f"{Path(__file__).parents[1]}/", "<string>", "<frozen importlib", importlib.__file__)
 """Starts of the file names of this package, of code made by it, and of the import system."""
+
+STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that stop a command as Ctrl-C does: `kill`, and the end of a terminal or a job."""
 
 EXPECTED_ERRORS = (ValueError, OSError, RuntimeError, ImportError, MemoryError)
 """Errors that users cause: wrong flags, damaged files, a full disk, missing extras."""
@@ -53,9 +58,10 @@ def run_command(
             for a shell); or a function of the flags that returns this text.
 
     Raises:
-        SystemExit: with status 2 after an error, 130 after Ctrl-C or `kill`; either prints one
-            line. An error caused by the user's own code, such as an agent, prints its traceback
-            too: that of the error's cause, or a worker's in the error's notes.
+        SystemExit: with status 2 after an error, 130 after Ctrl-C, `kill` or the end of the
+            terminal; each prints one line. An error caused by the user's own code, such as an
+            agent, prints its traceback too: that of the error's cause, or a worker's in the
+            error's notes.
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -66,9 +72,9 @@ def run_command(
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else `kill` leaves workers running
     try:
-        result = function(run)
+        with _stopped_by_signals():
+            result = function(run)
         sys.stdout.flush()  # here, so that a full disk is one line, too
         return result
     except KeyboardInterrupt:
@@ -84,6 +90,24 @@ def run_command(
         if details := own_traceback(error.__cause__) or "\n".join(getattr(error, "__notes__", ())):
             print(details, file=sys.stderr)
         sys.exit(USAGE_ERROR)
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Let `kill` and the end of a terminal stop a block as Ctrl-C does; else workers would stay.
+
+    In a thread of an application, signals are the application's.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in STOPS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
+                before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def one_line(error: BaseException) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.registry import AnswerError
-from four_seasons_env.experiments.command_line import one_line, own_traceback
+from four_seasons_env.experiments.command_line import STOPS, one_line, own_traceback
 
 if TYPE_CHECKING:
     from joblib import Parallel
@@ -87,11 +87,16 @@ class Workers:
 def _loky(workers: Workers) -> Iterator[None]:
     from joblib import parallel_config
 
-    # Ctrl-C reaches every process of the terminal. Workers ignore it; the command ends them.
-    ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-    with warnings.catch_warnings(), parallel_config("loky", n_jobs=workers.n_jobs, **ignore):
+    start = parallel_config("loky", n_jobs=workers.n_jobs, initializer=_ignore_stops)
+    with warnings.catch_warnings(), start:
         warnings.filterwarnings("ignore", _RESTARTED)
         yield
+
+
+def _ignore_stops() -> None:
+    """Ignore signals that may reach every process of a terminal; the command ends its workers."""
+    for number in (signal.SIGINT, *STOPS):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager

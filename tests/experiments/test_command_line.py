@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
-from four_seasons_env.experiments.command_line import ROOT, run_command
+from four_seasons_env.experiments.command_line import ROOT, STOPS, run_command
 from four_seasons_env.experiments.results.out_folder import MARKS
 
 WRONG = {
@@ -256,6 +257,36 @@ def test_ctrl_c_says_how_to_resume(monkeypatch, capsys) -> None:
     assert capsys.readouterr().err == expected
 
 
+@pytest.mark.parametrize("number", STOPS)
+def test_other_signals_stop_as_ctrl_c_does(number: int, capsys) -> None:
+    def killed(_: object) -> None:
+        os.kill(os.getpid(), number)
+
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as status:
+        run_command([], killed, Flags, None)
+    assert status.value.code == 130
+    assert capsys.readouterr().err == "stopped: nothing is saved\n"
+    assert signal.getsignal(number) is before
+
+
+def test_ignored_signals_stay_ignored() -> None:
+    """As `nohup` sets them."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        run_command([], lambda _: os.kill(os.getpid(), signal.SIGTERM), Flags, None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_command_in_a_thread(tmp_path: Path) -> None:
+    table = tmp_path / "x" / "table.md"
+    thread = threading.Thread(target=main, args=([*COMPARE, "--out", str(table.parent)],))
+    thread.start()
+    thread.join()
+    assert table.is_file()
+
+
 SMALL = ("--set", "positions=20", "expansions=5", "ending_positions=50", "ending_expansions=20")
 STOPPED = {
     "census": (["--deals", "0-9999", "--seconds", "60", "--n-jobs", "2"], "parts/*/*.csv"),
@@ -282,14 +313,16 @@ def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX's")
-@pytest.mark.parametrize("command", STOPPED)
-def test_ctrl_c_is_one_line(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "name"), [*((command, "SIGINT") for command in STOPPED), ("train", "SIGHUP")]
+)
+def test_a_signal_to_all_processes_is_one_line(command: str, name: str, tmp_path: Path) -> None:
     flags, file = STOPPED[command]
     process = start(command, flags, tmp_path / "x")
     while not list((tmp_path / "x").glob(file)):
         assert process.poll() is None
         time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, getattr(signal, name))
     printed = process.communicate(timeout=120)[1]
     assert process.returncode == 130, printed
     # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.
