@@ -14,13 +14,14 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.command_line import run_command, track
 from four_seasons_env.experiments.results.out_folder import check_out
 from four_seasons_env.rules import get_rules
 
@@ -75,11 +76,18 @@ def bench(run: Bench) -> pd.DataFrame:
     from four_seasons_env.experiments.reporting.tables import print_table
     from four_seasons_env.experiments.results.tables import write_csv
 
-    table = pd.DataFrame(_rates(run))
+    rows: list[dict[str, Any]] = []
     saved = run.out and run.out / "bench.csv"
-    print_table(as_cells(table), f"{run.rules} on {cpu_name()}", saved)
-    if run.out and saved:
-        write_csv(saved, table)
+    try:
+        for measure in track(_measurements(run), "measuring"):
+            rows += measure()
+    finally:  # after Ctrl-C, too
+        table = pd.DataFrame(rows)
+        if saved and rows:
+            write_csv(saved, table)
+        if rows:
+            print_table(as_cells(table), f"{run.rules} on {cpu_name()}", saved)
+    if saved:
         print(f"saved: {saved}")
     return table
 
@@ -91,34 +99,42 @@ def _check(run: Bench) -> None:
         values = getattr(run, name)
         if not values or min(values) < 1:
             raise ValueError(f"--{name} must be numbers of 1 or more, not {values or 'none'}")
-    if not run.seconds >= 0:
-        raise ValueError(f"--seconds must be 0 or more, not {run.seconds:g}")
+    if not 0 <= run.seconds < float("inf"):
+        raise ValueError(f"--seconds must be a number of 0 or more, not {run.seconds:g}")
     if run.out:
         check_out(run.out, "measurement of speed")
 
 
-def _rates(run: Bench) -> list[dict[str, Any]]:
-    """A row for each rate."""
+def _measurements(run: Bench) -> list[Callable[[], list[dict[str, Any]]]]:
+    """Functions that measure one after the other; each returns a row for each of its rates."""
     sizes = [(games, threads) for threads in run.threads for games in run.games if threads <= games]
-    rows = []
+    every: list[Callable[[], list[dict[str, Any]]]] = []
     for observation in ("tops", "cards"):
-        (rates,) = rates_of([single_steps(run.rules, observation)], run.seconds)
-        rows.append(_row(SINGLE, 1, 1, observation, rates))
-        for games, threads in sizes:
-            kinds = {VECTOR: True, VECTOR_SHARED: False}
-            every = [
-                vector_steps(
-                    run.rules, games, num_threads=threads, observation=observation, copy=copy
-                )
-                for copy in kinds.values()
-            ]
-            for what, rates in zip(kinds, rates_of(every, run.seconds), strict=True):
-                rows.append(_row(what, games, threads, observation, rates))
-    for games, threads in sizes:
-        if games <= _MOST_DECISIONS:
-            (rates,) = rates_of([_next_deal_steps(run.rules, games, threads)], run.seconds)
-            rows.append(_row(NEXT_DEAL, games, threads, "features", rates))
-    return rows
+        every.append(partial(_single, run, observation))
+        every += [partial(_vector, run, observation, *size) for size in sizes]
+    return every + [partial(_next_deal, run, *size) for size in sizes if size[0] <= _MOST_DECISIONS]
+
+
+def _single(run: Bench, observation: str) -> list[dict[str, Any]]:
+    (rates,) = rates_of([single_steps(run.rules, observation)], run.seconds)
+    return [_row(SINGLE, 1, 1, observation, rates)]
+
+
+def _vector(run: Bench, observation: str, games: int, threads: int) -> list[dict[str, Any]]:
+    kinds = {VECTOR: True, VECTOR_SHARED: False}
+    every = [
+        vector_steps(run.rules, games, num_threads=threads, observation=observation, copy=copy)
+        for copy in kinds.values()
+    ]
+    return [
+        _row(what, games, threads, observation, rates)
+        for what, rates in zip(kinds, rates_of(every, run.seconds), strict=True)
+    ]
+
+
+def _next_deal(run: Bench, games: int, threads: int) -> list[dict[str, Any]]:
+    (rates,) = rates_of([_next_deal_steps(run.rules, games, threads)], run.seconds)
+    return [_row(NEXT_DEAL, games, threads, "features", rates)]
 
 
 def _row(what: str, games: int, threads: int, observation: str, rates: Rates) -> dict[str, Any]:
@@ -244,4 +260,6 @@ def as_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    run_command(arguments, bench, Bench, __doc__)
+    run_command(
+        arguments, bench, Bench, __doc__, "what was measured is shown, and saved with --out"
+    )

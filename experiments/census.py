@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.parallel.blocks import (
     Block,
+    check_deals,
     rule_set_names,
     run_blocks,
     split_deals,
@@ -131,6 +132,7 @@ def take_census(run: Census) -> pd.DataFrame:
         raise ValueError(f"--memory must be {LEAST_MEMORY:g} or more, not {run.memory:g}")
     run.workers.check()
     check_out(run.out, "census")
+    check_deals(run.deals)
     blocks = split_deals(run.deals, BLOCK)
     tasks = [CensusTask(run.out, rules, block, run) for rules in rule_sets for block in blocks]
     from four_seasons_env.experiments.results.out_folder import provenance, write_json

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from four_seasons_env.agents.names import split_name
-from four_seasons_env.engine.deals import parse_deals
 from four_seasons_env.experiments.command_line import check_seed, run_command
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.blocks import (
+    check_deals,
     rule_set_names,
     run_blocks,
 )
@@ -134,7 +134,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     """
     from four_seasons_env.experiments.matches.task import meter_for, play_block, tasks_of
 
-    parse_deals(run.deals)
+    check_deals(run.deals)
     check_out(run.out, "comparison")
     rule_sets = rule_set_names(run.rules)
     # Agents and meters are made before anything is written: one that is missing leaves no folder.

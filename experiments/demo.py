@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from four_seasons_env.engine.deals import TEST, parse_deals
+from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments.command_line import run_command
+from four_seasons_env.experiments.parallel.blocks import check_deals
 from four_seasons_env.experiments.results.out_folder import check_writable
 from four_seasons_env.experiments.results.training_run import BEST
 from four_seasons_env.experiments.train import Train, check_minutes, train
@@ -73,7 +74,7 @@ def expectations(rules: str) -> str:
 def demo(run: Demo) -> Path:
     """Run the three steps one after the other, and return the folder of their results."""
     get_rules(run.rules)
-    parse_deals(run.deals)
+    check_deals(run.deals)
     check_minutes(minutes=run.minutes)
     check_writable(run.out)
     for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):

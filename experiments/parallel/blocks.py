@@ -67,6 +67,9 @@ class Block:
 
 B = TypeVar("B", bound=Block)
 
+MOST_DEALS = 10_000_000
+"""Maximum number of deals of a run: its rows are kept in memory."""
+
 
 def rule_set_names(names: Iterable[str]) -> list[str]:
     """The full names of rule sets; ["all"] means all of them.
@@ -76,6 +79,18 @@ def rule_set_names(names: Iterable[str]) -> list[str]:
     """
     names = list(names)
     return list(RULES) if names == ["all"] else [get_rules(name).name for name in names]
+
+
+def check_deals(deals: str) -> None:
+    """Reject a text that is not a range of deals, and one of more deals than a run can have.
+
+    Raises:
+        ValueError: saying so.
+    """
+    from four_seasons_env.engine.deals import parse_deals
+
+    if (count := len(parse_deals(deals))) > MOST_DEALS:
+        raise ValueError(f"--deals must be {MOST_DEALS:,} deals or fewer, not {count:,}")
 
 
 def split_deals(deals: str, size: int) -> list[range]:

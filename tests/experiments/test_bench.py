@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
+from four_seasons_env.experiments import bench as module
 from four_seasons_env.experiments.bench import (
     NEXT_DEAL,
     SINGLE,
@@ -11,6 +13,7 @@ from four_seasons_env.experiments.bench import (
     VECTOR_SHARED,
     Bench,
     bench,
+    main,
 )
 
 
@@ -32,3 +35,16 @@ def test_a_benchmark_writes_table_and_plot(tmp_path: Path) -> None:
     assert (table["moves_per_second"] <= table["fastest"]).all()
     assert (table["slowest"] > 0).all()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "bench.csv"), table)
+
+
+def test_an_interrupted_benchmark_keeps_what_it_has(tmp_path: Path, monkeypatch, capsys) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "vector_steps", stopped)
+    with pytest.raises(SystemExit):
+        main(["--seconds", "0.01", "--out", str(tmp_path)])
+    printed = capsys.readouterr()
+    assert SINGLE in printed.out
+    assert printed.err == "stopped: what was measured is shown, and saved with --out\n"
+    assert pd.read_csv(tmp_path / "bench.csv")["what"].tolist() == [SINGLE]

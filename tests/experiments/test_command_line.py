@@ -63,6 +63,12 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("compare", ["--agents", "random", "--rules"], "one rule set"),
         ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
         ("compare", ["--agents", "random", "--deals", "abc"], "deals must be given as '0-9999'"),
+        (
+            "compare",
+            ["--agents", "random", "--deals", "0-99999999999"],
+            "--deals must be 10,000,000 deals or fewer",
+        ),
+        ("census", ["--deals", "0-99999999999"], "--deals must be 10,000,000 deals or fewer"),
         ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
         ("compare", ["--agents", "random", "random"], "have the same label 'random': rename one"),
         ("compare", ["--agents", "x=random", "x=greedy"], "have the same label 'x'"),
