@@ -118,7 +118,11 @@ class _Output(io.FileIO):
 
     def __init__(self, number: int) -> None:
         super().__init__(number, "w", closefd=False)
-        self._without_reader = (errno.EPIPE, errno.EIO) if self.isatty() else (errno.EPIPE,)
+        self._without_reader = [errno.EPIPE]
+        if self.isatty():
+            self._without_reader.append(errno.EIO)
+        elif os.name == "nt":
+            self._without_reader.append(errno.EINVAL)  # of a closed pipe on Windows
 
     def write(self, data: Any) -> int:
         """Write bytes, if somebody reads them."""

@@ -266,7 +266,7 @@ def test_ctrl_c_says_how_to_resume(monkeypatch, capsys) -> None:
 @pytest.mark.parametrize("number", STOPS)
 def test_other_signals_stop_as_ctrl_c_does(number: int, capsys) -> None:
     def killed(_: object) -> None:
-        os.kill(os.getpid(), number)
+        signal.raise_signal(number)
 
     before = signal.getsignal(number)
     with pytest.raises(SystemExit) as status:
@@ -280,7 +280,7 @@ def test_ignored_signals_stay_ignored() -> None:
     """As `nohup` sets them."""
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        run_command([], lambda _: os.kill(os.getpid(), signal.SIGTERM), Flags, None)
+        run_command([], lambda _: signal.raise_signal(signal.SIGTERM), Flags, None)
     finally:
         signal.signal(signal.SIGTERM, before)
 

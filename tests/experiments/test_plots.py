@@ -25,7 +25,7 @@ def test_settings_of_the_user(tmp_path: Path) -> None:
     """A notebook's backend that is not installed, and LaTeX that is not."""
     settings, picture = tmp_path / "matplotlibrc", tmp_path / "plot.png"
     settings.write_text("text.usetex: True\nsavefig.format: nonsense\n")
-    own = {"MPLBACKEND": "module://nowhere.backend", "MATPLOTLIBRC": str(settings), "PATH": ""}
+    own = {"MPLBACKEND": "module://nowhere.backend", "MATPLOTLIBRC": str(settings)}
     command = [sys.executable, "-c", ENDING, str(picture)]
     done = subprocess.run(
         command, env=os.environ | own, cwd=ROOT, capture_output=True, text=True, check=True

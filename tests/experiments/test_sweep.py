@@ -142,7 +142,7 @@ def test_paths_in_a_job_begin_in_the_folder_of_the_user(tmp_path: Path, monkeypa
     ((command, folder),) = started
     assert folder == tmp_path
     assert command[1:6] == ["-P", "-m", "four_seasons_env", "train", "--out"]
-    assert command[6:] == ["s/run", "--n-jobs", "1", *job.command]
+    assert command[6:] == [str(Path("s") / "run"), "--n-jobs", "1", *job.command]
 
 
 @pytest.mark.slow
