@@ -12,6 +12,7 @@ lies between the share won and one minus the share lost.
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Sequence
@@ -98,6 +99,18 @@ def _solve(rules: str, deal: int, run: Census) -> dict[Any, Any]:
     }
 
 
+@functools.cache
+def _load_solver() -> None:
+    """Compile, or load, the solver: it takes all of its steps in a won deal and one left open."""
+    from four_seasons_env.engine.deals import TRAIN_FROM
+    from four_seasons_env.game import Game
+    from four_seasons_env.solver import shorten, solve
+
+    for number in (3, 6):
+        game = Game("four-seasons", TRAIN_FROM + number)
+        shorten(game, solve(game, max_positions=400_000).moves)
+
+
 def solve_block(task: CensusTask) -> None:
     """Solve the missing deals of a block, and write its file every few seconds."""
     import pandas as pd
@@ -138,7 +151,7 @@ def take_census(run: Census) -> pd.DataFrame:
     from four_seasons_env.experiments.results.out_folder import provenance, write_json
 
     write_json(run.out / "census.json", provenance())
-    return run_blocks(solve_block, tasks, "solving", run.workers)
+    return run_blocks(solve_block, tasks, "solving", run.workers, lambda _: _load_solver())
 
 
 def census(run: Census) -> None:

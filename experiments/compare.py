@@ -132,7 +132,12 @@ def play_all(run: Compare) -> pd.DataFrame:
         FileNotFoundError: if there are no weights.
         RuntimeError: if a block of deals could not be played, after all others have been.
     """
-    from four_seasons_env.experiments.matches.task import meter_for, play_block, tasks_of
+    from four_seasons_env.experiments.matches.task import (
+        load_block,
+        meter_for,
+        play_block,
+        tasks_of,
+    )
 
     check_deals(run.deals)
     check_out(run.out, "comparison")
@@ -142,7 +147,7 @@ def play_all(run: Compare) -> pd.DataFrame:
     luck = {rules: meter_for(get_rules(rules)).name for rules in rule_sets if run.luck}
     manifest = open_comparison(run.out, players, run.deals, run.seed, run.record, luck)
     tasks = [task for own in tasks_of(run.out, manifest) for task in own]
-    results = run_blocks(play_block, tasks, "playing", run.workers)
+    results = run_blocks(play_block, tasks, "playing", run.workers, load_block)
     listed = {path for task in tasks for path in (task.part, task.games)}
     for path in (run.out / "parts").rglob("*-*.*"):
         if path.is_file() and path not in listed:  # a block at an end that has grown since

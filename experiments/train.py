@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from four_seasons_env.agents.training import Learner, get_learner, make_settings
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.command_line import check_seed, progress_bar, run_command
-from four_seasons_env.experiments.parallel.pool import Workers, started_pool
+from four_seasons_env.experiments.parallel.pool import Pool, Workers, started_pool
 from four_seasons_env.experiments.results.out_folder import provenance, write_json
 from four_seasons_env.experiments.results.training_run import (
     DONE,
@@ -175,10 +176,11 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     threads = torch.get_num_threads()
     torch.set_num_threads(kind.threads or threads)
     try:
+        if workers.share_this_machine:  # compiled once, here
+            with started_pool(Workers(n_jobs=1)) as alone:
+                _load(kind, rules, settings, alone)
         with started_pool(workers) as pool, progress_bar(*columns) as bar:
-            # Compilation does not count as learning.
-            small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
-            kind(rules, small, 0, pool).update(0.0)
+            _load(kind, rules, settings, pool)
             learner = kind(rules, settings, run.seed, pool)
             monitor = Monitor(
                 run.out,
@@ -202,6 +204,18 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
         torch.set_num_threads(threads)
     write_json(run.out / DONE, dataclasses.asdict(done))
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
+
+
+def _load(kind: type[Learner], rules: Rules, settings: Any, pool: Pool) -> None:
+    """Compile, or load, what learning and validations need: this does not count as learning."""
+    from four_seasons_env.experiments.training.monitor import validate
+
+    small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
+    learner = kind(rules, small, 0, pool)
+    learner.update(0.0)
+    if kind.uses_workers:
+        deals, options = range(TRAIN_FROM, TRAIN_FROM + pool.size), learner.playing_options
+        validate(pool, rules, *learner.policy({}), options, deals)
 
 
 def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:

@@ -78,20 +78,23 @@ def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0
     Returns:
         The results of `play_deals`, with the recorded games.
     """
-    _warm_up(player, rules)
+    warm_up(player, rules)
     _seed_libraries([seed, int(deals[0]), 1])
     return _play(player, rules, deals, seed, record=True)
 
 
 @functools.cache
-def _warm_up(player: Player, rules: Rules) -> None:
+def warm_up(player: Player, rules: Rules) -> pd.DataFrame:
     """Play a training deal, once per process, before the first deal is timed.
 
     Otherwise the time of that deal would include compiling and loading. The agent of the warm-up
     plays no other deal: agents may have a state, and a block's games must not depend on whether it
     is the first of its process.
+
+    Returns:
+        The results of `play_deals`, with the recorded game.
     """
-    _play(player, rules, [TRAIN_FROM])
+    return _play(player, rules, [TRAIN_FROM], record=True)
 
 
 def _play(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env.agents.planner.luck import LuckMeter
-from four_seasons_env.experiments.matches.play import play_in_block
+from four_seasons_env.experiments.matches.play import play_in_block, warm_up
 from four_seasons_env.experiments.parallel.blocks import Block, split_deals
 from four_seasons_env.experiments.results.comparison import COLUMNS, Manifest, Player
 from four_seasons_env.files import write_atomically
@@ -67,6 +67,18 @@ def tasks_of(out: Path, manifest: Manifest) -> list[list[GamesTask]]:
         for rules, players in manifest.players.items()
         for player in players
     ]
+
+
+def load_block(task: GamesTask) -> None:
+    """Compile, or load, what a block needs."""
+    game = warm_up(task.player, get_rules(task.rules))["game"]
+    if task.luck:
+        _load_luck(game.item())
+
+
+@functools.cache
+def _load_luck(game: Record) -> None:
+    luck_of([game])
 
 
 def play_block(task: GamesTask) -> None:

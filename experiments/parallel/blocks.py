@@ -5,6 +5,7 @@ An interrupted or extended run works only on the blocks that are not done.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,11 @@ def split_deals(deals: str, size: int) -> list[range]:
 
 
 def run_blocks(
-    function: Callable[[B], Any], blocks: Sequence[B], label: str, workers: Workers
+    function: Callable[[B], Any],
+    blocks: Sequence[B],
+    label: str,
+    workers: Workers,
+    load: Callable[[B], Any],
 ) -> pd.DataFrame:
     """Work on each block that is not done, under a progress bar of deals.
 
@@ -120,6 +125,8 @@ def run_blocks(
         blocks: all blocks of the run; the bar counts those that are done already.
         label: label of the bar.
         workers: workers that call the function.
+        load: compiles, or loads, all that a block needs. Called in this process with each block
+            before workers start, so that they only load.
 
     Returns:
         The rows of all blocks, in their order, as written to results.csv.
@@ -133,6 +140,10 @@ def run_blocks(
     from four_seasons_env.experiments.results.tables import read_table, write_csv
 
     todo = [block for block in blocks if block.left(block.stored())]
+    if workers.share_this_machine:
+        with contextlib.suppress(Exception):  # the block fails in its worker, too, and is named
+            for block in todo:
+                load(block)
     # The name of a failed block is that of the file that is missing.
     names = [str(block.part.relative_to(block.out)) for block in todo]
     failures = []

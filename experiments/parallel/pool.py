@@ -70,6 +70,13 @@ class Workers:
             raise ValueError("--backend must be dask or ray for a --cluster, not loky")
         importlib.import_module(_MODULES[self.backend])
 
+    @property
+    def share_this_machine(self) -> bool:
+        """Whether several processes of this machine work, which share its compiled code."""
+        from joblib import effective_n_jobs
+
+        return self.cluster is None and effective_n_jobs(self.n_jobs) > 1
+
     @contextmanager
     def started(self) -> Iterator[None]:
         """Let `joblib.Parallel` use these workers within a block.

@@ -54,5 +54,5 @@ def test_the_first_failed_block_is_named(tmp_path: Path) -> None:
     work = some(tmp_path, 5)
     message = r"^2 of 5 blocks failed, the first parts/.*/1-1\.csv; .*: .*odd"
     with pytest.raises(RuntimeError, match=message):
-        run_blocks(write_even, work, "working", ALONE)
+        run_blocks(write_even, work, "working", ALONE, print)
     assert [block.stored() is not None for block in work] == [True, False, True, False, True]

@@ -1,7 +1,10 @@
 """Tasks on workers: shared arrays, failures, and the end of workers."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +94,33 @@ def test_a_killed_worker_is_one_line() -> None:
         started_pool(Workers(n_jobs=2)) as pool,
     ):
         pool.map(dies, [0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare --agents random --deals 999-1000",  # of two blocks
+        "census --deals 0-19 --seconds 0.1",
+        "train --agent planner --steps 512 --validations 1 --validation-deals 8",
+    ],
+)
+def test_nothing_is_compiled_twice(command: str, tmp_path: Path) -> None:
+    """The command compiles, its workers load: each file of the cache is written once."""
+    flags = [*command.split(), "--n-jobs", "2", "--out", str(tmp_path / "out")]
+    own = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DEBUG_CACHE": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "four_seasons_env", *flags],
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    written = re.findall("data saved to '(.*)'", ended.stdout)
+    assert len(written) == len(set(written)) > 0
+    notices = re.findall(r"(\S+): compiling, once on this machine", ended.stderr)
+    assert len(notices) == len(set(notices))
 
 
 def touch(path: Path) -> None:
