@@ -261,5 +261,5 @@ def as_cells(table: pd.DataFrame) -> pd.DataFrame:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     run_command(
-        arguments, bench, Bench, __doc__, "what was measured is shown, and saved with --out"
+        arguments, bench, Bench, __doc__, "finished measurements are shown, and saved with --out"
     )

@@ -113,7 +113,7 @@ def _run(name: str, command: Command, arguments: Sequence[str]) -> None:
 class _Output(io.FileIO):
     """An output whose reader may leave, such as `head` or a closed terminal.
 
-    What is printed after that goes nowhere: the work goes on, and its results are in files.
+    What is printed after that goes nowhere: the command continues, and its results are in files.
     """
 
     def __init__(self, number: int) -> None:
@@ -141,7 +141,7 @@ def _surroundings() -> Iterator[None]:
     `cron` and daemons may close the streams of a process. Without them, the next file that is
     opened would get their number, and whatever is printed.
     """
-    # Else a user's random.py would stand in for Python's own in the processes that are started.
+    # Else a user's random.py would replace Python's own in the processes that are started.
     safe_path = os.environ.setdefault("PYTHONSAFEPATH", "")
     os.environ["PYTHONSAFEPATH"] = "1"
     if os.environ.get("COLUMNS") == "0":  # some terminals do not know their width

@@ -46,5 +46,5 @@ def test_an_interrupted_benchmark_keeps_what_it_has(tmp_path: Path, monkeypatch,
         main(["--seconds", "0.01", "--out", str(tmp_path)])
     printed = capsys.readouterr()
     assert SINGLE in printed.out
-    assert printed.err == "stopped: what was measured is shown, and saved with --out\n"
+    assert printed.err == "stopped: finished measurements are shown, and saved with --out\n"
     assert pd.read_csv(tmp_path / "bench.csv")["what"].tolist() == [SINGLE]

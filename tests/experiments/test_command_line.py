@@ -189,7 +189,7 @@ COMPARE = ["compare", "--agents", "random", "--deals", "0-3", "--n-jobs", "1"]
 def test_a_reader_that_leaves_loses_only_text(
     arguments: list[str], number: int, tmp_path: Path
 ) -> None:
-    """As in `four-seasons rules | true`."""
+    """The command line is like `four-seasons rules | true`."""
     reading, writing = os.pipe()
     os.close(reading)
     out = ["--out", str(tmp_path / "x")] if arguments is COMPARE else []
@@ -205,7 +205,7 @@ def test_a_reader_that_leaves_loses_only_text(
 @pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
 @pytest.mark.parametrize(("arguments", "closed"), [(["solve"], ">&-"), (COMPARE, "<&- >&- 2>&-")])
 def test_closed_streams(arguments: list[str], closed: str, tmp_path: Path) -> None:
-    """As cron and daemons start programs: `four-seasons compare <&- >&- 2>&-`."""
+    """Cron and daemons start programs so: `four-seasons compare <&- >&- 2>&-`."""
     out = ["--out", str(tmp_path / "x")] if arguments is COMPARE else []
     command = [sys.executable, "-m", "four_seasons_env", *arguments, *out]
     done = subprocess.run(f"{shlex.join(command)} {closed}", shell=True, cwd=ROOT, check=False)
@@ -277,7 +277,7 @@ def test_other_signals_stop_as_ctrl_c_does(number: int, capsys) -> None:
 
 
 def test_ignored_signals_stay_ignored() -> None:
-    """As `nohup` sets them."""
+    """The command `nohup` does so."""
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         run_command([], lambda _: signal.raise_signal(signal.SIGTERM), Flags, None)
