@@ -79,7 +79,8 @@ def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool) -> None:
 
 
 def policy_on(env: FourSeasonsNextDealVecEnv, **extractor: object) -> CandidatePolicy:
-    model = MaskablePPO(CandidatePolicy, env, n_steps=4, batch_size=8, policy_kwargs=extractor)
+    settings = {"n_steps": 4, "batch_size": 8, "device": "cpu"}
+    model = MaskablePPO(CandidatePolicy, env, policy_kwargs=extractor, **settings)
     heads = model.policy.mlp_extractor
     torch.manual_seed(1)
     for head in (heads.score, heads.value):
