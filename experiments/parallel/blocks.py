@@ -97,7 +97,7 @@ def check_deals(deals: str) -> None:
 def split_deals(deals: str, size: int) -> list[range]:
     """Split a range of deals such as "0-9999" into blocks, which end at multiples of the size.
 
-    Only the first and the last may be shorter: what is asked for of their blocks.
+    Only the first and the last may be shorter: they hold the wanted deals of their blocks.
 
     Raises:
         ValueError: for a text that is not a range of deals.
