@@ -163,7 +163,7 @@ def test_transcript_is_a_chat(unit: str) -> None:
     again.reset(options={"deal": 10_025})
     replayed = sum(again.step(each["content"])[1] for each in chat if each["role"] == "assistant")
     assert again.transcript() == chat
-    assert replayed == rewards
+    assert replayed == pytest.approx(rewards)  # from Python 3.12 on, `sum` rounds less
 
 
 def test_wrong_use() -> None:
