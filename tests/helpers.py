@@ -1,6 +1,7 @@
 """Shared helpers: decks, rule sets, and random play."""
 
 import importlib.util
+import os
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
@@ -23,6 +24,12 @@ from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, R
 ROOT = Path(__file__).parent.parent
 RANKS = "A23456789TJQK"
 SUITS = "CSHD"
+
+
+def python_path(*folders: Path) -> dict[str, str]:
+    """The `PYTHONPATH` of a process: these folders, then the caller's, which may hold packages."""
+    others = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([*map(str, folders), *([others] if others else [])])}
 
 
 def load(path: Path) -> Any:

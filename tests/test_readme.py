@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers import ROOT, python_path
 
 
 def examples(page: str) -> list[str]:
@@ -30,7 +30,7 @@ def run(folder: Path, *arguments: str) -> None:
         text=True,
         cwd=folder,
         check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        env=os.environ | python_path(ROOT) | {"OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
 

@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from tests.agents.policies import SMALL_RUNS
-from tests.helpers import ROOT
+from tests.helpers import ROOT, python_path
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def four_seasons(words: list[str], source: Path, where: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "four_seasons_env", *words],
         cwd=where,
-        env=os.environ | {"PYTHONPATH": str(source)},
+        env=os.environ | python_path(source),
         capture_output=True,
         text=True,
         check=False,

@@ -21,7 +21,7 @@ from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
-from tests.helpers import ROOT
+from tests.helpers import ROOT, python_path
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def run(study: str, *flags: str) -> str:
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | python_path(ROOT),
         capture_output=True,
         text=True,
         check=False,

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers import ROOT, python_path
 
 FORKED = """
 import os, sys
@@ -35,7 +35,7 @@ def test_parent_and_child_play_on(kind):
     done = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED, kind],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | python_path(ROOT),
         capture_output=True,
         text=True,
         timeout=300,

@@ -57,7 +57,7 @@ def process(copied: Path, home: Path, **environment: str) -> subprocess.Popen:
         [sys.executable, "-B", "-c", SCRIPT],
         env={
             **kept,
-            "PYTHONPATH": str(copied.parent),
+            **helpers.python_path(copied.parent),
             "HOME": str(home),
             "XDG_CACHE_HOME": str(home / "cache"),
             **environment,
@@ -240,7 +240,7 @@ def test_functions_of_a_zip_are_cached(tmp_path):
     """Imports in another process, because `zipimport` keeps the archive's list of files."""
     script = "import outer as m; print(m.two(1), sum(m.two.stats.cache_hits.values()))"
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(tmp_path / "some.zip"), str(PACKAGE.parent)]),
+        **helpers.python_path(tmp_path / "some.zip", PACKAGE.parent),
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
     }
     jitted = "from four_seasons_env.engine.jit import jit\n"
