@@ -96,7 +96,8 @@ def test_ctrl_c_in_a_validation_saves(
     calls = itertools.count()
 
     def interrupted(*arguments: Any) -> Any:
-        if next(calls) == validation:
+        loads = arguments[-1][0] >= TRAIN_FROM  # before the run, with training deals
+        if not loads and next(calls) == validation:
             raise KeyboardInterrupt
         return validate(*arguments)
 
