@@ -352,6 +352,7 @@ def page(browser, server, request):
     size = {"width": request.param, "height": 844}
     context = browser.new_context(viewport=size, reduced_motion="reduce", base_url=server)
     page = context.new_page()
+    page.device = context.new_cdp_session(page)
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda said: page.errors.append(said.text) if said.type == "error" else None)
@@ -361,6 +362,7 @@ def page(browser, server, request):
     context.close()
 
 
+all_widths = pytest.mark.parametrize("page", widths(390, 820, 1024, 1500), indirect=True)
 both_widths = pytest.mark.parametrize("page", widths(390, 1500), indirect=True)
 
 
@@ -390,6 +392,31 @@ def press(page, key: str, *moves: int) -> None:
 
 def at(page, place: str):
     return page.locator(f'#board [data-at="{place}"]').last
+
+
+def centre(page, place: str) -> tuple[float, float]:
+    box = at(page, place).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def touch(page, kind: str, *fingers: tuple[float, float]) -> None:
+    """Send a touchStart, touchMove or touchEnd; fingers are numbered in their order."""
+    points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(fingers)]
+    page.device.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def slide(page, start: tuple[float, float], end: tuple[float, float], *others) -> None:
+    """Move a finger that touches the page."""
+    for i in range(11):
+        along = [a + (b - a) * i / 10 for a, b in zip(start, end, strict=True)]
+        touch(page, "touchMove", tuple(along), *others)
+
+
+def by_touch(page, source: str, target: str) -> None:
+    start, end = centre(page, source), centre(page, target)
+    touch(page, "touchStart", start)
+    slide(page, start, end)
+    touch(page, "touchEnd")
 
 
 def drag(page, source: str, target: str) -> None:
@@ -477,10 +504,9 @@ def test_keys_of_other_keyboards(page):
         *[("d", "KeyD", ctrl, 4), ("z", "KeyZ", ctrl | alt, 4), ("u", "KeyU", 0, 3)],
     ]
     open_deal(page)
-    device = page.context.new_cdp_session(page)
     for key, code, held, moves in steps:
         event = {"type": "rawKeyDown", "key": key, "code": code, "modifiers": held}
-        device.send("Input.dispatchKeyEvent", event)
+        page.device.send("Input.dispatchKeyEvent", event)
         wait_for(page, moves)
     page.focus("#deal")
     page.keyboard.press("Control+z")  # of the field
@@ -500,6 +526,52 @@ def test_a_double_click_moves_a_card_up(page):
     page.mouse.down(click_count=2)  # on the card from T1, which could go up
     page.mouse.up(click_count=2)
     wait_for(page, 1, seconds=0.3)
+
+
+@all_widths
+def test_fingers_drag_cards(page):
+    open_deal(page)
+    before = page.inner_html("#board")
+    source, target, other = (centre(page, place) for place in ("T3", "T0", "T4"))
+    touch(page, "touchStart", source)
+    slide(page, source, other)
+    touch(page, "touchStart", other, target)  # a second finger, which would drag
+    slide(page, other, source, target)
+    dragged = page.locator("#board .dragged")
+    assert dragged.count() == 1
+    touch(page, "touchEnd")
+    wait_for(page, 0, seconds=0.2)
+    assert page.inner_html("#board") == before
+    touch(page, "touchStart", source)
+    slide(page, source, target)
+    page.keyboard.press("Escape")
+    assert dragged.count() == 0
+    touch(page, "touchEnd")
+    wait_for(page, 0, seconds=0.2)
+    by_touch(page, "T3", "T0")
+    wait_for(page, 1)
+    assert page.evaluate("scrollY") == 0
+    open_deal(page, 20_000)
+    for _ in range(2):
+        touch(page, "touchStart", centre(page, "T0"))
+        touch(page, "touchEnd")
+    wait_for(page, 1)
+    for places in ("button", "#board svg"):
+        actions = page.locator(places).evaluate_all(
+            "all => all.map(e => getComputedStyle(e).touchAction)"
+        )
+        assert set(actions) == {"manipulation"}
+
+
+@pytest.mark.parametrize("page", widths(390), indirect=True)
+def test_a_finger_beside_the_cards_scrolls(page):
+    open_deal(page)
+    _, y = centre(page, "T2")
+    x = page.locator("#board").bounding_box()["x"] + 5
+    touch(page, "touchStart", (x, y))
+    slide(page, (x, y), (x, y - 200))
+    touch(page, "touchEnd")
+    page.wait_for_function("scrollY > 100")
 
 
 @both_widths

@@ -19,7 +19,7 @@ export class Board {
     home.addEventListener("pointerdown", (event) => this.#down(event));
     home.addEventListener("pointermove", (event) => this.#move(event));
     home.addEventListener("pointerup", (event) => this.#up(event));
-    home.addEventListener("pointercancel", () => this.#letGo());
+    home.addEventListener("lostpointercapture", (event) => this.#letGo(event)); // also by pointercancel
     home.addEventListener("dblclick", () => this.#twice());
     home.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -114,8 +114,9 @@ export class Board {
     if (move) this.play(move.move);
   }
 
-  /** Clear the choice. */
+  /** Clear the choice; a card that is being dragged goes back. */
   release() {
+    if (this.drag?.far) this.show(this.view);
     this.chosen = null;
     for (const each of this.home.querySelectorAll(".chosen, .target, .hinted")) {
       each.classList.remove("chosen", "target", "hinted");
@@ -135,24 +136,25 @@ export class Board {
   // --- dragging
 
   #down(event) {
+    if (this.drag) return; // of another finger
     const name = place(event.target);
     this.pressed = [this.pressed.at(-1), name && { name, card: this.#top(name).dataset.card }];
     if (!name || event.button !== 0) return;
     this.home.setPointerCapture(event.pointerId);
     const turns = name === "stock" && this.#turn();
     const card = turns || !this.#moves(name).length ? null : this.#top(name);
-    this.drag = { name, card, x: event.clientX, y: event.clientY, far: false };
+    this.drag = { pointer: event.pointerId, name, card, x: event.clientX, y: event.clientY, far: false };
   }
 
   #move(event) {
     const drag = this.drag;
-    if (!drag?.card) return;
+    if (!drag?.card || drag.pointer !== event.pointerId) return;
     const dx = event.clientX - drag.x;
     const dy = event.clientY - drag.y;
     if (!drag.far && Math.hypot(dx, dy) < FAR) return;
     if (!drag.far) {
-      drag.far = true;
       this.release();
+      drag.far = true;
       drag.home = where(drag.card);
       drag.card.classList.add("dragged");
       drag.card.parentNode.append(drag.card);
@@ -165,8 +167,8 @@ export class Board {
 
   #up(event) {
     const drag = this.drag;
+    if (drag?.pointer !== event.pointerId) return;
     this.drag = null;
-    if (!drag) return;
     if (!drag.far) {
       this.choose(drag.name);
       return;
@@ -199,8 +201,9 @@ export class Board {
     if (second && first?.name === second.name && first.card === second.card) this.toFoundation(second.name);
   }
 
-  #letGo() {
-    if (this.drag?.far) this.show(this.view);
+  #letGo(event) {
+    if (this.drag?.pointer !== event.pointerId) return;
+    if (this.drag.far) this.show(this.view);
     this.drag = null;
   }
 }
