@@ -652,6 +652,9 @@ def test_new_games_and_the_way_back(page):
     wait_for(page, 1)
 
 
+ANY = {"rules": "four-seasons", "deal": None}
+
+
 def test_a_browser_counts_its_deals(page):
     def expect_count(text: str) -> None:
         page.get_by_text(f"Deals won on this browser: {text}", exact=True).wait_for()
@@ -673,6 +676,116 @@ def test_a_browser_counts_its_deals(page):
         press(page, "u", len(moves) - 1)
         press(page, "a", len(moves))
         expect_count("1 of 2")
+
+
+def test_a_watched_agent_plays_alone(page):
+    def asked(event) -> None:
+        name = event.url.partition("?")[0].rpartition("/")[2]
+        requests.extend([name] * (name in ("hint", "move")))
+
+    def count() -> int:
+        return int(page.inner_text("#count"))
+
+    requests: list[str] = []
+    page.on("request", asked)
+    open_deal(page, 18)
+    open_deal(page)
+    page.select_option("#agent", "heuristic", timeout=LOAD)
+    page.fill("#deal", "20")
+    page.click("#watch")
+    page.get_by_text("heuristic plays").wait_for(timeout=LOAD)
+    page.evaluate("for (let i = 0; i < 4; i += 1) document.getElementById('watch').click()")
+    page.locator("#count", has_text=re.compile(r"^([6-9]|\d\d)$")).wait_for()
+    assert "move move" not in " ".join(requests)
+    assert page.input_value("#deal") == "20"  # what the player types stays
+    page.keyboard.press("Escape")
+    page.click("#undo")
+    page.get_by_role("button", name="Watch it play").wait_for()  # the player's move ended it
+    page.wait_for_load_state("networkidle")
+    wait_for(page, count(), seconds=0.5)
+    held: list = []
+    page.route("**/hint?*", lambda route: held.insert(0, route))
+    page.click("#watch")
+    page.wait_for_timeout(100)
+    wait_for(page, 0, page.go_back)  # deal 18, while the agent thinks
+    held.pop().continue_()
+    wait_for(page, 0, seconds=0.5)
+    page.click("#hint")
+    page.wait_for_timeout(100)
+    press(page, "d", 1)
+    held.pop().continue_()
+    wait_for(page, 1, seconds=0.5)
+    assert "plays" not in page.inner_text("#message")
+
+
+def test_a_number_is_read_as_it_is_typed(page):
+    for text in ("# 20\u00a0017", "20,017 ", "020017"):
+        open_deal(page)
+        page.fill("#deal", text)
+        page.press("#deal", "Enter")
+        page.wait_for_url("**deal=20017")
+        assert page.input_value("#deal") == "20017"
+    page.click("h1")
+    press(page, "d", 1, 2)
+    for deal in (20017, 18, 20017):  # Redo plays again what Open has taken back
+        page.fill("#deal", str(deal))
+        wait_for(page, 0, lambda: page.press("#deal", "Enter"))
+        page.wait_for_url(f"**deal={deal}")
+    page.click("h1")
+    press(page, "r", 1, 2)
+
+
+def test_a_key_held_down_acts_once(page):
+    open_deal(page)
+    for place, key in (("h1", "d"), ('#board [aria-label^="stock"]', "Enter"), ("#undo", "Enter")):
+        page.locator(place).evaluate("place => place.focus()")
+        before = int(page.inner_text("#count"))
+        for _ in range(5):
+            page.keyboard.down(key)
+        page.keyboard.up(key)
+        wait_for(page, before + (-1 if place == "#undo" else 1), seconds=0.3)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("?deal=abc", "deal must be a number, not 'abc'"),
+        ("?rules=czarina&deal=99999999999999999999", "deal must be "),
+        ("?rules=nonsense", "unknown rules 'nonsense': did you mean 'corners'?"),
+        ("?rules=czarina(piles=99)&deal=3", "piles must be an integer from 1 to 12, not 99"),
+    ],
+)
+def test_an_address_that_cannot_be_opened(page, address, reason):
+    page.route("**/api/start", lambda route: route.fulfill(json=ANY))
+    open_page(page, f"/{address}")
+    message = page.inner_text("#message")
+    assert message.startswith(reason) and message.endswith(" Another game is open.")
+    assert len(message) < 120
+    assert page.input_value("#rules") == ("czarina" if "=czarina&" in address else "four-seasons")
+    assert "foundations" in page.inner_text("#how")
+    press(page, "d", 1)
+    page.errors[:] = [error for error in page.errors if "status of 40" not in error]
+
+
+def test_a_server_started_again_gets_the_game(page):
+    def lose(answer) -> None:
+        if answer.url.partition("?")[0].endswith("/api/sessions"):
+            made.append(answer.json()["id"])
+
+    made: list[str] = []
+    page.on("response", lose)
+    open_deal(page)
+    for moves, key in enumerate("ddh", 1):
+        forgotten = re.compile(f"/api/sessions/({'|'.join(made)})[/?]")
+        page.route(
+            forgotten, lambda route: route.fulfill(status=404, json={"error": "no such game"})
+        )
+        page.keyboard.press(key)
+        if key == "h":
+            page.get_by_text(" plays: ").wait_for(timeout=LOAD)
+        wait_for(page, min(moves, 2))
+    assert len(made) == 4
+    page.errors[:] = [error for error in page.errors if "status of 404" not in error]
 
 
 def test_a_proxy_may_add_a_path(page, server):
@@ -709,7 +822,6 @@ def test_a_phone_fits_and_obeys_keys(page):
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "stock, 45 cards"
 
 
-ANY = {"rules": "four-seasons", "deal": None}
 BLOCKED = """for (const name of ["localStorage", "sessionStorage"])
     Object.defineProperty(window, name, { get() { throw new DOMException("denied"); } });"""
 FULL = """Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota"); };"""

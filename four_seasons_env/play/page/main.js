@@ -25,7 +25,7 @@ addEventListener("pagehide", () => keep("sessionStorage", IDS, JSON.stringify(id
 addEventListener("pageshow", () => keep("sessionStorage", IDS, "{}"));
 
 const board = new Board($("board"), play);
-const panel = new Panel(board, { path: () => `sessions/${view.id}`, play, follow, say, fail });
+const panel = new Panel(board, { ask, play, follow, say, fail });
 
 /** A stored text; null if there is none, or if the browser allows no storage. */
 function recall(storage, name) {
@@ -54,6 +54,11 @@ function recallJson(storage, name) {
   }
 }
 
+/** A deal's number as people type or paste it: "# 20,017", "017". */
+function numberOf(text) {
+  return text.replace(/[\s,#]/g, "").replace(/^0+(?=\d)/, "");
+}
+
 function addressOf({ rules, deal }) {
   return `?${new URLSearchParams({ rules, deal })}`;
 }
@@ -69,7 +74,7 @@ function fail(error) {
 }
 
 function show(next) {
-  const shown = view?.rules;
+  const [shown, other] = [view?.rules, !view || addressOf(view) !== addressOf(next)];
   view = next;
   shownAt = performance.now();
   document.title = `${view.rules}, ${view.deal === "deck" ? "" : "deal "}${view.deal}`;
@@ -80,11 +85,10 @@ function show(next) {
       sets.push({ name: view.rules }); // of the address, such as "czarina(piles=4)"
       $("rules").add(new Option(view.rules));
     }
-    $("rules").value = view.rules;
     explain();
     panel.offer(view.rules).catch(fail);
   }
-  $("deal").value = view.deal;
+  if (other) [$("rules").value, $("deal").value] = [view.rules, view.deal]; // no more: the player may be typing
   $("up").textContent = `${view.cards_up} of ${view.cards}`;
   $("count").textContent = view.moves.length;
   $("undo").disabled = $("restart").disabled = view.moves.length === 0;
@@ -119,32 +123,49 @@ function suffix() {
   return `?${flags}`;
 }
 
-/** Do something with the game on the server, after what is under way, and show the answer. */
+/** Do something with the game on the server, after what is under way, and show the answer if there is one. */
 function act(request) {
   busy = busy.then(async () => {
     try {
-      show(await request());
+      const next = await request().catch(async (error) => {
+        if (error.status !== 404 || !view) throw error;
+        show(await setUp(view)); // the server has been started again
+        return request();
+      });
+      if (next) show(next);
     } catch (error) {
-      if (error.status === 404 && view) await again(view);
-      else {
-        fail(error);
-        if (view) board.show(view);
-      }
+      fail(error);
+      if (view) board.show(view);
     }
   });
   return busy;
 }
 
+/** Change the game as the player wants, unless another one is on the table by then. */
 function change(what, body) {
-  return act(() => post(`sessions/${view.id}/${what}${suffix()}`, body));
+  const address = addressOf(view);
+  panel.watch(false);
+  return act(async () => addressOf(view) === address && post(`sessions/${view.id}/${what}${suffix()}`, body));
 }
 
-function follow(move) {
-  return change("move", { move });
+/** Play an agent's move, unless the position is another one by then. */
+function follow({ agent, move }) {
+  const seen = view;
+  return act(async () => view === seen && post(`sessions/${view.id}/move${suffix()}`, { move, agent }));
 }
 
 function play(move) {
-  return follow(move).then(tally);
+  return change("move", { move }).then(tally);
+}
+
+/** Ask about the game. */
+async function ask(what) {
+  const request = () => get(`sessions/${view.id}/${what}`);
+  return request().catch(async (error) => {
+    if (error.status !== 404) throw error;
+    await redraw(); // sets the game up again
+    return request();
+  });
 }
 
 /** Count the deals that the player has played and won on this browser; an agent's moves count nothing. */
@@ -185,39 +206,50 @@ async function anyGame(rules) {
   throw new Error(`The solver could win none of ${TRIES} deals of ${rules}.`);
 }
 
-/** Set up again a game that the server has forgotten. */
-async function again(game) {
-  try {
-    show(await setUp(game));
-  } catch (error) {
-    fail(error);
-  }
+/** Open a deal. If the tab has played it, its moves are taken back, and Redo plays them again. */
+async function openDeal(game) {
+  const id = ids[addressOf(game)];
+  if (!id) return setUp(game);
+  return post(`sessions/${encodeURIComponent(id)}/restart${suffix()}`).catch(() => setUp(game));
 }
 
 function anyDeal() {
   return String(FIRST_DEAL + Math.floor(Math.random() * DEALS));
 }
 
-/** Continue the tab's game of a deal, or start one. Without a deal, continue the last game. */
-function enter(rules, deal) {
+/**
+ * Continue the tab's game of the address, or start one; without a deal, continue the last game.
+ * @param {{rules: string, deal: ?string}} first the game of an address that names none
+ */
+async function enter(first) {
+  panel.watch(false);
+  const asked = new URLSearchParams(location.search);
+  const rules = asked.get("rules") || first.rules;
+  const deal = numberOf(asked.get("deal") ?? (asked.has("rules") ? "" : (first.deal ?? "")));
   let game;
-  if (deal === null) {
-    game = STORAGES.map((storage) => recallJson(storage, KEPT)).find((each) => each?.rules === rules);
-  } else game = { rules, deal, moves: recallJson("sessionStorage", KEPT + addressOf({ rules, deal })) };
+  if (!deal) game = STORAGES.map((storage) => recallJson(storage, KEPT)).find((each) => each?.rules === rules);
+  else game = { rules, deal, moves: recallJson("sessionStorage", KEPT + addressOf({ rules, deal })) };
   const id = game && ids[addressOf(game)];
-  return act(async () => {
-    const ways = [];
-    if (id) ways.push(() => get(`sessions/${encodeURIComponent(id)}${suffix()}`));
-    if (game?.moves) ways.push(() => setUp(game));
+  const fresh = () => setUp({ rules, deal: deal || anyDeal() });
+  const ways = []; // each is for a failure of the one before
+  if (id) ways.push(() => get(`sessions/${encodeURIComponent(id)}${suffix()}`));
+  if (game?.moves) ways.push(() => setUp(game)); // the server has forgotten the game
+  ways.push(fresh); // the stored value is damaged
+  ways.push(() => setUp({ rules, deal: anyDeal() }), () => setUp({ rules: first.rules, deal: anyDeal() }));
+  let refused = null; // why the address cannot be opened
+  await act(async () => {
     for (const way of ways) {
       try {
         return await way();
-      } catch {
-        // the server has forgotten the game, or the stored value is damaged
+      } catch (error) {
+        if (way === fresh) refused = error;
       }
     }
-    return setUp({ rules, deal: deal ?? anyDeal() });
+    return null;
   });
+  if (!refused) return;
+  const [why] = refused.message.split(" known: "); // the field Rules lists them
+  fail(view ? new Error(`${why.replace(/[^?.]$/, "$&.")} Another game is open.`) : refused);
 }
 
 /** Show how to play the chosen rules. */
@@ -232,19 +264,15 @@ async function open() {
   let first;
   [sets, first] = await Promise.all([get("rules"), get("start")]);
   $("rules").replaceChildren(...sets.map(({ name }) => new Option(name)));
-  const asked = new URLSearchParams(location.search);
-  await enter(asked.get("rules") ?? first.rules, asked.get("deal") ?? (asked.has("rules") ? null : first.deal));
+  await enter(first);
   $("rules").addEventListener("change", explain);
   $("new").addEventListener("submit", (event) => {
     event.preventDefault();
-    const [rules, deal] = [$("rules").value, $("deal").value.trim()];
-    start(() => (deal ? setUp({ rules, deal }) : anyGame(rules)));
+    const [rules, deal] = [$("rules").value, numberOf($("deal").value)];
+    start(() => (deal ? openDeal({ rules, deal }) : anyGame(rules)));
   });
   $("any").addEventListener("click", () => start(() => anyGame($("rules").value)));
-  addEventListener("popstate", () => {
-    const asked = new URLSearchParams(location.search);
-    enter(asked.get("rules"), asked.get("deal"));
-  });
+  addEventListener("popstate", () => enter(first));
 }
 
 // --- buttons, keys and looks
@@ -275,9 +303,18 @@ function latin({ key, code, shiftKey }) {
   return key;
 }
 
+const isField = (element) => element.matches("input:not([type=checkbox], [type=range]), select, textarea");
+
+/** A key that is held down acts once, also on a button and on the board. */
+function once(event) {
+  if (!event.repeat || isField(event.target) || !["Enter", " "].includes(event.key)) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+addEventListener("keydown", once, { capture: true });
+
 addEventListener("keydown", (event) => {
-  if (!view || event.altKey) return;
-  if (event.target.matches("input:not([type=checkbox], [type=range]), select, textarea")) return;
+  if (!view || event.altKey || event.repeat || isField(event.target)) return;
   const key = latin(event);
   if (event.ctrlKey || event.metaKey) {
     const redo = key === "z" ? event.shiftKey : key === "y" && event.ctrlKey;

@@ -18,16 +18,16 @@ const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each l
 export class Panel {
   /**
    * @param {import("./board.js").Board} board
-   * @param {{path: () => string, play: (move: string) => Promise<void>,
-   *   follow: (move: string) => Promise<void>, say: (text: string) => void, fail: (error: Error) => void}} game
-   *   `follow` plays an agent's move
+   * @param {{ask: (path: string) => Promise<object>, play: (move: string) => Promise<void>,
+   *   follow: (advice: object) => Promise<void>, say: (text: string) => void, fail: (error: Error) => void}} game
+   *   `ask` asks about the game, `follow` plays an agent's move
    */
   constructor(board, game) {
     this.board = board;
     this.game = game;
-    this.watching = false;
+    this.watching = null; // what stands for the loop in which an agent plays
     this.ready = false; // whether there are agents to ask
-    this.asked = 0; // positions shown so far: a late answer about an old one is dropped
+    this.position = ""; // a late answer about another one is dropped
     $("hint").addEventListener("click", () => this.hint());
     $("verdict").addEventListener("click", () => this.verdict());
     $("step").addEventListener("click", () => this.step());
@@ -38,6 +38,7 @@ export class Panel {
   /** Learn which agents can play the rules. */
   async offer(rules) {
     const { agents, chance } = await get(`advisers?rules=${encodeURIComponent(rules)}`);
+    if (rules !== this.view.rules) return;
     const had = $("agent").value;
     this.ready = agents.length > 0;
     const names = this.ready ? agents : ["none"];
@@ -63,8 +64,10 @@ export class Panel {
 
   /** Show a game's lists, and its chance of winning if the player wants it. */
   show(view) {
+    const position = JSON.stringify([view.rules, view.deal, view.moves]);
     this.view = view;
-    this.asked += 1;
+    if (position === this.position) return; // only the drawing is new
+    this.position = position;
     $("answer").textContent = "";
     if (!this.watching) this.#list([]);
     $("legal").replaceChildren(
@@ -77,11 +80,12 @@ export class Panel {
     this.chance();
   }
 
+  /** An answer about the position; null if there is none, or if another position is shown now. */
   async #ask(path) {
-    const asked = this.asked;
+    const { position } = this;
     try {
-      const answer = await get(`${this.game.path()}/${path}`);
-      return asked === this.asked ? answer : null;
+      const answer = await this.game.ask(path);
+      return position === this.position ? answer : null;
     } catch (error) {
       this.game.fail(error);
       return null;
@@ -107,16 +111,17 @@ export class Panel {
 
   /** An agent's move and the value of each alternative; returns the answer. */
   async hint() {
-    this.game.say("Thinking …");
+    if (!this.watching) this.game.say("Thinking …");
     const answer = await this.#ask(`hint?agent=${encodeURIComponent($("agent").value)}`);
     if (!answer) return null;
     this.game.say(`${answer.agent} plays: ${answer.words}.`);
     this.board.hint(answer.from, answer.to);
+    const { position } = this;
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
       row.classList.toggle("best", move === answer.move);
       const name = row.insertCell();
-      name.append(button(words, () => this.game.play(move)));
+      name.append(button(words, () => position === this.position && this.game.play(move)));
       row.insertCell().textContent = percent(value);
       return row;
     });
@@ -127,21 +132,23 @@ export class Panel {
   /** Let the agent play a move. */
   async step() {
     const answer = await this.hint();
-    if (answer) await this.game.follow(answer.move);
-    return Boolean(answer);
+    if (answer) await this.game.follow(answer);
   }
 
   /** Let the agent play on, or stop it. */
   async watch(on) {
-    if (on === this.watching) return;
-    this.watching = on;
+    if (on === Boolean(this.watching)) return;
+    const loop = on ? {} : null;
+    if (on) this.game.say("Thinking …");
+    this.watching = loop;
     $("watch").setAttribute("aria-pressed", on);
     $("watch").textContent = on ? "Stop" : "Watch it play";
-    while (this.watching && !this.view.over) {
+    while (loop && this.watching === loop) {
       const answer = await this.hint();
+      if (answer) await new Promise((done) => setTimeout(done, 1500 * (1 - $("speed").value / 100) ** 1.5));
+      if (this.watching !== loop) return;
       if (!answer) return this.watch(false);
-      await new Promise((done) => setTimeout(done, 1500 * (1 - $("speed").value / 100) ** 1.5));
-      if (this.watching) await this.game.follow(answer.move);
+      await this.game.follow(answer);
     }
   }
 
