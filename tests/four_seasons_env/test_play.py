@@ -822,6 +822,61 @@ def test_a_phone_fits_and_obeys_keys(page):
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "stock, 45 cards"
 
 
+BOXES = """() => ["header", ".bar", "#board", ".tools", "#message", "aside"].map((part) => {
+    const { x, y, right, bottom } = document.querySelector(part).getBoundingClientRect();
+    return [x, y, right, bottom];
+})"""
+
+
+def overlap(one: list[float], other: list[float]) -> bool:
+    return all(one[i] < other[i + 2] - 1 and other[i] < one[i + 2] - 1 for i in (0, 1))
+
+
+def test_nothing_covers_the_board_or_is_cut_off(page):
+    open_deal(page)
+    page.click("#hint", timeout=LOAD)
+    page.wait_for_selector("#values:not([hidden])", timeout=LOAD)
+    page.check("#show-chance")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    for percent, height in itertools.product((100, 125, 150, 175, 200), (450, 568, 844, 1180)):
+        sizes = {"standard": 16 * percent // 100, "fixed": 13 * percent // 100}
+        page.device.send("Page.setFontSizes", {"fontSizes": sizes})
+        for width in (320, 390, 568, 640, 768, 801, 810, 831, 844, 1024, 1280, 1500):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            boxes = page.evaluate(BOXES)
+            pairs = itertools.combinations(boxes, 2)
+            assert not [pair for pair in pairs if overlap(*pair)], (percent, width, height)
+            assert boxes[2][3] - boxes[2][1] <= height + 1
+
+
+@pytest.mark.parametrize("rules", ["four-seasons", "simplicity"])
+def test_the_table_fits_a_low_window(page, rules):
+    for width, height in ((750, 450), (844, 390), (568, 320), (1024, 600)):
+        page.set_viewport_size({"width": width, "height": height})
+        open_deal(page, 17, rules)
+        board = page.locator("#board").bounding_box()
+        assert 0 <= board["y"] <= board["y"] + board["height"] <= height
+        cards = page.locator("#board .card").evaluate_all(
+            "all => all.map((each) => each.getBoundingClientRect().toJSON())"
+        )
+        assert max(card["bottom"] for card in cards) <= height
+        assert min(card["width"] for card in cards) > width / 20
+
+
+def test_forced_colours_keep_the_marks(page):
+    def backgrounds(*parts: str) -> set[str]:
+        script = "each => getComputedStyle(each).backgroundColor"
+        return {page.locator(part).evaluate(script) for part in parts}
+
+    page.emulate_media(forced_colors="active")
+    open_deal(page)
+    page.click("#colours")
+    assert len(backgrounds("#colours", "#theme")) == 2
+    page.check("#show-chance", timeout=LOAD)
+    assert len(backgrounds(".track", ".value")) == 2
+
+
 BLOCKED = """for (const name of ["localStorage", "sessionStorage"])
     Object.defineProperty(window, name, { get() { throw new DOMException("denied"); } });"""
 FULL = """Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota"); };"""

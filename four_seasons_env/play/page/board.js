@@ -37,6 +37,7 @@ export class Board {
     const svg = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", "Table");
+    svg.setAttribute("preserveAspectRatio", "xMidYMin"); // piles grow downwards
     svg.querySelector("title").remove();
     this.home.replaceChildren(document.adoptNode(svg));
     for (const [name, words] of Object.entries(view.places)) this.#dress(name, words);

@@ -9,7 +9,7 @@ const KEPT = "four-seasons-game"; // the last game: of the tab in sessionStorage
 const STORAGES = ["sessionStorage", "localStorage"];
 const GAMES = "four-seasons-games"; // whether each deal that was played has been won
 const IDS = "four-seasons-ids";
-const NARROW = matchMedia("(max-width: 800px)"); // as in style.css
+const SMALL = matchMedia("(max-width: 50em), (max-height: 40em)"); // as in style.css
 const FIRST_DEAL = 20_000; // those below are for the experiments
 const DEALS = 980_000;
 const TRIES = 30;
@@ -119,7 +119,7 @@ function tick() {
 function suffix() {
   const flags = new URLSearchParams();
   if ($("unseen").open) flags.set("unseen", 1);
-  if (NARROW.matches) flags.set("compact", 1);
+  if (SMALL.matches) flags.set("compact", 1);
   return `?${flags}`;
 }
 
@@ -282,7 +282,7 @@ const redraw = () => view && act(() => get(`sessions/${view.id}${suffix()}`));
 for (const what of ["undo", "redo", "restart"]) $(what).addEventListener("click", () => change(what));
 $("finish").addEventListener("click", () => change("finish").then(tally));
 $("unseen").addEventListener("toggle", redraw);
-NARROW.addEventListener("change", redraw);
+SMALL.addEventListener("change", redraw);
 
 const KEYS = {
   d: () => board.choose("stock"),
