@@ -828,6 +828,12 @@ BOXES = """() => ["header", ".bar", "#board", ".tools", "#message", "aside"].map
 })"""
 
 
+def set_text(page, percent: int) -> None:
+    """Set the size of text, as in the settings of a browser."""
+    sizes = {"standard": 16 * percent // 100, "fixed": 13 * percent // 100}
+    page.device.send("Page.setFontSizes", {"fontSizes": sizes})
+
+
 def overlap(one: list[float], other: list[float]) -> bool:
     return all(one[i] < other[i + 2] - 1 and other[i] < one[i + 2] - 1 for i in (0, 1))
 
@@ -839,8 +845,7 @@ def test_nothing_covers_the_board_or_is_cut_off(page):
     page.check("#show-chance")
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     for percent, height in itertools.product((100, 125, 150, 175, 200), (450, 568, 844, 1180)):
-        sizes = {"standard": 16 * percent // 100, "fixed": 13 * percent // 100}
-        page.device.send("Page.setFontSizes", {"fontSizes": sizes})
+        set_text(page, percent)
         for width in (320, 390, 568, 640, 768, 801, 810, 831, 844, 1024, 1280, 1500):
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -848,6 +853,17 @@ def test_nothing_covers_the_board_or_is_cut_off(page):
             pairs = itertools.combinations(boxes, 2)
             assert not [pair for pair in pairs if overlap(*pair)], (percent, width, height)
             assert boxes[2][3] - boxes[2][1] <= height + 1
+
+
+def test_a_review_is_not_cut_off(page, tmp_path):
+    path = tmp_path / "review.html"
+    main(["review", "--agent", "heuristic", "--deal", "10025", "--out", str(path)])
+    page.goto(path.as_uri())
+    for percent in (100, 150, 200):
+        set_text(page, percent)
+        for width in (320, 801, 820, 1024, 1280, 1500):
+            page.set_viewport_size({"width": width, "height": 844})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "simplicity"])
