@@ -51,7 +51,7 @@ def policy(
     The function gets what the vector environment of the same arguments returns in n positions, n
     up to 256: observations (an array, or the dictionary of the next-deal environment), masks
     (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). Under
-    the guard against repeats (`four_seasons_env.experiments.matches.play.RepeatGuard`) masks have
+    the guard against repeats (`four_seasons_env.engine.repeats.RepeatGuard`) masks have
     fewer moves than the rules allow.
 
     Args:

@@ -12,7 +12,8 @@ from four_seasons_env.agents import make_agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
 from four_seasons_env.engine.moves import find_move
-from four_seasons_env.experiments.matches.play import RepeatGuard, play_deals, play_games
+from four_seasons_env.engine.repeats import RepeatGuard
+from four_seasons_env.experiments.matches.play import play_deals, play_games
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record
