@@ -10,6 +10,8 @@ field         value
 ``moves``     texts of the moves, such as ``["deal", "T3>T0"]``
 ``times``     seconds from the start to each move; may be left out
 ``undone``    how many moves that had turned a card were taken back; left out if 0
+``hinted``    how many moves the player made after a hint; left out if 0
+``by_agent``  how many moves were made by an agent; left out if 0
 ``player``    a name chosen by the user; may be empty
 ``result``    ``"won"``, ``"lost"`` (over, and not won) or ``"open"``
 ============  ================================================================================
@@ -50,10 +52,15 @@ _KINDS = {
     "moves": list,
     "times": list,
     "undone": int,
+    "hinted": int,
+    "by_agent": int,
     "player": str,
     "result": str,
 }
 """The fields, and the type of each."""
+
+_COUNTS = ("undone", "hinted", "by_agent")
+"""The fields that are left out if they are 0."""
 
 _LONGEST = 1 << 20
 """Maximum number of bytes of a line; longer lines are rejected without being read."""
@@ -83,6 +90,8 @@ class Record:
     times: tuple[float, ...] = ()
     player: str = ""
     undone: int = 0
+    hinted: int = 0
+    by_agent: int = 0
 
     def start(self) -> Game:
         """The game's opening."""
@@ -128,8 +137,8 @@ class Record:
         fields["moves"] = list(self.moves)
         if self.times:
             fields["times"] = [round(each, 2) for each in self.times]
-        if self.undone:
-            fields["undone"] = self.undone
+        for name in _COUNTS:
+            fields |= {name: getattr(self, name)} if getattr(self, name) else {}
         return json.dumps(fields | {"player": self.player, "result": self.result})
 
 
@@ -199,9 +208,12 @@ def parse_record(line: str | bytes) -> Record:
     record = Record(**fields)
     if not all(isinstance(move, str) for move in record.moves):
         raise RecordError("moves must be texts")
-    _check_times(record)
-    if record.undone < 0:
-        raise RecordError(f"'undone' must be 0 or more, not {record.undone}")
+    check_times(record.times, len(record.moves))
+    for field in _COUNTS:
+        if getattr(record, field) < 0:
+            raise RecordError(f"{field!r} must be 0 or more, not {getattr(record, field)}")
+    if record.hinted + record.by_agent > len(record.moves):
+        raise RecordError("'hinted' and 'by_agent' count more moves than the record has")
     try:
         result = record.result
     except ValueError as error:
@@ -211,11 +223,14 @@ def parse_record(line: str | bytes) -> Record:
     return record
 
 
-def _check_times(record: Record) -> None:
-    """Check the times of a record that has any."""
-    times = record.times
+def check_times(times: Sequence[Any], moves: int) -> None:
+    """Check the times of a number of moves, if there are any.
+
+    Raises:
+        RecordError: if they are not numbers in rising order, one for each move.
+    """
     if times and (
-        len(times) != len(record.moves)
+        len(times) != moves
         or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
         or any(early > late for early, late in itertools.pairwise([0, *times]))
     ):

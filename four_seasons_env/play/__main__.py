@@ -23,6 +23,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--deal", type=int, help="the deal's number; default: any")
     parser.add_argument("--deck", help="the cards, first dealt first, such as '6D 10H Q♠ ...'")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        nargs="+",
+        default=[],
+        help="other names of this machine, as behind a forwarded port",
+    )
     parser.add_argument("--port", type=int, default=8752, help="0: any that is free")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.add_argument("--record", type=Path, help="a JSON lines file for games that end")
@@ -32,6 +39,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _keeper(path: Path | None, player: str) -> Keep | None:
     """A function that adds games that end to a file, if there is one; failed ones wait for more.
+
+    A game is added again only if its moves are new.
 
     Raises:
         ValueError: if the file cannot be written, with the reason.
@@ -45,8 +54,9 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
         raise ValueError(f"{error.filename}: {error.strerror}") from None
     waiting: list[Record] = []
 
-    def keep(session: Session) -> None:
-        waiting.append(session.record(player))
+    def keep(session: Session, is_new: bool) -> None:
+        if is_new:
+            waiting.append(session.record(player))
         while waiting:
             append_record(path, waiting[0])
             del waiting[0]
@@ -55,13 +65,14 @@ def _keeper(path: Path | None, player: str) -> Keep | None:
 
 
 def _serve(
-    start: tuple[Rules, int | str | None], host: str, port: int, browser: bool, keep: Keep | None
+    start: tuple[Rules, int | str | None], options: argparse.Namespace, keep: Keep | None
 ) -> None:
     """Serve the page, which opens a rule set and a deal, until the process is stopped."""
     import uvicorn
 
-    from four_seasons_env.play.server import LOOPBACK, make_app
+    from four_seasons_env.play.server import LOOPBACK, make_app, warm_up
 
+    host, port = options.host, options.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -76,10 +87,11 @@ def _serve(
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         print(f"four_seasons_env: play at {url} (Ctrl-C ends)", flush=True)
-        if browser:
+        threading.Thread(target=warm_up, daemon=True).start()
+        if not options.no_browser:
             # in a thread: a browser in the terminal would keep the server from its answer
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-        hosts = ["*"] if host in ("0.0.0.0", "::") else [*LOOPBACK, name]
+        hosts = ["*"] if host in ("0.0.0.0", "::") else [*LOOPBACK, name, *options.allow_host]
         config = uvicorn.Config(make_app(hosts, keep, start), log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -100,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise ValueError(f"--port must be 0 to 65535, not {options.port}")
     keep = _keeper(options.record, options.player)
     with contextlib.suppress(KeyboardInterrupt):
-        _serve((rules, deck or deal), options.host, options.port, not options.no_browser, keep)
+        _serve((rules, deck or deal), options, keep)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from four_seasons_env.agents import AGENTS, Agent, make_agent
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
+from four_seasons_env.engine.repeats import RepeatGuard
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -54,8 +56,29 @@ def can_judge(rules: Rules) -> bool:
     return _judge(rules) is not None
 
 
-def choose(name: str, game: Game, seed: int = 0) -> Move:
-    """The move that an agent chooses; it sees a public copy (`engine.kernel.public_copy`).
+def new_moves(game: Game, past: Iterable[tuple[Game, Move]] = ()) -> list[Move]:
+    """The legal moves that lead to no earlier position of a game.
+
+    Args:
+        game: the position.
+        past: the earlier positions, each with the move that was played there.
+    """
+    past, row, moves = list(past), np.zeros(1, np.int64), all_moves(game.rules)
+    guard = RepeatGuard(1, kernel.compile_rules(game.rules), len(past))
+    for before, move in past:
+        guard.forbid(before.record, row, np.zeros((1, len(moves)), np.int8))
+        guard.played(row, np.array([move.number]))
+    mask = game.action_mask(distinct=True)[None]
+    (stuck,) = guard.forbid(game.record, row, mask)
+    return [] if stuck else [moves[number] for number in np.flatnonzero(mask[0])]
+
+
+def choose(
+    name: str, game: Game, past: Iterable[tuple[Game, Move]] = (), seed: int = 0
+) -> Move | None:
+    """The move that an agent chooses among `new_moves`; None if there are none.
+
+    It sees a public copy of the position (`engine.kernel.public_copy`).
 
     Raises:
         ValueError: for an agent that cannot play these rules here, or a game that is over.
@@ -65,12 +88,21 @@ def choose(name: str, game: Game, seed: int = 0) -> Move:
         raise ValueError(f"unknown agent {name!r} for {game.rules.name!r}: {nearest(name, known)}")
     if game.is_over:
         raise ValueError("the game is over: there is nothing to choose")
-    agent = _adviser(name, game.rules)
+    moves = all_moves(game.rules)
+    mask = np.zeros((1, len(moves)), np.int8)
+    mask[0, [move.number for move in new_moves(game, past)]] = 1
+    if not mask.any():
+        return None
     rng = np.random.default_rng([seed, game.moves_played])
     rule = kernel.compile_rules(game.rules)
     shown = kernel.public_copy(game.record, rule, rng.integers(0, 2**63, 1, np.uint64))
-    mask = game.action_mask(distinct=agent.mask == "distinct")[None]
-    return all_moves(game.rules)[int(agent.act(shown, mask, rng)[0])]
+    return moves[int(_adviser(name, game.rules).act(shown, mask, rng)[0])]
+
+
+def is_lost(game: Game) -> bool:
+    """Whether nothing is hidden and the solver proves that the game can no longer be won."""
+    rule = kernel.compile_rules(game.rules)[0]
+    return bool(kernel.nothing_hidden(game.record[0], rule)) and verdict(game) == "lost"
 
 
 def values(game: Game) -> dict[str, float]:

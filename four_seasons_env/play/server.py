@@ -5,13 +5,16 @@ request                             answer
 ==================================  =============================================================
 GET ``/``, ``/page/...``            the page
 GET ``/api/start``                  the rule set and the deal (or null) to open first
-GET ``/api/rules``                  the rule sets: name, how to play, source
+GET ``/api/rules``                  the names of the rule sets
 GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether the
                                     chance of winning is known for it
-POST ``/api/sessions``              ``{rules, deal, moves}``: a new game; deal "deck": the flag's
+POST ``/api/sessions``              ``{rules, deal, moves, history}``: a new game; deal "deck": the
+                                    flag's; history: a view's, after these moves
 GET ``/api/sessions/ID``            the game
-POST ``/api/sessions/ID/move``      ``{move}``; also ``undo``, ``redo``, ``finish``, ``restart``
-GET ``/api/sessions/ID/hint``       ``?agent=``: its move, and the planner's value of each
+POST ``/api/sessions/ID/move``      ``{move, agent}``, with an agent's name if it plays the move;
+                                    also ``undo``, ``redo``, ``finish``, ``restart``
+GET ``/api/sessions/ID/hint``       ``?agent=``: its move, or null and the reason in words; and the
+                                    planner's value of each move to a new position
 GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
 GET ``/api/sessions/ID/verdict``    a spoiler: what the solver says of the true deal
 ==================================  =============================================================
@@ -24,6 +27,7 @@ game. Browsers do not let pages of other origins send those.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import sys
 from collections.abc import Callable, Sequence
@@ -34,20 +38,29 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware.base import (
+    BaseHTTPMiddleware,
+    DispatchFunction,
+    RequestResponseEndpoint,
+)
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice
-from four_seasons_env.play.session import Keep, Session, how_to_play, move_words, session_view
+from four_seasons_env.play.session import Keep, Session, move_words, session_view
 from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 
 PAGE = Path(__file__).with_name("page")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+LOST = "This game is lost: no moves from here win it. Take moves back, or start a new game."
+NOTHING_NEW = (
+    "Nothing new can be reached: every move leads back to an earlier position of this game. Take "
+    "moves back."
+)
 
 _thinking = Lock()
 """Held while an agent thinks: agents write into buffers that all requests share."""
@@ -79,13 +92,16 @@ def _field(body: dict[str, Any], name: str, kind: type, default: Any = None) -> 
 
 def _new_session(body: dict[str, Any], keep: Keep | None, first: int | str | None) -> Session:
     deal, moves = body.get("deal", 0), _field(body, "moves", list, [])
-    if deal == "deck" and isinstance(first, str):
+    if deal == "deck":
+        if not isinstance(first, str):
+            raise ValueError("this server has no cards for the deal 'deck': start it with --deck")
         deal = first
-    elif isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 20:
+    elif isinstance(deal, str) and deal.isascii() and deal.isdigit() and len(deal) < 1000:
         deal = int(deal)  # the page sends text, because JavaScript's numbers end at 2^53
     elif isinstance(deal, bool) or not isinstance(deal, int):
         raise ValueError(f"deal must be a number, not {str(deal)[:40]!r}")
-    return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
+    rules, history = _field(body, "rules", str, "four-seasons"), _field(body, "history", dict, {})
+    return Session(rules, deal, moves, history, keep=keep)
 
 
 class Application:
@@ -134,12 +150,7 @@ class Application:
 
     async def rules(self, request: Request) -> Response:
         """The rule sets."""
-        return JSONResponse(
-            [
-                {"name": each.name, "how": how_to_play(each), "about": each.about}
-                for each in {self._start[0].name: self._start[0], **RULES}.values()
-            ]
-        )
+        return JSONResponse([*dict.fromkeys((self._start[0].name, *RULES))])
 
     async def advisers(self, request: Request) -> Response:
         """The agents that can play a rule set here."""
@@ -181,7 +192,7 @@ class Application:
         body = await _body(request)
         session = self._session(request)
         if what == "move":
-            session.play(_field(body, "move", str))
+            session.play(_field(body, "move", str), bool(_field(body, "agent", str, "")))
         else:
             getattr(session, what)()
         if session.unsaved:
@@ -190,17 +201,20 @@ class Application:
 
     # --- advice
 
-    async def _ask(self, request: Request, ask: Callable[..., Any], *args: Any) -> Any:
-        game = self._session(request).game.copy()
-        return game, await _think(ask, *args, game)
-
     async def hint(self, request: Request) -> Response:
         """An agent's move, and the value of each move."""
-        agent = request.query_params.get("agent", "")
-        game, move = await self._ask(request, advice.choose, agent)
+        agent, session = request.query_params.get("agent", ""), self._session(request)
+        shown, game, past = session.game, session.game.copy(), session.past
+        move = await _think(advice.choose, agent, game, past)
+        lost = await _think(advice.is_lost, game)
+        if lost or move is None:
+            words = LOST if lost else NOTHING_NEW
+            return JSONResponse({"agent": agent, "move": None, "words": words, "alternatives": []})
         values = await _think(advice.values, game)
+        if session.game is shown:
+            session.hinted = True
         source, target = ends(game, move)
-        names = {each.text: move_words(game, each) for each in game.legal_moves()}
+        names = {each.text: move_words(game, each) for each in advice.new_moves(game, past)}
         alternatives = [
             {"move": text, "words": names[text], "value": round(value, 4)}
             for text, value in values.items()
@@ -221,23 +235,38 @@ class Application:
 
     async def chance(self, request: Request) -> Response:
         """The chance of winning."""
-        _, chance = await self._ask(request, advice.chance)
+        chance = await _think(advice.chance, self._session(request).game.copy())
         return JSONResponse({"chance": None if chance is None else round(chance, 4)})
 
     async def verdict(self, request: Request) -> Response:
         """Whether the true deal can still be won."""
-        _, verdict = await self._ask(request, advice.verdict)
+        verdict = await _think(advice.verdict, self._session(request).game.copy())
         return JSONResponse({"verdict": verdict})
+
+
+def _advise(ask: Callable[..., Any], *args: Any) -> Any:
+    """Ask an adviser after those who have asked before."""
+    with _thinking:
+        return ask(*args)
 
 
 async def _think(ask: Callable[..., Any], *args: Any) -> Any:
     """Ask an adviser in another thread, so that the server can answer other requests."""
+    return await run_in_threadpool(_advise, ask, *args)
 
-    def one_at_a_time() -> Any:
-        with _thinking:
-            return ask(*args)
 
-    return await run_in_threadpool(one_at_a_time)
+def warm_up() -> None:
+    """Compile what the page needs, once on a machine, before somebody waits for it.
+
+    The compiled code is the same for all rule sets.
+    """
+    session = Session("four-seasons", 0)
+    session.finish()
+    session_view(session)
+    for agent in _advise(advice.advisers, session.game.rules)[:1]:
+        _advise(advice.choose, agent, session.game)
+        _advise(advice.values, session.game)
+    _advise(advice.verdict, session.game)
 
 
 def _refuse(request: Request, error: Exception) -> Response:
@@ -246,6 +275,25 @@ def _refuse(request: Request, error: Exception) -> Response:
 
 def _unknown(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "this server has no such game"}, 404)
+
+
+def _check_host(hosts: Sequence[str]) -> DispatchFunction:
+    """Refuse requests for other hosts, with the remedy."""
+
+    async def dispatch(request: Request, answer: RequestResponseEndpoint) -> Response:
+        given = request.headers.get("host", "")
+        parsed = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d+)?", given)
+        if "*" in hosts or (parsed and parsed[1].lower() in hosts):
+            return await answer(request)
+        name = parsed[1] if parsed else given[:80]
+        error = (
+            f"this server does not answer to the name {name!r}: if the name is yours, start it "
+            f"with --allow-host {name}; other names are refused, because a web page could point "
+            "its own name at this machine (DNS rebinding)"
+        )
+        return JSONResponse({"error": error}, 400)
+
+    return dispatch
 
 
 async def _check_again(request: Request, answer: RequestResponseEndpoint) -> Response:
@@ -271,7 +319,7 @@ def make_app(
     return Starlette(
         routes=Application(keep, start).routes(),
         middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+            Middleware(BaseHTTPMiddleware, dispatch=_check_host(hosts)),
             Middleware(BaseHTTPMiddleware, dispatch=_check_again),
         ],
         exception_handlers={ValueError: _refuse, UnknownSession: _unknown},

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from four_seasons_env.engine.deals import RANKS
 from four_seasons_env.engine.moves import STOCK, Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.records import Record
+from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import Rules
 
-Keep = Callable[["Session"], None]
-"""A function that is called with a session when its game ends."""
+PLAYER, HINTED, AGENT = "p", "h", "a"
+"""Players of a move: the player, the player after a hint, an agent."""
+
+Keep = Callable[["Session", bool], None]
+"""A function that is called with a session each time its game ends, and whether its moves are new:
+after Undo and Redo, they are not."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move that was played."""
+
+    before: Game
+    """The position in which it was played."""
+    move: Move
+    seconds: float | None
+    """Seconds from the start of the game; None if unknown."""
+    by: str
+    """`PLAYER`, `HINTED` or `AGENT`."""
 
 
 class Session:
@@ -24,18 +43,22 @@ class Session:
         rules: a rule set's name or a `Rules`.
         deal: the deal's number, or a deck's text.
         moves: played at once, as texts.
+        history: what `history` of another session returned after these moves. Without it, records
+            of the game have no times.
         clock: returns seconds.
         keep: called each time the game ends; after its `OSError` the game continues.
 
     Raises:
-        ValueError: for unknown rules, a bad deal or moves that are not legal.
+        ValueError: for unknown rules, a bad deal, moves that are not legal, or a history of other
+            moves.
     """
 
     def __init__(
         self,
         rules: str | Rules,
         deal: int | str,
-        moves: Iterable[str] = (),
+        moves: Sequence[str] = (),
+        history: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
         keep: Keep | None = None,
     ) -> None:
@@ -43,21 +66,54 @@ class Session:
         self.game = Game(rules, None if isinstance(deal, str) else deal, self._deck)
         self.before: Game | None = None
         """The position before the last move; None after an undo."""
-        self.played: list[Move] = []
-        self.times: list[float] = []
-        """Seconds from the start to each move."""
+        self.steps: list[Step] = []
         self.undone = 0
         """Moves that had turned a card and were taken back."""
         self.unsaved = ""
         """Why the game, which has ended, could not be kept."""
+        self.hinted = False
+        """Whether a hint has been shown for this position."""
         self._keep: Keep | None = None  # while `moves` are played, which have been recorded
-        self._earlier: list[Game] = []
-        self._undone: list[tuple[Move, float]] = []
-        self._clock = clock
-        self._started = clock()
-        for move in moves:
-            self.play(move)
+        self._ended: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
+        self._undone: list[Step] = []
+        times, by = self._check_history(moves, history or {})
+        for move, seconds, who in zip(moves, times, by, strict=True):
+            self._play(Step(self.game, find_move(self.game.rules, str(move)), seconds, who))
         self._keep = keep
+        self._clock = clock
+        self._started = clock() - (times[-1] if times and times[-1] else 0)
+
+    def _check_history(
+        self, moves: Sequence[str], history: Mapping[str, Any]
+    ) -> tuple[Sequence[float | None], str]:
+        """The times of moves, and who played them."""
+        times, by = history.get("times", ()), history.get("by", PLAYER * len(moves))
+        self.undone = history.get("undone", 0)
+        if not isinstance(times, (list, tuple)):
+            raise ValueError(f"times must be a list, not {type(times).__name__}")
+        check_times(times, len(moves))
+        if not isinstance(by, str) or len(by) != len(moves) or set(by) - {PLAYER, HINTED, AGENT}:
+            raise ValueError(f"by must have a letter p, h or a for each move, not {by!r:.40}")
+        if type(self.undone) is not int or self.undone < 0:
+            raise ValueError(f"undone must be an integer from 0, not {self.undone!r:.40}")
+        return times or [None] * len(moves), by
+
+    @property
+    def history(self) -> dict[str, Any]:
+        """Times, the player of each move, and how many were taken back; for another `Session`."""
+        by = "".join(step.by for step in self.steps)
+        times = [round(each, 2) for each in self.record().times]
+        return {"times": times, "by": by, "undone": self.undone}
+
+    @property
+    def played(self) -> list[Move]:
+        """The moves played."""
+        return [step.move for step in self.steps]
+
+    @property
+    def past(self) -> list[tuple[Game, Move]]:
+        """The earlier positions, each with the move played there."""
+        return [(step.before, step.move) for step in self.steps]
 
     @property
     def can_redo(self) -> bool:
@@ -67,45 +123,54 @@ class Session:
     @property
     def seconds(self) -> float:
         """Seconds since the start; for a game that is over, until its last move."""
-        if self.game.is_over and self.times:
-            return self.times[-1]
-        return self._clock() - self._started
+        last = self.steps[-1].seconds if self.steps and self.game.is_over else None
+        return self._clock() - self._started if last is None else last
 
     def record(self, player: str = "") -> Record:
         """The record of the game so far."""
+        times = [step.seconds for step in self.steps if step.seconds is not None]
         return Record(
             self.game.rules.name,
             tuple(move.text for move in self.played),
             deal=None if self._deck else self.game.deal,
             deck=self._deck,
-            times=tuple(self.times),
+            times=tuple(times) if len(times) == len(self.steps) else (),
             player=player,
             undone=self.undone,
+            hinted=sum(step.by == HINTED for step in self.steps),
+            by_agent=sum(step.by == AGENT for step in self.steps),
         )
 
-    def play(self, move: str) -> None:
+    def play(self, move: str, by_agent: bool = False) -> None:
         """Play a move, given as its text.
 
         Raises:
             IllegalMove: if the rules do not allow it, with the reason.
             ValueError: if the rule set has no such move.
         """
-        self._play(find_move(self.game.rules, str(move)), self._clock() - self._started)
+        found, seconds = find_move(self.game.rules, str(move)), self._clock() - self._started
+        by = AGENT if by_agent else HINTED if self.hinted else PLAYER
+        self._play(Step(self.game, found, seconds, by))
         self._undone.clear()
 
-    def _play(self, move: Move, seconds: float) -> None:
-        after = self.game.copy()
-        after.play(move)
-        self._earlier.append(self.game)
-        self.before, self.game = self.game, after
-        self.played.append(move)
-        self.times.append(seconds)
-        if self._keep and self.game.is_over:
-            try:
-                self._keep(self)
-            except OSError as error:
-                reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-                self.unsaved = f"The game could not be saved: {reason}"
+    def _play(self, step: Step) -> None:
+        self.before, self.game = step.before, step.before.after(step.move)
+        self.steps.append(step)
+        self.hinted = False
+        if self.game.is_over:
+            self._end()
+
+    def _end(self) -> None:
+        """Keep the game, which has ended."""
+        moves = tuple(self.played)
+        is_new = moves not in self._ended
+        self._ended.add(moves)
+        try:
+            if self._keep:
+                self._keep(self, is_new)
+        except OSError as error:
+            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            self.unsaved = f"The game could not be saved: {reason}"
 
     def undo(self) -> None:
         """Take the last move back.
@@ -113,12 +178,12 @@ class Session:
         Raises:
             ValueError: if none has been played.
         """
-        if not self.played:
+        if not self.steps:
             raise ValueError("no move has been played: there is nothing to undo")
         self.unsaved = ""
-        self._undone.append((self.played.pop(), self.times.pop()))
-        shown = self.game.stock_size
-        self.before, self.game = None, self._earlier.pop()
+        step, shown = self.steps.pop(), self.game.stock_size
+        self._undone.append(step)
+        self.before, self.game, self.hinted = None, step.before, step.by == HINTED
         self.undone += self.game.stock_size > shown
 
     def redo(self) -> None:
@@ -129,11 +194,11 @@ class Session:
         """
         if not self._undone:
             raise ValueError("no move has been taken back: there is nothing to redo")
-        self._play(*self._undone.pop())
+        self._play(self._undone.pop())
 
     def restart(self) -> None:
         """Take all moves back."""
-        while self.played:
+        while self.steps:
             self.undo()
 
     def finish(self) -> None:
@@ -165,9 +230,12 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
         compact: whether the drawing leaves less room below small piles, for narrow screens.
     """
     game = session.game
+    changed = "Without the changes in the name: "
     places = [f"T{i}" for i in range(game.rules.piles)] + [f"F:{s}" for s in game.foundations]
     return {
         "rules": game.rules.name,
+        "how": how_to_play(game.rules),
+        "about": changed * game.rules.name.endswith(")") + game.rules.about,
         "deal": "deck" if game.deal < 0 else str(game.deal),  # JavaScript's numbers end at 2^53
         "svg": draw_svg(game, before=session.before, unseen=unseen, compact=compact),
         "legal": [
@@ -177,6 +245,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
         ],
         "places": {place: _place_words(session, place) for place in [*places, "W", "stock"]},
         "moves": [move.text for move in session.played],
+        "history": session.history,
         "can_redo": session.can_redo,
         "cards_up": game.cards_up,
         "cards": game.rules.cards,
@@ -241,53 +310,69 @@ def card_words(card: str) -> str:
 
 
 def rank_words(card: str) -> str:
-    """The name of a card's rank: "7", "king"."""
+    """The name of the rank that a text begins with: "7", "king"."""
     return _RANKS.get(card[0], card[0])
 
 
+_ONE_RANK = "All start with the same rank and go up in suit, ace after {king}."
+_STARTS = {
+    "sixth": _ONE_RANK,
+    "first": _ONE_RANK,
+    "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after {king}.",
+    "aces": "Each goes up in suit from its ace.",
+}
 _PACKED = {
-    "any_suit": "Build piles down in any suit",
-    "alternate_colour": "Build piles down in alternate colours",
+    "any_suit": "Build piles down in any suit, {unit} at a time.",
+    "alternate_colour": "Build piles down in alternate colours, {unit} at a time.",
     "none": "A pile holds one card.",
 }
-_FILLED = {
-    "optional": "Any card fills an empty pile.",
-    "before_dealing": "Fill empty piles before you deal.",
-    "auto_stock": "The stock fills an empty pile at once.",
-    "auto_waste": "The waste fills an empty pile at once.",
+_WRAPS = {
+    "always": "{kings} go on aces.",
+    "unless_ace_base": "{kings} go on aces unless aces start.",
+    "linear": "{kings} go on aces; nothing goes on a card of the starting rank.",
+    "never": "",
 }
+_FILLED = {
+    "optional": "{card} fills an empty pile.",
+    "before_dealing": "{card} fills an empty pile. Fill empty piles before you deal.",
+    "auto_stock": "The stock fills an empty pile at once; when it is empty, {lower} does.",
+    "auto_waste": "The waste fills an empty pile at once, and the stock an empty waste.",
+}
+_REDEALS = (
+    "There is no redeal.",
+    "You may turn the waste over once.",
+    "You may turn the waste over twice.",
+)
 
 
 def how_to_play(rules: Rules) -> str:
     """The rules in about sixty words, for a player who is new to them."""
-    starts = {
-        "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after king.",
-        "aces": "Each goes up in suit from its ace.",
-    }
-    kings = {"never": "", "unless_ace_base": " A king goes on an ace unless aces start."}
-    packed, filled = _PACKED[rules.build], _FILLED[rules.spaces]
-    if rules.build != "none":
-        packed += ", one card or run at a time." if rules.runs else ", one card at a time."
-        packed += kings.get(rules.wrap, " A king goes on an ace.")
+    wrap = rules.wrap if rules.build != "none" else "never"
+    if rules.base_from == "aces":  # all foundations start with aces
+        wrap = "always" if wrap == "always" else "never"
+    king = rank_words(RANKS[rules.ranks - 1])
+    centre = "The centre pile" if rules.piles == len(_CROSS) else f"Pile {rules.piles // 2 + 1}"
+    reserve = f"{centre} is a reserve: no card goes on it, and the stock refills it."
+    filler = "any single card" if rules.runs else "any card"
     if rules.reserve:
-        filled = (
-            "No card goes on the centre pile; the stock refills it. Its card or the waste's fills "
-            "another empty pile."
-        )
-    redeals = {
-        0: "There is no redeal.",
-        1: "You may turn the waste over once.",
-        2: "You may turn the waste over twice.",
-    }
-    return " ".join(
-        (
-            f"Move all {rules.cards} cards to the foundations.",
-            starts.get(
-                rules.base_from, "All start with the same rank and go up in suit, ace after king."
-            ),
-            packed,
-            filled,
-            "Click the stock to deal to the waste. The top waste card may move.",
-            redeals[rules.redeals],
-        )
+        filler = "the waste's or the reserve's card"
+    limited = "Then the waste's card and the next one, face up on the stock, may move."
+    words = (
+        f"Move all {rules.cards} cards to the foundations.",
+        _STARTS[rules.base_from],
+        "A foundation's top card may go back to a pile." * rules.worrying_back,
+        _PACKED[rules.build],
+        _WRAPS[wrap],
+        reserve * rules.reserve,
+        _FILLED[rules.spaces],
+        "Click the stock to deal to the waste. The top waste card may move.",
+        _REDEALS[rules.redeals],
+        limited * rules.limited_redeal,
+    )
+    return " ".join(filter(None, words)).format(
+        king=king,
+        kings=f"{king.capitalize()}s",
+        unit="one card or run" if rules.runs else "one card",
+        card=filler.capitalize(),
+        lower=filler,
     )

@@ -11,18 +11,27 @@ import subprocess
 import sys
 import threading
 import webbrowser
+from urllib.parse import urlencode
 
 import pytest
 
 from four_seasons_env.__main__ import main
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.session import Session, card_words
+from four_seasons_env.play.session import Session, card_words, session_view
 from four_seasons_env.records import read_records
 from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import shorten, solve
-from tests.helpers import ROOT, biased_choice, mostly_slow, numbered_deck, restocked, stock_codes
+from tests.helpers import (
+    ROOT,
+    biased_choice,
+    canonical,
+    mostly_slow,
+    numbered_deck,
+    restocked,
+    stock_codes,
+)
 
 DECK = " ".join(numbered_deck(17))
 TINY = RULES["four-seasons"].replace(piles=3, ranks=4)
@@ -72,9 +81,10 @@ def test_times_stop_when_a_game_is_over():
     while not session.game.is_over:
         now += 2
         session.play(str(biased_choice(session.game.legal_moves(distinct=True), rng)))
-    assert session.times == [2.0 * (i + 1) for i in range(len(session.played))]
+    times = session.record().times
+    assert times == tuple(2.0 * (i + 1) for i in range(len(session.played)))
     now += 50
-    assert session.seconds == session.times[-1]
+    assert session.seconds == times[-1]
     session.undo()
     assert session.seconds == now - 100
 
@@ -117,10 +127,34 @@ def new_game(client, rules: str = "four-seasons", deal: object = 17, moves=()) -
 def test_start_and_rules_of_the_page(client):
     start = client.get("/api/start").json()
     assert start == {"rules": "czarina(piles=4)", "deal": "deck"}
-    how = {each["name"]: each["how"] for each in client.get("/api/rules").json()}
-    assert set(how) == {*RULES, start["rules"]}
-    assert 50 <= len(how["four-seasons"].split()) <= 65
-    assert all(len(words.split()) <= 80 for words in how.values())
+    assert set(client.get("/api/rules").json()) == {*RULES, start["rules"]}
+
+
+@pytest.mark.parametrize(
+    ("rules", "words", "not_words"),
+    [
+        ("czarina(piles=4)", ["The stock fills an empty pile at once", "no redeal"], ["reserve"]),
+        (
+            "florentine",
+            ["The centre pile is a reserve", "The waste's or the reserve's card", "over once"],
+            [],
+        ),
+        ("florentine(piles=4)", ["Pile 3 is a reserve"], ["centre"]),
+        ("four-seasons(ranks=8)", ["all 32 cards", "ace after 8", "8s go on aces"], ["king"]),
+        ("small-4x3", ["nothing goes on a card of the starting rank"], ["unless"]),
+        ("small-4x2-cells", ["A pile holds one card"], [" go on aces"]),
+        ("simplicity(base_from=aces)", ["alternate colours", "from its ace"], ["Kings"]),
+        ("pysolfc/simplicity", ["foundation's top card may go back"], []),
+        ("four-seasons-1883", ["one card or run", "single card", "before you deal"], []),
+        ("czarina-1898", ["waste over once", "face up on the stock"], []),
+    ],
+)
+def test_how_to_play_follows_the_rules_on_the_table(rules, words, not_words):
+    view = session_view(Session(rules, 17))
+    assert all(each in view["how"] for each in words)
+    assert not any(each in view["how"] for each in not_words)
+    assert 50 <= len(view["how"].split()) <= 92
+    assert get_rules(rules).about in view["about"]
 
 
 @pytest.mark.parametrize("rules", mostly_slow(RULES))
@@ -176,6 +210,8 @@ def test_an_adviser_cannot_tell_the_deal(monkeypatch):
         ({"deal": "17; drop"}, "deal must be a number"),
         ({"deal": DECK}, "deal must be a number"),
         ({"deal": True}, "deal must be a number"),
+        ({"deal": "9" * 30}, "deal must be 0 to"),
+        ({"rules": "czarina(piles=99)"}, "piles must be an integer from 1 to 12, not 99"),
         ({"moves": "deal"}, "moves must be a list, not str"),
         ({"moves": [["deal"]]}, "unknown move \"['deal']\""),
         ({"moves": ["T0>F"]}, "is not legal"),
@@ -215,6 +251,22 @@ def test_what_the_server_serves(client, path, host, status):
     assert ("has no such game" in answer.text) == ("nobody" in path)
 
 
+def test_other_names_of_the_server_are_refused_with_the_remedy():
+    testclient = pytest.importorskip("starlette.testclient", reason="needs the extra 'play'")
+    from four_seasons_env.play.server import LOOPBACK, make_app
+
+    client = testclient.TestClient(make_app([*LOOPBACK, "x.app.github.dev"]))
+    for host in ("X.app.github.dev", "[::1]:8752", "localhost:1"):
+        assert client.get("/api/start", headers={"host": host}).status_code == 200
+    for host in ("app.github.dev", "localhost:1@y.dev", "", "[::1].dev"):
+        answer = client.get("/api/start", headers={"host": host})
+        assert answer.status_code == 400
+        assert f"--allow-host {host}" in answer.text and "DNS rebinding" in answer.text
+    deck = {"deal": "deck"}
+    answer = client.post("/api/sessions", json=deck, headers={"host": "localhost"})
+    assert "no cards for the deal 'deck': start it with --deck" in answer.json()["error"]
+
+
 def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
     resource = pytest.importorskip("resource", reason="limits the size of files")
     path = tmp_path / "games.jsonl"
@@ -224,27 +276,59 @@ def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
     def change(what: str) -> dict:
         return client.post(f"{game}/{what}", json={"move": last}).raise_for_status().json()
 
-    change("move")
-    saved = path.read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(saved) + 100, hard))  # for a part of a record
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # for a part of a record
     try:
-        for what in ("redo", "finish"):
-            change("undo")
+        for what in ("move", "redo", "finish"):
             view = change(what)
             assert view["won"] and view == client.get(game).json() | {"seconds": view["seconds"]}
             assert view["unsaved"] == f"The game could not be saved: {path}: File too large"
             assert view["unsaved"] in capsys.readouterr().err
-            assert path.read_bytes() == saved
-        assert change("undo")["unsaved"] == ""
+            assert path.read_bytes() == b""
+            assert change("undo")["unsaved"] == ""
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert change("move")["unsaved"] == ""
-    records = list(read_records(path))
-    assert [(each.result, each.deck, each.player) for each in records] == [("won", DECK, "Ada")] * 4
-    assert new_game(client, deal="deck", moves=winning_moves())[0]["won"]  # a reload
-    assert list(read_records(path)) == records
+    (record,) = read_records(path)
+    assert (record.result, record.deck, record.player) == ("won", DECK, "Ada")
     assert capsys.readouterr().err == ""
+
+
+def test_a_finished_game_is_one_line(client, tmp_path):
+    moves, path = winning_moves(), tmp_path / "games.jsonl"
+    _, game = new_game(client)
+
+    def change(what: str, move: str = "", agent: str = "") -> dict:
+        body = {"move": move, "agent": agent}
+        return client.post(f"{game}/{what}", json=body).raise_for_status().json()
+
+    client.get(f"{game}/hint?agent=heuristic").raise_for_status()
+    change("move", moves[0])
+    change("move", moves[1], "planner")
+    change("move", "deal")
+    change("undo")
+    for move in moves[2:]:
+        view = change("move", move)
+    assert view["won"]
+    for what in ("undo", "redo", "undo", "move", "restart"):
+        change(what, moves[-1])
+    for move in moves:
+        change("move", move)
+    (record,) = read_records(path)
+    counts = record.undone, record.hinted, record.by_agent, len(record.times)
+    assert counts == (1, 1, 1, len(moves))
+
+    body = {name: view[name] for name in ("rules", "deal", "moves", "history")}
+    again = client.post("/api/sessions", json=body).json()  # after a restart of the server
+    assert again["history"] == view["history"]
+    game = f"/api/sessions/{again['id']}"
+    change("undo")
+    change("redo")
+    assert len([*read_records(path)]) == 1
+    assert new_game(client, moves=moves)[0]["history"]["times"] == []
+    for wrong in ({"times": [1.0]}, {"by": "h"}, {"undone": -1}, {"times": 5}):
+        refused = client.post("/api/sessions", json=body | {"history": wrong})
+        assert refused.status_code == 400 and next(iter(wrong)) in refused.json()["error"]
 
 
 def test_agents_and_the_solver_advise(client):
@@ -266,6 +350,44 @@ def test_agents_and_the_solver_advise(client):
     assert refused.status_code == 400
     assert "did you mean 'planner'" in refused.json()["error"]
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "agent"),
+    [("czarina", "greedy"), ("four-seasons", "heuristic"), ("simplicity", "random")],
+)
+def test_advice_leads_to_new_positions(client, rules, agent):
+    """Until a won game, a lost one, or one where only old positions are left."""
+    met: set[str] = set()
+    (_, game), position = new_game(client, rules, 20_000), Game(rules, 20_000)
+    while not position.is_over:
+        assert canonical(position) not in met
+        met.add(canonical(position))
+        hint = client.get(f"{game}/hint?agent={agent}").json()
+        if hint["move"] is None:
+            assert "Take moves back" in hint["words"] and len(position.unseen) < 2
+            break
+        client.post(f"{game}/move", json={"move": hint["move"]}).raise_for_status()
+        position.play(hint["move"])
+    assert len(met) > 20
+
+
+TINIEST = "four-seasons(piles=2,ranks=4)"
+ENDINGS = {  # moves of deal 8, and what advice says then
+    "Nothing new can be reached: every move leads back": "deal deal W>F deal deal deal deal deal "
+    "deal W>T1 T1>F W>T0 deal T1>T0 W>T1 deal W>F T0>F deal T0>T1 deal W>T0 deal W>F T1>F T0>T1 "
+    "W>T0 T0>F T1>T0",
+    "This game is lost: no moves from here win it.": "deal deal deal W>T0 T1>T0 W>T1 W>T1 deal "
+    "deal deal deal W>T1 deal deal T0>T1 deal W>T1 deal deal",
+}
+
+
+@pytest.mark.parametrize("words", ENDINGS)
+def test_advice_says_that_nothing_is_left(client, words):
+    view, game = new_game(client, TINIEST, 8, ENDINGS[words].split())
+    assert not view["over"]
+    hint = client.get(f"{game}/hint?agent=heuristic").json()
+    assert hint["move"] is None and hint["words"].startswith(words)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -295,9 +417,11 @@ def test_wrong_flags_of_the_command(flags, error, monkeypatch, capsys):
     assert line.startswith("error: ") and error in line
 
 
-def test_the_browser_opens_a_server_that_listens(monkeypatch):
+def test_a_server_opens_its_browser_and_compiles(monkeypatch):
     uvicorn = pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
-    served, opened = threading.Event(), threading.Event()
+    from four_seasons_env.play import advice
+
+    served, opened, compiled = threading.Event(), threading.Event(), threading.Event()
 
     def browse(url: str) -> None:
         (port,) = re.findall(r"^http://127\.0\.0\.1:(\d+)/$", url)
@@ -305,15 +429,20 @@ def test_the_browser_opens_a_server_that_listens(monkeypatch):
         if served.wait(5):  # a browser in the terminal returns when it is closed
             opened.set()
 
+    def run(server, sockets) -> None:
+        served.set()
+        assert opened.wait(5) and compiled.wait(120)
+
     monkeypatch.setattr(webbrowser, "open", browse)
-    monkeypatch.setattr(uvicorn.Server, "run", lambda *args, **how: served.set() or opened.wait(5))
-    main(["play", "--port", "0"])
-    assert opened.is_set()
+    monkeypatch.setattr(advice, "verdict", lambda game: compiled.set())  # asked last, at the start
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    main(["play", "--port", "0", "--allow-host", "x.dev"])
 
 
 # --- the page in a browser ------------------------------------------------------------------------
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+GAME = "four-seasons-game"  # in the page's storage
 LOAD = 120_000  # milliseconds until agents have been loaded
 
 
@@ -615,6 +744,27 @@ def test_the_page_loads_in_place_and_advises(page):
     page.get_by_text("this deal can still be won").wait_for(timeout=LOAD)
 
 
+def test_watching_ends_where_nothing_is_left(page):
+    words, moves = [*ENDINGS.items()][-1]
+    moves = moves.split()
+    address = f"?{urlencode({'rules': TINIEST, 'deal': 8})}"
+    open_page(page)
+    stored = {GAME + address: json.dumps({"moves": moves})}
+    page.evaluate("stored => Object.assign(sessionStorage, stored)", stored)
+    open_page(page, f"/{address}")
+    page.click("#watch", timeout=LOAD)
+    page.get_by_text(words).wait_for(timeout=LOAD)
+    assert page.get_attribute("#watch", "aria-pressed") == "false"
+    page.select_option("#rules", "corners")
+    assert "Move all 16 cards" in page.inner_text("#how")  # of the game on the table
+    page.select_option("#agent", "heuristic")
+    press(page, "u", len(moves) - 1, len(moves) - 2)
+    page.click("#step")
+    wait_for(page, len(moves) - 1)
+    kept = page.evaluate("name => JSON.parse(sessionStorage[name]).history", GAME + address)
+    assert kept["by"] == "p" * (len(moves) - 2) + "a"
+
+
 @both_widths
 def test_new_games_and_the_way_back(page):
     open_page(page)
@@ -665,7 +815,8 @@ def test_a_browser_counts_its_deals(page):
     press(page, "d", 1, 2)
     press(page, "u", 1)
     expect_count("0 of 1")
-    stored = {"four-seasons-game?rules=four-seasons&deal=17": json.dumps(moves[:-1])}
+    stored = json.dumps({"moves": moves[:-1]})
+    stored = {f"{GAME}?rules=four-seasons&deal=17": stored}
     page.evaluate("stored => Object.assign(sessionStorage, stored)", stored)
     open_deal(page)
     page.click("#step", timeout=LOAD)  # an agent's win

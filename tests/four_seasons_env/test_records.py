@@ -57,6 +57,7 @@ def test_a_record_is_read_as_it_was_written(rules):
         ({"times": [1]}, "one for each move"),
         ({"times": ["a", "b"]}, "times must be seconds"),
         ({"undone": -1}, "'undone' must be 0 or more, not -1"),
+        ({"hinted": 2, "by_agent": 1}, "more moves than the record has"),
         ({"playr": "Ada"}, "unknown field 'playr': did you mean 'player'"),
     ],
 )
@@ -123,7 +124,8 @@ def test_games_that_end_are_kept(tmp_path):
     testclient = pytest.importorskip("starlette.testclient", reason="needs the extra 'play'")
     path = tmp_path / "games.jsonl"
 
-    def keep(session: Session) -> None:
+    def keep(session: Session, is_new: bool) -> None:
+        assert is_new
         append_record(path, session.record("Ada"))
 
     client = testclient.TestClient(make_app(keep=keep), base_url="http://localhost")
@@ -134,7 +136,7 @@ def test_games_that_end_are_kept(tmp_path):
     client.post(f"/api/sessions/{name}/move", json={"move": moves[-1]})
     (record,) = read_records(path)
     assert (record.player, record.moves, record.result) == ("Ada", tuple(moves), "won")
-    assert len(record.times) == len(moves)
+    assert record.times == (), "those of the first moves are not known"
     again = client.post("/api/sessions", json=body | {"moves": moves})  # a reload
     assert again.json()["won"]
     assert len(list(read_records(path))) == 1

@@ -17,7 +17,7 @@ const TRIES = 30;
 let view = null;
 let shownAt = 0;
 let busy = Promise.resolve(); // requests go one after the other
-let sets = []; // the rule sets
+let sets = []; // the names of rule sets
 // The server's games by address. They are stored only while the page reloads: a copy of the tab gets
 // a copy of its sessionStorage, and must not play its games.
 const ids = { ...recallJson("sessionStorage", IDS) };
@@ -81,11 +81,12 @@ function show(next) {
   board.show(view);
   panel.show(view);
   if (view.rules !== shown) {
-    if (!sets.some(({ name }) => name === view.rules)) {
-      sets.push({ name: view.rules }); // of the address, such as "czarina(piles=4)"
+    if (!sets.includes(view.rules)) {
+      sets.push(view.rules); // of the address, such as "czarina(piles=4)"
       $("rules").add(new Option(view.rules));
     }
-    explain();
+    $("how").textContent = view.how;
+    $("about").textContent = view.about;
     panel.offer(view.rules).catch(fail);
   }
   if (other) [$("rules").value, $("deal").value] = [view.rules, view.deal]; // no more: the player may be typing
@@ -102,8 +103,9 @@ function show(next) {
   const { id, rules, deal, moves } = view;
   const address = addressOf(view);
   ids[address] = id;
-  keep("sessionStorage", KEPT + address, JSON.stringify(moves));
-  for (const storage of STORAGES) keep(storage, KEPT, JSON.stringify({ rules, deal, moves }));
+  const game = JSON.stringify({ rules, deal, moves, history: view.history });
+  keep("sessionStorage", KEPT + address, game);
+  for (const storage of STORAGES) keep(storage, KEPT, game);
   if (location.search !== address) history.replaceState(null, "", address);
 }
 
@@ -179,8 +181,8 @@ function tally() {
 }
 
 /** Ask for a game from the opening, or after moves. */
-function setUp({ rules, deal, moves = [] }) {
-  return post(`sessions${suffix()}`, { rules, deal, moves });
+function setUp({ rules, deal, moves, history }) {
+  return post(`sessions${suffix()}`, { rules, deal, moves, history });
 }
 
 /** Start a game with an entry in the browser's history: Back returns to the game before. */
@@ -228,7 +230,7 @@ async function enter(first) {
   const deal = numberOf(asked.get("deal") ?? (asked.has("rules") ? "" : (first.deal ?? "")));
   let game;
   if (!deal) game = STORAGES.map((storage) => recallJson(storage, KEPT)).find((each) => each?.rules === rules);
-  else game = { rules, deal, moves: recallJson("sessionStorage", KEPT + addressOf({ rules, deal })) };
+  else game = { ...recallJson("sessionStorage", KEPT + addressOf({ rules, deal })), rules, deal };
   const id = game && ids[addressOf(game)];
   const fresh = () => setUp({ rules, deal: deal || anyDeal() });
   const ways = []; // each is for a failure of the one before
@@ -252,20 +254,12 @@ async function enter(first) {
   fail(view ? new Error(`${why.replace(/[^?.]$/, "$&.")} Another game is open.`) : refused);
 }
 
-/** Show how to play the chosen rules. */
-function explain() {
-  const { how, about } = sets.find(({ name }) => name === $("rules").value);
-  $("how").textContent = how;
-  $("about").textContent = about;
-}
-
 /** Show the current game of the address or the command line, or continue it after a reload. */
 async function open() {
   let first;
   [sets, first] = await Promise.all([get("rules"), get("start")]);
-  $("rules").replaceChildren(...sets.map(({ name }) => new Option(name)));
+  $("rules").replaceChildren(...sets.map((name) => new Option(name)));
   await enter(first);
-  $("rules").addEventListener("change", explain);
   $("new").addEventListener("submit", (event) => {
     event.preventDefault();
     const [rules, deal] = [$("rules").value, numberOf($("deal").value)];

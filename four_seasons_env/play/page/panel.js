@@ -13,7 +13,7 @@ const VERDICTS = {
 
 const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seasons-env[agents]'.";
 const ABOUT = "Hint shows the agent's move";
-const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each legal move.`;
+const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each move to a new position.`;
 
 export class Panel {
   /**
@@ -114,6 +114,11 @@ export class Panel {
     if (!this.watching) this.game.say("Thinking …");
     const answer = await this.#ask(`hint?agent=${encodeURIComponent($("agent").value)}`);
     if (!answer) return null;
+    if (!answer.move) {
+      this.#list([]);
+      this.game.say(answer.words);
+      return null;
+    }
     this.game.say(`${answer.agent} plays: ${answer.words}.`);
     this.board.hint(answer.from, answer.to);
     const { position } = this;
