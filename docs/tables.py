@@ -163,6 +163,10 @@ def calibrated() -> pd.DataFrame:
     rows["rate"] = rows["won"] / rows["games"]
     groups = {
         "the planner's moves": rows["chosen"],
+        **{
+            f"the same, in games of `{player}`": rows["chosen"] & (rows["player"] == player)
+            for player in ("planner", "heuristic", "greedy", "random")
+        },
         "other moves": ~rows["chosen"],
         "dealing at once, another move": ~rows["chosen"] & (rows["move"] == "deal"),
         "chances of 70% to 90%": rows["chance"].between(0.7, 0.9),

@@ -2,7 +2,7 @@
 
     python experiments/studies/calibration.py --out runs/calibration.csv
 
-Takes a position from each of 90 games of the planner and of the heuristic on validation deals.
+Takes a position from each of 154 games of the planner and of weaker agents on validation deals.
 There the planner's move and up to three others, dealing at once among them, are played, and the
 planner plays on from reshuffled stocks. Writes a row per move, for docs/results.
 """
@@ -29,8 +29,13 @@ from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.rules import RULES
 
 RULE_SET = RULES["four-seasons"]
-FIRST_DEALS = {"planner": 10_000, "heuristic": 10_500}
-"""The first validation deal of each player whose games give positions."""
+DEALS = {
+    "planner": range(10_000, 10_045),
+    "heuristic": range(10_500, 10_545),
+    "greedy": range(11_000, 11_032),
+    "random": range(11_500, 11_532),
+}
+"""The validation deals of each player whose games give positions."""
 OTHERS = 3
 """Maximum number of moves compared with the planner's in a position."""
 COLUMNS = ["player", "deal", "moves", "hidden", "move", "chosen", "chance", "games", "won"]
@@ -58,9 +63,8 @@ def moves_compared(
     player: str, deals: int, games: int, agent: Agent, judge: Judge
 ) -> Iterator[tuple[Any, ...]]:
     """A row per move of the positions from a player's games; see `COLUMNS`."""
-    first = FIRST_DEALS[player]
     (found,) = find_players([player], RULE_SET, ["deterministic"])
-    for record in play_games(found, RULE_SET, range(first, first + deals))["game"]:
+    for record in play_games(found, RULE_SET, DEALS[player][:deals])["game"]:
         rng, reached = np.random.default_rng(record.deal), record.positions()
         hidden = [i for i, each in enumerate(reached) if each.stock_size > 1]
         choices = [i for i in hidden if len(reached[i].legal_moves(distinct=True)) > 1]
@@ -85,11 +89,11 @@ def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--deals", type=int, default=45)
+    parser.add_argument("--deals", type=int, default=45, help="of each player, at most")
     parser.add_argument("--games", type=int, default=40)
     flags = parser.parse_args()
     games, agent, judge = flags.games, make_agent("planner", RULE_SET), Judge(RULE_SET)
-    players = [moves_compared(player, flags.deals, games, agent, judge) for player in FIRST_DEALS]
+    players = [moves_compared(player, flags.deals, games, agent, judge) for player in DEALS]
     rows = list(itertools.chain(*players))
     write_csv(flags.out, pd.DataFrame(rows, columns=COLUMNS))
 

@@ -98,6 +98,7 @@ def value_at_opening(policy: Path) -> float:
 def test_calibration_compares_chances_with_games(tmp_path: Path) -> None:
     run("calibration", "--deals", "1", "--games", "2", "--out", str(tmp_path / "x.csv"))
     rows = pd.read_csv(tmp_path / "x.csv")
+    rows = rows[rows["player"] != "random"]  # its moves depend on how many games it plays at once
     stored = pd.read_csv(ROOT / "docs" / "results" / "calibration.csv")
     both = rows.merge(stored, on=["player", "deal", "moves", "hidden", "move", "chosen"])
     assert len(both) == len(rows) > 4
