@@ -271,7 +271,7 @@ class Game:
             if reason:
                 return reason
         host = self._pile(move.target)[-1]
-        if self.rules.runs and len(cards) > 1:
+        if self.rules.runs and len(cards) > 1 and move.source < WASTE:
             return f"no packed part of {name} with {card} on top fits {host} at {onto}"
         return f"{card} does not go on {host} at {onto}"
 
@@ -291,11 +291,11 @@ class Game:
         """Why a move is against the rules of a reserve; empty if it is not."""
         reserve = self.rules.reserve_pile
         if move.target == reserve:
-            return f"T{reserve} is a reserve, which is filled from the stock alone"
+            return "the reserve is filled from the stock alone"
         if self._pile(move.target):
             goes = f"the reserve's card goes to its foundation or to a space, not on T{move.target}"
             return goes if move.source == reserve else ""
-        return f"a space is filled with the waste's card or the reserve's, T{reserve}"
+        return "a space is filled with the waste's card or the reserve's"
 
     # --- a model to plan with
 

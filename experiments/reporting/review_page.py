@@ -12,6 +12,7 @@ from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.matches.verdicts import LOST, WON, Verdicts
 from four_seasons_env.game import Game
 from four_seasons_env.play.session import move_words
+from four_seasons_env.play.words import table_words
 from four_seasons_env.rendering.svg import draw_parts
 
 _TEMPLATE = Path(__file__).with_name("review_page.html")
@@ -61,6 +62,7 @@ def review_page(game: Reviewed) -> str:
                 "parts": parts,
                 "frames": frames,
                 "words": words,
+                "tables": ["; ".join(table_words(each)) for each in game.positions],
                 "left": _LEFT,
                 "width": _CHART[0] - _LEFT - 8,
                 "chart": _CHART[0],

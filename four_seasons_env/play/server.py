@@ -13,6 +13,7 @@ POST ``/api/sessions``              ``{rules, deal, moves, history}``: a new gam
 GET ``/api/sessions/ID``            the game
 POST ``/api/sessions/ID/move``      ``{move, agent}``, with an agent's name if it plays the move;
                                     also ``undo``, ``redo``, ``finish``, ``restart``
+GET ``/api/sessions/ID/why``        ``?from=&to=``: why no card goes from a place to another
 GET ``/api/sessions/ID/hint``       ``?agent=``: its move, or null and the reason in words; and the
                                     planner's value of each move to a new position
 GET ``/api/sessions/ID/chance``     the chance of winning, as the planner estimates it
@@ -50,6 +51,7 @@ from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice
 from four_seasons_env.play.session import Keep, Session, move_words, session_view
+from four_seasons_env.play.words import did_words, table_words, unseen_words, why_not
 from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 
@@ -126,6 +128,7 @@ class Application:
             Route("/api/advisers", self.advisers),
             Route("/api/sessions", self.create, methods=["POST"]),
             Route(session, self.show),
+            Route(session + "/why", self.why),
             Route(session + "/hint", self.hint),
             Route(session + "/chance", self.chance),
             Route(session + "/verdict", self.verdict),
@@ -170,9 +173,13 @@ class Application:
             raise UnknownSession(name)
         return self._sessions[name]
 
-    def _answer(self, request: Request, name: str, status: int = 200) -> Response:
+    def _answer(self, request: Request, name: str, status: int = 200, said: str = "") -> Response:
         how = {each: request.query_params.get(each) == "1" for each in ("unseen", "compact")}
-        return JSONResponse({"id": name} | session_view(self._sessions[name], **how), status)
+        session = self._sessions[name]
+        view = {"id": name, "said": said, "table": table_words(session.game)}
+        if how["unseen"]:
+            view["unseen"] = unseen_words(session.game)
+        return JSONResponse(view | session_view(session, **how), status)
 
     async def create(self, request: Request) -> Response:
         """Start a game."""
@@ -191,13 +198,21 @@ class Application:
         what = request.url.path.rpartition("/")[2]
         body = await _body(request)
         session = self._session(request)
+        before, played = session.game, [*session.played]
         if what == "move":
             session.play(_field(body, "move", str), bool(_field(body, "agent", str, "")))
         else:
             getattr(session, what)()
         if session.unsaved:
             print(f"four_seasons_env: {session.unsaved}", file=sys.stderr, flush=True)
-        return self._answer(request, request.path_params["name"])
+        last = max(played, session.played, key=len)[-1:]
+        said = did_words(what, before, last[0] if last else None, session.game)
+        return self._answer(request, request.path_params["name"], said=said)
+
+    async def why(self, request: Request) -> Response:
+        """Why no card goes from a place to another, or anywhere."""
+        places = [request.query_params.get(each, "") for each in ("from", "to")]
+        return JSONResponse({"why": why_not(self._session(request).game, *places)})
 
     # --- advice
 

@@ -152,7 +152,9 @@ def test_a_page_shows_every_position(reviewed):
     assert not re.findall(r'(?:src|href)="', page)
     assert not re.findall(r"\$[a-z$]", page)  # nothing is left to be filled in
     data = page_data(page)
-    assert len(data["frames"]) == len(reviewed.positions)
+    assert len(data["frames"]) == len(data["tables"]) == len(reviewed.positions)
+    assert data["tables"][0].startswith("North pile: ")  # the name of the drawing
+    assert len(re.findall(r'<button id="(?:back|on)"[^>]* aria-label="\w+"', page)) == 2
     for i in (0, 1, len(reviewed.positions) - 1):
         drawn = draw_svg(reviewed.positions[i], before=reviewed.positions[i - 1] if i else None)
         assert drawn.endswith("".join(data["parts"][part] for part in data["frames"][i]) + "</svg>")

@@ -19,6 +19,7 @@ from four_seasons_env.__main__ import main
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.play.session import Session, card_words, session_view
+from four_seasons_env.play.words import did_words, table_words, unseen_words, why_not
 from four_seasons_env.records import read_records
 from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import RULES, get_rules
@@ -101,6 +102,43 @@ def test_finish_plays_cards_up_and_deals_none():
             assert session.game.cards_up == up + len(session.played) - 8
             if rules == "four-seasons":
                 assert not any(str(m).endswith(">F") for m in session.game.legal_moves())
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [*RULES, "four-seasons(runs=True)"])
+def test_every_move_or_its_refusal_has_words(rules):
+    game, rng = Game(rules, 17), random.Random(1)
+    places = [f"T{i}" for i in range(game.rules.piles)]
+    places += [*(f"F:{suit}" for suit in "CSHD"), "W", "stock"]
+    for _ in range(60):
+        legal = {ends(game, move) for move in game.legal_moves() if not move.turns}
+        for source, target in itertools.permutations(places, 2):
+            reason = why_not(game, source, target)
+            assert bool(reason) != ((source, target) in legal)
+            assert not re.search(r"\b([TW]\d*|[A2-9TJQK][CSHD])\b|no such move", reason)
+        before, move = game.copy(), rng.choice(game.legal_moves())
+        game.play(move)
+        said = did_words("move", before, move, game)
+        for card in before.unseen - game.unseen:
+            assert f"{card_words(card)} comes to the " in said[:1].lower() + said[1:]
+        if game.is_over:
+            break
+    listed = " ".join(table_words(game) + unseen_words(game))
+    cards = [card_words(card) for card in itertools.chain(*game.tableau, game.waste)]
+    assert re.findall(r"\w+ of \w+", listed) == sorted(cards, key=listed.index)
+    assert sum(line.count(", ") + 1 for line in unseen_words(game)) == len(game.unseen)
+
+
+def test_dead_keys_and_wrong_places_have_reasons():
+    game = Game("four-seasons", 17)
+    while game.stock_size:
+        game.play("deal")
+    assert why_not(game, "stock", "") == "The stock is empty."
+    assert why_not(game, "T0", "").endswith(" cannot move now.")
+    with pytest.raises(ValueError, match="unknown place 'T9'"):
+        why_not(game, "T9", "W")
 
 
 # --- the server -----------------------------------------------------------------------------------
@@ -281,7 +319,9 @@ def test_a_full_disk_loses_no_game(client, tmp_path, capsys):
     try:
         for what in ("move", "redo", "finish"):
             view = change(what)
-            assert view["won"] and view == client.get(game).json() | {"seconds": view["seconds"]}
+            assert view["won"] and view == client.get(game).json() | {
+                k: view[k] for k in ("seconds", "said")
+            }
             assert view["unsaved"] == f"The game could not be saved: {path}: File too large"
             assert view["unsaved"] in capsys.readouterr().err
             assert path.read_bytes() == b""
@@ -726,7 +766,7 @@ def test_the_page_loads_in_place_and_advises(page):
     page.wait_for_selector("#board svg")
     assert page.is_disabled("#hint")
     answer("advisers")
-    page.wait_for_selector("#hint:enabled", timeout=LOAD)
+    page.wait_for_selector("#hint[aria-disabled=false]", timeout=LOAD)
     assert places() == pytest.approx(before, abs=1)
     page.check("#show-chance")
     assert page.inner_text("#chance span")  # at once
@@ -803,6 +843,98 @@ def test_new_games_and_the_way_back(page):
 
 
 ANY = {"rules": "four-seasons", "deal": None}
+
+
+def expect(page, *words: str) -> None:
+    for each in words:
+        page.locator("#message", has_text=each).wait_for()
+
+
+def test_keys_are_answered_in_words(page):
+    def answers(key: str, *words: str) -> None:
+        page.keyboard.press(key)
+        expect(page, *words)
+
+    open_deal(page)
+    expect(page, "four-seasons, deal 17.")
+    answers("d", "5 of hearts comes to the waste.")
+    answers("u", "Taken back: deal a card.")
+    answers("u", "No move has been played.")
+    answers("r", "5 of hearts comes to the waste.")
+    answers("r", "No move has been taken back.")
+    answers("f", "Choose a card first.")
+    answers("a", "No card goes up now.")
+    answers("9", "There is no pile 9.")
+    answers("3", "2 of hearts cannot move now.")
+    answers("4", "Chosen: east pile, 5 of spades. Targets: north pile.")
+    east, north = at(page, "T3"), at(page, "T0")
+    assert east.get_attribute("aria-pressed") == "true"
+    assert north.get_attribute("aria-label") == "north pile, 6 of diamonds, a target"
+    answers("2", "5 of spades does not go on king of diamonds at the west pile.")
+    assert north.get_attribute("aria-label") == "north pile, 6 of diamonds"
+    answers("5", "Chosen: south pile, queen of clubs. Targets: west pile.")
+    answers("w", "No card goes back to the waste. Chosen: waste, 5 of hearts.")
+    answers("f", "The foundation starts with 7 of hearts, not 5 of hearts.")
+    drag(page, "T4", "T0")
+    expect(page, "Queen of clubs does not go on 6 of diamonds at the north pile.")
+    answers("h", "plays")
+    assert page.locator('#board [aria-label$=", hint: to here"]').count() == 1
+    page.keyboard.press("4")
+    answers("1", "5 of spades from the east pile to the north pile.")
+    page.get_by_text("Table in words").click()
+    assert "North pile: 6 of diamonds, 5 of spades" in page.inner_text("#cards")
+    page.get_by_text("Unseen cards").click()
+    page.get_by_text(re.compile("^Clubs: ace, 2, ")).wait_for()
+    expect(page, "5 of spades from the east pile to the north pile.")  # still
+    page.select_option("#agent", "heuristic", timeout=LOAD)
+    wait_for(page, 3, lambda: page.click("#step"))
+    expect(page, "heuristic: ")
+    page.click("#restart")
+    expect(page, "All moves are taken back.")
+    open_deal(page, 20_001)
+    answers("a", "Spades up to the ace.")
+
+
+def test_the_focus_stays_in_reach(page):
+    def focused() -> str:
+        return page.evaluate("document.activeElement.id || document.activeElement.parentNode.id")
+
+    def enter(place: str, moves: int) -> None:
+        wait_for(page, moves, lambda: page.press(place, "Enter"))
+
+    open_deal(page)
+    page.get_by_text("Legal moves").click()
+    enter("#legal button", 1)
+    assert page.evaluate("document.activeElement.closest('ul').id") == "legal"
+    enter("#undo", 0)
+    enter("#undo", 0)
+    assert focused() == "undo"
+    expect(page, "No move has been played.")
+    enter("#redo", 1)
+    enter("#restart", 0)
+    assert focused() == "restart"
+    page.click("#hint", timeout=LOAD)
+    enter("#values button >> nth=0", 1)
+    assert focused() == "hint"
+    moves = winning_moves()
+    stored = {f"{GAME}?rules=four-seasons&deal=deck": json.dumps({"moves": moves[:-1]})}
+    page.evaluate("stored => Object.assign(sessionStorage, stored)", stored)
+    open_deal(page, "deck")
+    page.click("#moves summary")
+    enter("#legal button", len(moves))
+    assert focused() == "moves"
+
+
+def test_twelve_piles_have_keys(page):
+    open_deal(page, 17, "simplicity")
+    for key, pile in zip("1234567890-=", range(1, 13), strict=True):
+        page.keyboard.press("Escape")
+        page.keyboard.press(key)
+        page.locator("#message", has_text=re.compile(rf"pile {pile},|cannot move")).wait_for()
+    german = {"type": "rawKeyDown", "key": "ß", "code": "Minus"}
+    page.keyboard.press("Escape")
+    page.device.send("Input.dispatchKeyEvent", german)
+    page.locator("#message", has_text=re.compile("pile 11,|cannot move")).wait_for()
 
 
 def test_a_browser_counts_its_deals(page):
@@ -948,7 +1080,7 @@ def test_a_proxy_may_add_a_path(page, server):
     open_page(page, "/proxy/8888/")
     press(page, "d", 1)
     assert page.url == f"{server}proxy/8888/?rules=four-seasons&deal=deck"
-    page.wait_for_selector("#hint:enabled", timeout=LOAD)
+    page.wait_for_selector("#hint[aria-disabled=false]", timeout=LOAD)
     wait_for(page, 1, page.reload)
 
 

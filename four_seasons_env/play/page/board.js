@@ -7,11 +7,13 @@ const place = (element) => element?.closest("[data-at]")?.dataset.at;
 export class Board {
   /**
    * @param {HTMLElement} home where the drawing goes
-   * @param {(move: string) => void} play called with the text of a move
+   * @param {{play: (move: string) => void, say: (text: string) => void,
+   *   why: (from: string, to: string, more?: string) => void}} game
+   *   `play` gets the text of a move; `why` says why no card goes from a place to another, and more
    */
-  constructor(home, play) {
+  constructor(home, game) {
     this.home = home;
-    this.play = play;
+    this.game = game;
     this.view = null;
     this.chosen = null; // the place of the card that is to move
     this.drag = null;
@@ -51,6 +53,7 @@ export class Board {
     top.setAttribute("role", "button");
     top.setAttribute("aria-label", words);
     const leaves = this.#moves(name).length > 0;
+    if (leaves && !(name === "stock" && this.#turn())) top.setAttribute("aria-pressed", "false");
     for (const card of this.home.querySelectorAll(`.card[data-at="${name}"]`)) {
       card.classList.toggle("movable", leaves);
     }
@@ -87,51 +90,70 @@ export class Board {
   /** Choose a place: the card that is to move, or where it is to go. */
   choose(name) {
     if (!name || !this.view) return;
-    if (this.chosen && this.chosen !== name && this.send(this.chosen, name)) return;
+    const from = this.chosen;
+    if (from && from !== name && this.send(from, name)) return;
     const turn = name === "stock" && this.#turn();
     if (turn) {
-      this.play(turn.move);
+      this.game.play(turn.move);
       return;
     }
-    const again = this.chosen === name;
     this.release();
-    if (!again && this.#moves(name).length) {
+    if (from === name) return;
+    const targets = this.#moves(name).map(({ to }) => this.view.places[to].split(",")[0]);
+    const words = targets.length ? `Chosen: ${this.view.places[name]}. Targets: ${targets.join(", ")}.` : "";
+    if (words) {
       this.chosen = name;
       this.#top(name).classList.add("chosen");
+      this.#top(name).setAttribute("aria-pressed", "true");
       this.#showTargets(name);
     }
+    if (from && name !== "stock") this.game.why(from, name, words);
+    else if (words) this.game.say(words);
+    else this.game.why(name, "");
   }
 
   /** Play the move from one place to another, if there is one. */
   send(from, to) {
     const move = this.#moves(from).find((each) => each.to === to);
-    if (move) this.play(move.move);
+    if (move) this.game.play(move.move);
     return Boolean(move);
   }
 
   /** Put a place's card up. */
   toFoundation(from = this.chosen) {
     const move = this.view.legal.find((each) => each.from === from && each.to.startsWith("F:"));
-    if (move) this.play(move.move);
+    if (move) this.game.play(move.move);
+    else if (from) this.game.why(from, "F");
+    else this.game.say("Choose a card first. F then moves it to its foundation.");
   }
 
   /** Clear the choice; a card that is being dragged goes back. */
   release() {
     if (this.drag?.far) this.show(this.view);
+    if (this.chosen) this.game.say("");
     this.chosen = null;
     for (const each of this.home.querySelectorAll(".chosen, .target, .hinted")) {
+      if (each.matches(".chosen")) each.setAttribute("aria-pressed", "false");
       each.classList.remove("chosen", "target", "hinted");
+      each.setAttribute("aria-label", this.view.places[place(each)]);
     }
   }
 
   /** Mark the two places of a hint. */
   hint(from, to) {
     this.release();
-    for (const name of [from, to]) this.#top(name)?.classList.add("hinted");
+    this.#mark(from, "hinted", "hint: from here");
+    this.#mark(to, "hinted", "hint: to here");
   }
 
   #showTargets(from) {
-    for (const { to } of this.#moves(from)) this.#top(to).classList.add("target");
+    for (const { to } of this.#moves(from)) this.#mark(to, "target", "a target");
+  }
+
+  /** Mark a place for the eye and in words. */
+  #mark(name, mark, words) {
+    this.#top(name).classList.add(mark);
+    this.#top(name).setAttribute("aria-label", `${this.view.places[name]}, ${words}`);
   }
 
   // --- dragging
@@ -177,6 +199,8 @@ export class Board {
     const target = this.#under(event, drag);
     if (target && this.send(drag.name, target)) return;
     this.show(this.view); // back to where it was
+    const onto = place(document.elementFromPoint(event.clientX, event.clientY));
+    if (onto && onto !== drag.name) this.game.why(drag.name, onto);
   }
 
   /** The place under the pointer, or else the legal target that the card covers most. */
@@ -199,7 +223,7 @@ export class Board {
   /** Put the card up that was pressed twice; a card that the first press moved there stays. */
   #twice() {
     const [first, second] = this.pressed; // the event's target is the board, which has the pointer
-    if (second && first?.name === second.name && first.card === second.card) this.toFoundation(second.name);
+    if (second?.card && first?.name === second.name && first.card === second.card) this.toFoundation(second.name);
   }
 
   #letGo(event) {

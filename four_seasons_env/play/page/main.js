@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { Board } from "./board.js";
-import { Panel } from "./panel.js";
+import { Panel, allow } from "./panel.js";
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "four-seasons-game"; // the last game: of the tab in sessionStorage, of all in localStorage
@@ -24,7 +24,7 @@ const ids = { ...recallJson("sessionStorage", IDS) };
 addEventListener("pagehide", () => keep("sessionStorage", IDS, JSON.stringify(ids)));
 addEventListener("pageshow", () => keep("sessionStorage", IDS, "{}"));
 
-const board = new Board($("board"), play);
+const board = new Board($("board"), { play, say, why });
 const panel = new Panel(board, { ask, play, follow, say, fail });
 
 /** A stored text; null if there is none, or if the browser allows no storage. */
@@ -79,7 +79,7 @@ function show(next) {
   shownAt = performance.now();
   document.title = `${view.rules}, ${view.deal === "deck" ? "" : "deal "}${view.deal}`;
   board.show(view);
-  panel.show(view);
+  const isNew = panel.show(view);
   if (view.rules !== shown) {
     if (!sets.includes(view.rules)) {
       sets.push(view.rules); // of the address, such as "czarina(piles=4)"
@@ -92,13 +92,14 @@ function show(next) {
   if (other) [$("rules").value, $("deal").value] = [view.rules, view.deal]; // no more: the player may be typing
   $("up").textContent = `${view.cards_up} of ${view.cards}`;
   $("count").textContent = view.moves.length;
-  $("undo").disabled = $("restart").disabled = view.moves.length === 0;
-  $("redo").disabled = !view.can_redo;
-  $("finish").disabled = !view.legal.some((move) => move.to.startsWith("F:"));
+  for (const id of ["undo", "restart"]) allow(id, view.moves.length ? "" : "No move has been played.");
+  allow("redo", view.can_redo ? "" : "No move has been taken back.");
+  allow("finish", view.legal.some((move) => move.to.startsWith("F:")) ? "" : "No card goes up now.");
   const over = view.over ? "No useful move is left. Undo some moves, or start a new game." : "";
-  const end = view.won ? `Won in ${view.moves.length} moves and ${clock(view.seconds)}.` : over;
+  const news = view.said || (other ? `${document.title}.` : "");
+  const end = view.won ? `Won in ${view.moves.length} moves and ${clock(view.seconds)}.` : `${news} ${over}`;
   if (view.unsaved) say(`${end} ${view.unsaved}.`, "error");
-  else say(end, view.won ? "won" : "");
+  else if (isNew) say(end, view.won ? "won" : "");
   tick();
   const { id, rules, deal, moves } = view;
   const address = addressOf(view);
@@ -153,7 +154,11 @@ function change(what, body) {
 /** Play an agent's move, unless the position is another one by then. */
 function follow({ agent, move }) {
   const seen = view;
-  return act(async () => view === seen && post(`sessions/${view.id}/move${suffix()}`, { move, agent }));
+  return act(async () => {
+    if (view !== seen) return null;
+    const next = await post(`sessions/${view.id}/move${suffix()}`, { move, agent });
+    return { ...next, said: `${agent}: ${next.said}` };
+  });
 }
 
 function play(move) {
@@ -168,6 +173,17 @@ async function ask(what) {
     await redraw(); // sets the game up again
     return request();
   });
+}
+
+/** Say why no card goes from a place to another, or anywhere, and more. */
+async function why(from, to, more = "") {
+  const seen = view;
+  try {
+    const answer = await ask(`why?${new URLSearchParams({ from, to })}`);
+    if (view === seen) say(`${answer.why} ${more}`);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 /** Count the deals that the player has played and won on this browser; an agent's moves count nothing. */
@@ -289,10 +305,23 @@ const KEYS = {
   Escape: () => board.release(),
 };
 
+const PILES = "1234567890-=";
+
+addEventListener("click", tellWhy, { capture: true });
+
+/** Say why a button does not act. */
+function tellWhy(event) {
+  const button = event.target.closest?.("[aria-disabled=true]");
+  if (!button) return;
+  event.stopPropagation();
+  say(button.dataset.why);
+}
+
 /** A key's Latin letter or digit; for other alphabets and digits above letters, by its position. */
 function latin({ key, code, shiftKey }) {
-  if (/^[a-z1-9]$/i.test(key)) return key.toLowerCase();
-  if (/^Digit[1-9]$/.test(code) && !shiftKey) return code.at(-1);
+  if (/^[a-z0-9]$/i.test(key)) return key.toLowerCase();
+  if (["Minus", "Equal"].includes(code) && !shiftKey) return code === "Minus" ? "-" : "=";
+  if (/^Digit[0-9]$/.test(code) && !shiftKey) return code.at(-1);
   if (/^Key[A-Z]$/.test(code) && !/^\p{Script=Latin}$/u.test(key)) return code.at(-1).toLowerCase();
   return key;
 }
@@ -310,13 +339,15 @@ addEventListener("keydown", once, { capture: true });
 addEventListener("keydown", (event) => {
   if (!view || event.altKey || event.repeat || isField(event.target)) return;
   const key = latin(event);
+  const pile = PILES.indexOf(key);
   if (event.ctrlKey || event.metaKey) {
     const redo = key === "z" ? event.shiftKey : key === "y" && event.ctrlKey;
     if (key !== "z" && !redo) return;
     event.preventDefault();
     KEYS[redo ? "r" : "u"]();
   } else if (KEYS[key]) KEYS[key]();
-  else if (/^[1-9]$/.test(key) && `T${key - 1}` in view.places) board.choose(`T${key - 1}`);
+  else if (`T${pile}` in view.places) board.choose(`T${pile}`);
+  else if (pile >= 0) say(`There is no pile ${pile + 1}.`);
 });
 
 function look(button, name, on, off) {

@@ -15,6 +15,12 @@ const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seas
 const ABOUT = "Hint shows the agent's move";
 const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each move to a new position.`;
 
+/** Let a button act, or say why it does not act. A disabled one would lose the focus. */
+export function allow(id, reason) {
+  $(id).setAttribute("aria-disabled", Boolean(reason));
+  $(id).dataset.why = reason;
+}
+
 export class Panel {
   /**
    * @param {import("./board.js").Board} board
@@ -52,32 +58,38 @@ export class Panel {
   }
 
   #enable() {
-    for (const id of ["hint", "step", "watch"]) $(id).disabled = !this.ready || !this.view || this.view.over;
+    const reason = this.view.over ? "The game is over." : this.ready ? "" : $("watched").textContent;
+    for (const id of ["hint", "step", "watch"]) allow(id, reason);
   }
 
   /** Show the values of moves, or else what a hint shows. */
   #list(rows) {
-    $("values").tBodies[0].replaceChildren(...rows);
+    refill($("values").tBodies[0], rows, $("hint"));
     $("values").hidden = rows.length === 0;
     $("watched").hidden = rows.length > 0;
   }
 
-  /** Show a game's lists, and its chance of winning if the player wants it. */
+  /**
+   * Show a game's lists, and its chance of winning if the player wants it.
+   * @returns {boolean} whether the position is another one
+   */
   show(view) {
+    refill($("unseen-cards"), (view.unseen ?? []).map(item));
     const position = JSON.stringify([view.rules, view.deal, view.moves]);
     this.view = view;
-    if (position === this.position) return; // only the drawing is new
+    if (position === this.position) return false; // only the drawing is new
     this.position = position;
     $("answer").textContent = "";
     if (!this.watching) this.#list([]);
-    $("legal").replaceChildren(
-      ...view.legal.map(({ move, words }) => item(button(words, () => this.game.play(move)))),
-    );
+    const moves = view.legal.map(({ move, words }) => item(button(words, () => this.game.play(move))));
+    refill($("legal"), moves, $("moves").firstElementChild);
+    refill($("cards"), view.table.map(item));
     $("played").replaceChildren(...view.moves.map((move) => item(move)));
     $("played").scrollTop = $("played").scrollHeight;
     this.#enable();
     if (view.over) this.watch(false);
     this.chance();
+    return true;
   }
 
   /** An answer about the position; null if there is none, or if another position is shown now. */
@@ -163,6 +175,13 @@ export class Panel {
     const answer = await this.#ask("verdict");
     if (answer) $("answer").textContent = VERDICTS[answer.verdict];
   }
+}
+
+/** Fill a list. The focus on what it held goes to its first button, or else to another element. */
+function refill(list, rows, other) {
+  const held = list.contains(document.activeElement);
+  list.replaceChildren(...rows);
+  if (held) (list.querySelector("button") ?? other).focus();
 }
 
 function item(content) {

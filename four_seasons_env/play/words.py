@@ -1,0 +1,141 @@
+"""The page's words for a game: the table, what a request did, why a card does not move."""
+
+from __future__ import annotations
+
+import re
+
+from four_seasons_env.engine.deals import RANKS
+from four_seasons_env.engine.moves import STOCK, Move
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.play.session import (
+    card_words,
+    move_words,
+    pile_words,
+    place_words,
+    rank_words,
+)
+from four_seasons_env.rendering.layout import cards_at, ends
+
+
+def _places(game: Game) -> list[str]:
+    """The places of a table, in the order in which they are read."""
+    piles = [f"T{i}" for i in range(game.rules.piles)]
+    return [*piles, *(f"F:{suit}" for suit in game.foundations), "W", "stock"]
+
+
+def _in(words: str) -> str:
+    """A place's name after a preposition: "the north pile", but "pile 7"."""
+    return words if re.match(r"pile \d", words) else f"the {words}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def table_words(game: Game) -> list[str]:
+    """The whole table: all cards of each pile and of the waste, bottom first."""
+    shown = {place: cards_at(game, place) for place in _places(game) if place[0] in "TW"}
+    lines = [
+        f"{_capital(place_words(game, place))}: {', '.join(map(card_words, cards)) or 'empty'}"
+        for place, cards in shown.items()
+    ]
+    built = _built(game, [suit for suit, cards in game.foundations.items() if cards])
+    return [*lines, f"Foundations: {built or 'empty'}", f"Cards in the stock: {game.stock_size}"]
+
+
+def _built(game: Game, suits: list[str]) -> str:
+    """How far foundations are built: "clubs up to the 9"."""
+    tops = [card_words(game.foundations[suit][-1]) for suit in suits]
+    return ", ".join("{2} up to the {0}".format(*top.split()) for top in tops)
+
+
+def unseen_words(game: Game) -> list[str]:
+    """The cards that have not been seen, a line for each suit that has any."""
+    suits: dict[str, list[str]] = {}
+    for card in sorted(game.unseen, key=lambda card: RANKS.index(card[0])):
+        suits.setdefault(card_words(card).rpartition(" ")[2], []).append(rank_words(card))
+    return [f"{_capital(suit)}: {', '.join(ranks)}" for suit, ranks in sorted(suits.items())]
+
+
+def did_words(what: str, before: Game, last: Move | None, after: Game) -> str:
+    """The effect of a request, in words.
+
+    Args:
+        what: "move", "undo", "redo", "restart" or "finish".
+        before: the position before it.
+        last: the move that was played or taken back, if any.
+        after: the position after it.
+    """
+    if what == "restart":
+        return "All moves are taken back."
+    if what == "undo":
+        return f"Taken back: {move_words(after, last)}." if last else ""
+    if what == "finish":
+        up = [
+            s for s, cards in after.foundations.items() if len(cards) > len(before.foundations[s])
+        ]
+        return _capital(_built(after, up) or "no card goes up") + "."
+    return _capital("; ".join(_changes(before, last, after))) + "." if last else ""
+
+
+def _changes(before: Game, move: Move, after: Game) -> list[str]:
+    """A move, and the other cards that lie elsewhere after it."""
+    was, now = (
+        {card: place for place in _places(game) for card in cards_at(game, place)}
+        for game in (before, after)
+    )
+    route = ends(before, move)
+    came = [
+        f"{card_words(card)} comes to {_in(place_words(after, place))}"
+        for card, place in now.items()
+        if was.get(card) != place and (move.turns or (was.get(card), place) != route)
+    ]
+    is_deal = move.turns and move.target != STOCK
+    return came if is_deal else [move_words(before, move), *came]
+
+
+def why_not(game: Game, source: str, target: str) -> str:
+    """Why a card does not go from one place to another; empty if it does.
+
+    Args:
+        game: the position.
+        source: a place, as drawings name it.
+        target: another, "F" for the card's foundation, or "" for any.
+
+    Raises:
+        ValueError: for a place that the table does not have.
+    """
+    for place in (source, target):
+        if place not in (*_places(game), "F", "") or source in ("F", ""):
+            raise ValueError(f"unknown place {place!r}: known: {', '.join(_places(game))}")
+    cards, here = cards_at(game, source), _in(place_words(game, source))
+    if source == "stock" and not target:
+        return _reason(game, "deal" if game.stock_size or not game.rules.redeals else "redeal")
+    if not cards:
+        return f"There is no card on {here}."
+    card = card_words(cards[-1])
+    if not target:
+        return f"{_capital(card)} cannot move now."
+    if target in ("W", "stock"):
+        return f"No card goes back to {_in(target.replace('W', 'waste'))}."
+    if source.startswith("F:") and target.startswith("F"):
+        return f"{_capital(card)} is on its foundation."
+    if target not in ("F", f"F:{cards[-1][1]}") and target.startswith("F"):
+        return f"{_capital(card)} does not go to {_in(place_words(game, target))}."
+    onto = "F" if target.startswith("F") else target
+    return _reason(game, f"{'S' if source == 'stock' else source}>{onto}")
+
+
+def _reason(game: Game, move: str) -> str:
+    """Why a move is not legal, with the names of cards and piles."""
+    try:
+        game.copy().play(move)
+    except IllegalMove as error:
+        reason = str(error).partition(": ")[2]
+    except ValueError:  # these rules have no such move
+        return "A card on a foundation stays there."
+    else:
+        return ""
+    reason = re.sub(r"\b[A2-9TJQK][CSHD]\b", lambda found: card_words(found[0]), reason)
+    piles = re.sub(r"\bT(\d+)\b", lambda found: _in(pile_words(game, int(found[1]))), reason)
+    return _capital(re.sub(r"\bW\b", "the waste", piles)) + "."
