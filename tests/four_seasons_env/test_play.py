@@ -993,8 +993,14 @@ def test_a_watched_agent_plays_alone(page):
     wait_for(page, 0, page.go_back)  # deal 18, while the agent thinks
     held.pop().continue_()
     wait_for(page, 0, seconds=0.5)
+    page.select_option("#agent", "greedy")
     page.click("#hint")
-    page.wait_for_timeout(100)
+    expect(page, "because code is compiled")
+    held.pop().continue_()
+    expect(page, "greedy plays")
+    page.click("#hint")
+    page.wait_for_timeout(2100)
+    assert page.inner_text("#message") == "Thinking …"  # the code is there now
     press(page, "d", 1)
     held.pop().continue_()
     wait_for(page, 1, seconds=0.5)

@@ -12,6 +12,7 @@ const VERDICTS = {
 };
 
 const NO_AGENTS = "No agent is installed for these rules: pip install 'four-seasons-env[agents]'.";
+const SLOW = "Thinking … The first time can take longer, because code is compiled.";
 const ABOUT = "Hint shows the agent's move";
 const WITH_CHANCES = `${ABOUT}, and the planner's chance of winning after each move to a new position.`;
 
@@ -33,6 +34,7 @@ export class Panel {
     this.game = game;
     this.watching = null; // what stands for the loop in which an agent plays
     this.ready = false; // whether there are agents to ask
+    this.asked = new Set(); // agents that have been asked
     this.position = ""; // a late answer about another one is dropped
     $("hint").addEventListener("click", () => this.hint());
     $("verdict").addEventListener("click", () => this.verdict());
@@ -123,17 +125,22 @@ export class Panel {
 
   /** An agent's move and the value of each alternative; returns the answer. */
   async hint() {
+    const [agent, { position }] = [$("agent").value, this];
     if (!this.watching) this.game.say("Thinking …");
-    const answer = await this.#ask(`hint?agent=${encodeURIComponent($("agent").value)}`);
+    const slow = setTimeout(() => {
+      if (position === this.position && !this.asked.has(agent)) this.game.say(SLOW);
+    }, 2000);
+    const answer = await this.#ask(`hint?agent=${encodeURIComponent(agent)}`);
+    clearTimeout(slow);
+    this.asked.add(agent);
     if (!answer) return null;
     if (!answer.move) {
       this.#list([]);
       this.game.say(answer.words);
       return null;
     }
-    this.game.say(`${answer.agent} plays: ${answer.words}.`);
     this.board.hint(answer.from, answer.to);
-    const { position } = this;
+    this.game.say(`${answer.agent} plays: ${answer.words}.`);
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
       row.classList.toggle("best", move === answer.move);
