@@ -877,15 +877,21 @@ def test_keys_are_answered_in_words(page):
     answers("f", "The foundation starts with 7 of hearts, not 5 of hearts.")
     drag(page, "T4", "T0")
     expect(page, "Queen of clubs does not go on 6 of diamonds at the north pile.")
+    page.wait_for_selector("#hint[aria-disabled=false]", timeout=LOAD)
     answers("h", "plays")
     assert page.locator('#board [aria-label$=", hint: to here"]').count() == 1
     page.keyboard.press("4")
     answers("1", "5 of spades from the east pile to the north pile.")
     page.get_by_text("Table in words").click()
     assert "North pile: 6 of diamonds, 5 of spades" in page.inner_text("#cards")
-    page.get_by_text("Unseen cards").click()
+    answers("2", "Chosen: west pile, ")
+    page.get_by_text("Unseen cards").click()  # draws the table again, without the choice
+    page.locator("#message", has_text=re.compile("^$")).wait_for(state="attached")
     page.get_by_text(re.compile("^Clubs: ace, 2, ")).wait_for()
-    expect(page, "5 of spades from the east pile to the north pile.")  # still
+    answers("4", "There is no card on the east pile.")
+    page.get_by_text("Unseen cards").click()
+    page.wait_for_timeout(200)
+    expect(page, "There is no card on the east pile.")  # still
     page.select_option("#agent", "heuristic", timeout=LOAD)
     wait_for(page, 3, lambda: page.click("#step"))
     expect(page, "heuristic: ")
@@ -1054,6 +1060,14 @@ def test_an_address_that_cannot_be_opened(page, address, reason):
     assert "foundations" in page.inner_text("#how")
     press(page, "d", 1)
     page.errors[:] = [error for error in page.errors if "status of 40" not in error]
+
+
+def test_a_page_without_a_server_loads_nothing(page):
+    page.route("**/api/*", lambda route: route.abort())
+    page.goto("/")
+    expect(page, "The server does not answer.")
+    assert not re.search("[Ll]oading the", page.inner_text("main"))
+    page.errors.clear()
 
 
 def test_a_server_started_again_gets_the_game(page):

@@ -35,6 +35,7 @@ export class Board {
     const focused = place(document.activeElement);
     const were = new Map(this.#cards().map((card) => [card.dataset.card, where(card)]));
     this.view = view;
+    if (this.chosen) this.game.say(""); // what it said is not true any more
     this.chosen = this.drag = null;
     const svg = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
     svg.setAttribute("role", "group");

@@ -70,7 +70,9 @@ function say(text, kind = "") {
 
 function fail(error) {
   say(error.message, "error");
-  if (!view) $("board").firstElementChild.textContent = "No game is open.";
+  if (view) return;
+  $("board").firstElementChild.textContent = "No game is open.";
+  for (const id of ["how", "watched"]) $(id).textContent = ""; // nothing is being loaded any more
 }
 
 function show(next) {
@@ -137,8 +139,8 @@ function act(request) {
       });
       if (next) show(next);
     } catch (error) {
-      fail(error);
       if (view) board.show(view);
+      fail(error);
     }
   });
   return busy;
