@@ -920,6 +920,7 @@ def test_the_focus_stays_in_reach(page):
     enter("#restart", 0)
     assert focused() == "restart"
     page.click("#hint", timeout=LOAD)
+    page.locator("#values [aria-current=true] button").wait_for()
     enter("#values button >> nth=0", 1)
     assert focused() == "hint"
     moves = winning_moves()

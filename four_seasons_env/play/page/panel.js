@@ -143,7 +143,7 @@ export class Panel {
     this.game.say(`${answer.agent} plays: ${answer.words}.`);
     const rows = answer.alternatives.map(({ move, words, value }) => {
       const row = document.createElement("tr");
-      row.classList.toggle("best", move === answer.move);
+      if (move === answer.move) row.setAttribute("aria-current", "true");
       const name = row.insertCell();
       name.append(button(words, () => position === this.position && this.game.play(move)));
       row.insertCell().textContent = percent(value);
