@@ -21,6 +21,7 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.text.words import (
     REPLY_LENGTH,
     candidate_in_words,
+    moves_in_words,
     nearest_number,
     nearest_of,
     position_in_words,
@@ -76,10 +77,11 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
     ## Action Space
     `Text`: any reply. Its last answer counts, as `Answer: ...`, `<answer>...</answer>`,
-    `\\boxed{...}`, `{"answer": ...}` or a block of code at its end; or else its last line. With
-    `unit="move"` that is one or more moves, such as `T0>F, W>T2, deal`. They are played in order
-    up to the first that cannot be read or is not legal. With `unit="position"` it is the number of
-    one of the positions that the observation lists.
+    `\\boxed{...}`, `{"answer": ...}` or a block of code at its end; or else its last line, or the
+    numbered list at its end. Markup, end tokens and other arrows do not matter. With `unit="move"`
+    that is one or more moves, such as `T0>F, W>T2, deal`. They are played in order up to the first
+    that cannot be read or is not legal. With `unit="position"` it is the number of one of the
+    positions that the observation lists.
 
     ## Observation Space
     `Text` in ASCII: the rules in 150 words, what came of the last reply, the position with every
@@ -131,7 +133,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         )
         """The rules, and how to reply: the same for all positions."""
         choices = settings.choices if self.unit == "position" else 0
-        longest = len(self.instructions) + 3000 + 500 * choices
+        longest = len(self.instructions) + 4000 + 800 * choices
         self.observation_space = Text(longest, charset=string.printable)
         self.action_space = Text(REPLY_LENGTH, min_length=0, charset=string.printable)
         self._transcript: list[dict[str, str]] = []
@@ -227,7 +229,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         info = self._env._info()
         reward, terminated, truncated, problem = 0.0, False, False, ""
         played: list[int] = []
-        words = words_of(action) or [""]
+        words = words_of(action, numbered=self.unit == "move") or [""]
         if self.unit == "position":
             words = [", ".join(words)]  # one number, or something wrong
         for word in words:
@@ -248,7 +250,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         if self._replies >= self._batch.max_moves or self._failed > self.tries:
             truncated = not terminated
         self._running = not (terminated or truncated)
-        moves = ", ".join(all_moves(self.rules)[number].text for number in played)
+        moves = moves_in_words([all_moves(self.rules)[number] for number in played])
         news = [f"Played: {moves}." if moves else "", problem, self._ending(info)]
         info |= {"illegal": bool(problem), "moves": tuple(played)}
         if not self._running:
@@ -282,7 +284,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             return ""
         if info["won"]:
             return "The game is won."
-        return f"The game is over, with {info['cards_up']} cards up."
+        return "The game is over."
 
     def render(self) -> Any:
         """See `FourSeasonsEnv.render`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import html
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from four_seasons_env.engine.deals import RANKS, SUITS
@@ -143,9 +144,18 @@ def candidate_in_words(game: Game, moves: list[Move]) -> str:
     up = " ".join(f"{suit}{len(built)}" for suit, built in game.foundations.items())
     top = game.waste[-1] if game.waste else "empty"
     return (
-        f"{', '.join(move.text for move in moves)}\n"
+        f"{moves_in_words(moves)}\n"
         f"   before {moves[-1]}: {'; '.join(piles)}; waste {top}; cards up {up}"
     )
+
+
+_LISTED = 40
+
+
+def moves_in_words(moves: Sequence[Move]) -> str:
+    """The moves, separated by commas; of a long list, how many and the last ones."""
+    listed = ", ".join(move.text for move in moves[-_LISTED:])
+    return f"{len(moves)} moves, at the end {listed}" if len(moves) > _LISTED else listed
 
 
 # --- replies
@@ -157,32 +167,74 @@ _FORMS = tuple(
     re.compile(f".*{form}", re.IGNORECASE | re.DOTALL)  # the last place, as .* takes all it can
     for form in (
         r'"(?:answer|moves?|actions?|position)"\s*:\s*("[^"]*"|\[[^\]]*\]|\d+)',
-        r"<answer>(.*?)(?:</answer>|\Z)",
+        r"<(?:answer|moves?|actions?|position)>(.*?)(?:</|\Z)",
         r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}",
         r"```(?:\w*\n)?((?:(?!```).)*)```\s*\Z",
-        r"answer\W*?:(.*)",
+        r"answer\W*?:[\s*_]*(.*?)(?:\n\s*\n|\Z)",
     )
 )
-"""The forms of an answer: in JSON, XML or LaTeX, as the block of code that ends the reply, or after
-a label. The words are the group of each."""
-_ARROW = re.compile(r"\s*(?:[-=]*>|\u2192|\\(?:to|rightarrow)\b)\s*")
-_MARKUP = re.compile(r"\\(?!to\b|rightarrow\b)[a-z]*|[$`*_\"'()\[\]{}]|\.(?=\s|$)")
+"""The forms of an answer: in JSON, XML or LaTeX, as the block of code that ends the reply, or the
+paragraph after a label. The words are the group of each."""
+_TOKENS = re.compile(r"<\|[^<>]*\|>|</?(?:s|bos|eos|pad|think|\w+_of_\w+)>|\[/?INST\]")
+"""Tokens that separate the messages of a chat."""
+_INVISIBLE = re.compile("[\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_SIGNS = str.maketrans(
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
+    | dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"')
+    | dict.fromkeys("\u2018\u2019", "'")
+    | dict.fromkeys("\u2192\u21a6\u21d2\u27a1\u2794\u279c\u279d\u279e\u27f6\u27f9\u203a", ">")
+)
+"""Dashes, quotes and arrows in ASCII."""
+_MARKUP = re.compile(
+    r"\\(?:[,;:!]|(?!to\b|(?:long)?rightarrow\b)[a-z]*)|[$`*_\"'()\[\]{}]", re.IGNORECASE
+)
+_NUMBER = re.compile(r"^[\s*]*\d+[.)][\s*]+(?=\S)", re.MULTILINE)
+_BULLET = re.compile(r"^\s*[-+\u2022]\s+", re.MULTILINE)
+_ARROW = re.compile(r"\s*(?:[-=]*>|\\(?:to|(?:long)?rightarrow)\b)\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\b(T\d+|W|S|F:[CSHD])\s*(?:-+|\bto\b)\s*(?=(?:T\d+|F)\b)", re.IGNORECASE)
+"""Signs that are arrows only between two places."""
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_FILLER = re.compile(
+    "(?:actions?|and|answer|choose|final|finally|first|i|is|moves?|my|next|play|position|the|then|will)",
+    re.IGNORECASE,
+)
+"""Words that change nothing about an answer. `not` and `or` do."""
 _SHOWN = 24
 
 
-def words_of(reply: str) -> list[str]:
-    """The words of the answer: of the form that is found last, or else of the last line.
+def words_of(reply: str, numbered: bool = True) -> list[str]:
+    """The words of the answer: of the form that is found last, or else of the end of the text.
 
-    Words stand apart by spaces or commas. Markup is left out, and `->` is read as `>`.
+    Words stand apart by spaces or commas. Markup, fillers and punctuation around words are left
+    out, and all arrows are read as `>`.
+
+    Args:
+        reply: any text.
+        numbered: leave out the numbers of a list, because the answer itself is not a number.
     """
-    text = html.unescape(reply[-REPLY_LENGTH:])
+    text = _plain(reply)
     found = [match for form in _FORMS if (match := form.match(text))]
     if found:
         text = max(found, key=lambda match: match.start(1))[1]
     else:
-        text = next((line for line in reversed(text.splitlines()) if line.strip()), "")
-        text = re.split(r"\banswer is\b", text, flags=re.IGNORECASE)[-1]
-    return [word for word in re.split(r"[\s,;]+", _ARROW.sub(">", _MARKUP.sub("", text))) if word]
+        lines = text.rstrip().splitlines() or [""]
+        last = len(lines) - 1
+        while last and _NUMBER.match(lines[last]) and _NUMBER.match(lines[last - 1]):
+            last -= 1  # a numbered list belongs together
+        text = re.split(r"\banswer is\b", "\n".join(lines[last:]), flags=re.IGNORECASE)[-1]
+    text = _MARKUP.sub("", _NUMBER.sub("", text) if numbered else text)
+    text = _BULLET.sub("", text)
+    text = _BETWEEN.sub(r"\1>", _ARROW.sub(">", text))
+    words = [word.strip("!#.:=?") for word in re.split(r"[\s,;]+", text)]
+    words = [match[1] if (match := _ORDINAL.fullmatch(word)) else word for word in words]
+    return [word for word in words if word.strip("-") and not _FILLER.fullmatch(word)]
+
+
+def _plain(reply: str) -> str:
+    """The end of a reply without tokens and invisible characters, with signs in plain forms."""
+    text = unicodedata.normalize("NFKC", html.unescape(reply[-REPLY_LENGTH:]))
+    text = _INVISIBLE.sub("", text)[-REPLY_LENGTH:]  # some characters stand for several
+    return _TOKENS.sub("\n", text).translate(_SIGNS)
 
 
 def shown(word: str) -> str:

@@ -43,29 +43,76 @@ def test_observation_shows_the_position() -> None:
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        ("deal", ["deal"]),
-        ("T0>F, W>T2; deal", ["T0>F", "W>T2", "deal"]),
-        ("I think.\n\n**Answer:** `w -> t2`, **deal**.\n", ["w>t2", "deal"]),
-        ("Answer: T0>F\nno, rather\nAnswer: deal", ["deal"]),
-        ("First, T0 > F.\nThen deal", ["Then", "deal"]),
-        ("x" * 10_000 + " Answer: deal", ["deal"]),
-        ("", []),
-        ("So:\n<answer>T3>T0</answer>\nGood luck!", ["T3>T0"]),
-        ("<answer>T3&gt;T0, deal", ["T3>T0", "deal"]),
-        (r"So $\boxed{\text{T3} \to \text{T0}}$.", ["T3>T0"]),
-        ("```text\nT3>T0\ndeal\n```\n", ["T3>T0", "deal"]),
-        ("```T3>T0```", ["T3>T0"]),
-        ('```json\n{"move": "T3>T0", "why": "a space"}\n```', ["T3>T0"]),
-        ('{"moves":["T3>T0","deal"],"answers":1}', ["T3>T0", "deal"]),
-        ('{"answer": 2}', ["2"]),
-        ("The answer is **T3>T0**.", ["T3>T0"]),
-        ("<answer>deal</answer> No. Answer: T3>T0", ["T3>T0"]),
-        ("Answer: deal\n\\boxed{T3>T0} or \\boxed{T4>T1}", ["T4>T1"]),
-        ("```\nT0: 6D\n```\nT3>T0", ["T3>T0"]),
+        ("deal", "deal"),
+        ("T0>F, W>T2; deal", "T0>F W>T2 deal"),
+        ("I think.\n\n**Answer:** `w -> t2`, **deal**.\n", "w>t2 deal"),
+        ("Answer: T0>F\nno, rather\nAnswer: deal", "deal"),
+        ("Answer: T0>F, deal\n\nThis makes room.", "T0>F deal"),
+        ("x" * 10_000 + " Answer: deal", "deal"),
+        ("", ""),
+        ("So:\n<answer>T3>T0</answer>\nGood luck!", "T3>T0"),
+        ("<answer>T3&gt;T0, deal", "T3>T0 deal"),
+        ("<move>T3>T0</move>", "T3>T0"),
+        (r"So $\boxed{\text{T3} \to \text{T0}}$.", "T3>T0"),
+        (r"\(\boxed{T_3 \rightarrow T_{0}}\)", "T3>T0"),
+        ("```text\nT3>T0\ndeal\n```\n", "T3>T0 deal"),
+        ("```T3>T0```", "T3>T0"),
+        ("```\nT0: 6D\n```\nT3>T0", "T3>T0"),
+        ('```json\n{"move": "T3>T0", "why": "a space"}\n```', "T3>T0"),
+        ('{"moves":["T3>T0","deal"],"answers":1}', "T3>T0 deal"),
+        ("{\u201canswer\u201d: \u201cT3>T0\u201d}", "T3>T0"),
+        ("{'answer': 'T3>T0'}", "T3>T0"),
+        ("<answer>deal</answer> No. Answer: T3>T0", "T3>T0"),
+        ("Answer: deal\n\\boxed{T3>T0} or \\boxed{T4>T1}", "T4>T1"),
+        ("The answer is **T3>T0**.", "T3>T0"),
+        ("The answer is T3>T0!", "T3>T0"),
+        ("Final answer - T3>T0", "T3>T0"),
+        ("My move: T3>T0, and then deal...", "T3>T0 deal"),
+        ("First, T0 > F.\nThen I will play deal", "deal"),
+        ("I like these:\n1. T3>T0\n2. deal", "T3>T0 deal"),
+        ("Answer:\n1) T3>T0\n2) deal\n", "T3>T0 deal"),
+        ("- deal", "deal"),
+        ("T3>T0<|im_end|>", "T3>T0"),
+        ("<think>deal?</think>T3>T0</s>", "T3>T0"),
+        ("<|start|>assistant<|channel|>final<|message|>deal<|return|>", "deal"),
+        ("T3>T0<\uff5cend\u2581of\u2581sentence\uff5c>", "T3>T0"),
+        ("T\u200b3>T0\ufeff", "T3>T0"),
+        ("\uff34\uff13\uff1e\uff34\uff10\uff0c\uff44\uff45\uff41\uff4c", "T3>T0 deal"),
+        ("T3 \u2192 T0, T4 \u27f6 T1, W \u21d2 F, T0 \u27a1\ufe0f F", "T3>T0 T4>T1 W>F T0>F"),
+        ("T3 => T0, T4 \u2014> T1, W --> F", "T3>T0 T4>T1 W>F"),
+        ("T3-T0, T4\u2013T1, W to F", "T3>T0 T4>T1 W>F"),
+        ("\u201cT3>T0\u201d", "T3>T0"),
+        ("F:\u2665 > T3", "F:\u2665>T3"),
+        # What is ambiguous is left for the player to clear up.
+        ("not T3>T0", "not T3>T0"),
+        ("T3>T0 or deal", "T3>T0 or deal"),
+        ("T3 T0", "T3 T0"),
+        ("T3>T0>F", "T3>T0>F"),
     ],
 )
-def test_words_of_a_reply(reply: str, words: list[str]) -> None:
-    assert words_of(reply) == words
+def test_words_of_a_reply(reply: str, words: str) -> None:
+    assert words_of(reply) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("2", "2"),
+        ('{"answer": 2}', "2"),
+        ("#2", "2"),
+        ("Position 2", "2"),
+        ("I choose the 2nd position.", "2"),
+        ("Answer: \uff12<|eot_id|>", "2"),
+        ("(2)", "2"),
+        ("Answer: 2\n\nIt frees T3.", "2"),
+        ("Answer:\n2. T3>T0, deal", "2 T3>T0 deal"),
+        ("2 or 3", "2 or 3"),
+        ("-2", "-2"),
+        ("2-3", "2-3"),
+    ],
+)
+def test_number_of_a_reply(reply: str, words: str) -> None:
+    assert words_of(reply, numbered=False) == words.split()
 
 
 def test_moves_are_played_until_one_is_illegal() -> None:
@@ -126,7 +173,7 @@ def test_too_many_wrong_replies_end_the_game() -> None:
     replies = ["?", "?", "deal, ?", "?", "?", "?"]
     ends = [env.step(reply)[2:4] for reply in replies]
     assert ends == [(False, False)] * 5 + [(False, True)]
-    assert "The game is over, with 1 cards up." in env.message
+    assert "The game is over.\n\nCards up: 1 of 52\n" in env.message
     assert "Legal moves" not in env.message
     with pytest.raises(gym.error.ResetNeeded):
         env.step("deal")
@@ -252,3 +299,20 @@ def test_copies_continue_alike() -> None:
     others: list[Any] = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
     expected = env.step("deal")[0]
     assert [other.step("deal")[0] for other in others] == [expected] * 2
+
+
+PIECES = ["T1>T4 T4>T1 ", "deal ", "\\boxed{", "<answer>", "```", "\n1. ", "Answer: ", "1\n\n"]
+PIECES += ["#", "9", "T", "&gt;", "<", "\ufdfa", "\ud800", "\x00"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/simplicity(piles=12)"])
+def test_any_observation_is_of_the_space(rules: str, unit: str) -> None:
+    rng = random.Random(2)
+    env = FourSeasonsTextEnv(rules, unit, tries=50)
+    replies = [piece * times for piece in PIECES for times in (340, 3000)]
+    replies += ["".join(rng.choices(PIECES, k=rng.choice([3, 30, 900]))) for _ in range(40)]
+    for reply in replies:
+        observation, _ = env.reset(options={"deal": 20_001})
+        assert observation in env.observation_space
+        assert env.step(reply)[0] in env.observation_space
