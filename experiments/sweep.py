@@ -44,7 +44,7 @@ from four_seasons_env.experiments.results.training_run import (
     last_checkpoint,
     read_done,
 )
-from four_seasons_env.experiments.train import Train, parse_steps
+from four_seasons_env.experiments.train import Train, load_here, parse_steps
 from four_seasons_env.rules import get_rules
 from four_seasons_env.schemas import fitting, read_checked
 
@@ -81,6 +81,8 @@ class Job:
 
     name: str
     out: Path
+    agent: str
+    rules: str
     command: tuple[str, ...]
     """Flags of `four-seasons train`."""
     folder: Path = field(default_factory=Path.cwd)
@@ -111,8 +113,10 @@ def read_jobs(run: Sweep) -> list[Job]:
         name = "-".join(names) or "run"
         if name in jobs:
             raise ValueError(f"the grid contains a job twice: {name}")
-        command = _command(trainings.fixed | own | varied, run.out / name)
-        jobs[name] = Job(name, run.out / name, command)
+        values = trainings.fixed | own | varied
+        default = Train(run.out / name)
+        agent, rules = (str(values.get(key, getattr(default, key))) for key in ("agent", "rules"))
+        jobs[name] = Job(name, default.out, agent, rules, _command(values, agent, rules))
     return list(jobs.values())
 
 
@@ -138,10 +142,10 @@ def _name(key: str, value: Any) -> str:
     return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in text)
 
 
-def _command(values: dict[str, Any], out: Path) -> tuple[str, ...]:
+def _command(values: dict[str, Any], agent: str, rules: str) -> tuple[str, ...]:
     """The flags of one job; keys that are not flags of `four-seasons train` are hyperparameters."""
-    get_rules(str(values.get("rules", "four-seasons")))
-    learner = get_learner(str(values.get("agent", Train(out).agent)))
+    get_rules(rules)
+    learner = get_learner(agent)
     parse_steps(str(values.get("steps", learner.run_steps)))
     hyperparameters = [each.name for each in dataclasses.fields(learner.schema)]
     flags, settings = [], []
@@ -216,6 +220,10 @@ def sweep(run: Sweep) -> list[Failure]:
     jobs = read_jobs(run)
     _check_manifest(run, jobs)
     todo = [job for job in jobs if not job.is_done]
+    if run.workers.share_this_machine:  # compiled once, here
+        for agent, rules in {job.agent: job.rules for job in todo}.items():
+            learner = get_learner(agent)
+            load_here(learner, get_rules(rules), learner.read_settings())
     failures: list[Failure] = []
     with progress_bar() as bar:
         shown = bar.add_task("training", total=len(jobs), completed=len(jobs) - len(todo))

@@ -177,8 +177,7 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
     torch.set_num_threads(kind.threads or threads)
     try:
         if workers.share_this_machine:  # compiled once, here
-            with started_pool(Workers(n_jobs=1)) as alone:
-                _load(kind, rules, settings, alone)
+            load_here(kind, rules, settings)
         with started_pool(workers) as pool, progress_bar(*columns) as bar:
             _load(kind, rules, settings, pool)
             learner = kind(rules, settings, run.seed, pool)
@@ -204,6 +203,12 @@ def _train(run: Train, kind: type[Learner], settings: Any, rules: Rules) -> None
         torch.set_num_threads(threads)
     write_json(run.out / DONE, dataclasses.asdict(done))
     print(f"saved in {run.out}: policies in best/ and last/, the learning curve in progress.csv")
+
+
+def load_here(kind: type[Learner], rules: Rules, settings: Any) -> None:
+    """Compile, or load, in this process; other processes of this machine then only load."""
+    with started_pool(Workers(n_jobs=1)) as alone:
+        _load(kind, rules, settings, alone)
 
 
 def _load(kind: type[Learner], rules: Rules, settings: Any, pool: Pool) -> None:

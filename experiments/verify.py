@@ -170,6 +170,8 @@ def _test_luck(
     if not games:
         return {"luck z": "-", "luck p": "-"}, []
     rules, chunks = get_rules(games[0].rules), range(0, len(games), _CHUNK)
+    if workers.share_this_machine:  # compiled once, here
+        luck_of(games[:1])
     with started_pool(workers) as pool:
         parts = pool.map(luck_of, [games[first : first + _CHUNK] for first in chunks])
     measured = pd.concat(parts, ignore_index=True)

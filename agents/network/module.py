@@ -7,16 +7,20 @@ CPU, for tensors on any device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from four_seasons_env.agents.network.evaluation import widths_of
 from four_seasons_env.agents.network.sums import (
     Candidates,
+    Sums,
     Tables,
     Widths,
     backward,
@@ -25,6 +29,19 @@ from four_seasons_env.agents.network.sums import (
     slot_map_of,
 )
 from four_seasons_env.positions.features import TABLES
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor()
+
+
+def _mapped(function: Callable[[T], R], parts: Sequence[T]) -> Iterable[R]:
+    """The values of a function, in order; of several parts, computed by threads."""
+    return map(function, parts) if len(parts) == 1 else _threads().map(function, parts)
 
 
 class SumRows(torch.autograd.Function):
@@ -36,6 +53,7 @@ class SumRows(torch.autograd.Function):
         rows: torch.Tensor,
         decisions: torch.Tensor,
         chosen: torch.Tensor,
+        parts: int,
         *tables: torch.Tensor,
     ) -> torch.Tensor:
         """The pooled sums, float32 of shape (m, a + b + c).
@@ -45,29 +63,48 @@ class SumRows(torch.autograd.Function):
             rows: int16 of shape (n, slots).
             decisions: int64 of shape (m,), the decision of each chosen position.
             chosen: int64 of shape (m,), positions among the rows.
+            parts: how many parts of the chosen positions are summed at once, by threads. The last
+                bits of the gradients depend on it, not on the number of threads.
             *tables: suits, piles, game and pairs.
         """
         shapes, device = [each.shape for each in tables], tables[0].device
         weights = Tables(*(each.detach().cpu().numpy().ravel() for each in tables))
         slot_map = slot_map_of(rows.shape[1], Widths(*(shape[1] for shape in shapes)))
-        candidates = Candidates(*(each.cpu().numpy() for each in (rows, decisions, chosen)))
-        sums = new_sums(rows.shape[1], slot_map, np.float32)
-        above = np.empty((len(chosen), len(sums.blocks)), np.bool_)
+        arrays = [each.cpu().numpy() for each in (rows, decisions, chosen)]
         pooled = np.empty((len(chosen), sum(slot_map.widths)), np.float32)
-        forward(candidates, weights, slot_map, sums, above, pooled)
-        ctx.saved = candidates, slot_map, sums, above, shapes, device
+        first, _, width = slot_map.blocks[-1]
+        above = np.empty((len(chosen), first + width), np.bool_)
+
+        def sum_part(place: slice) -> tuple[slice, Candidates, Sums]:
+            candidates = Candidates(arrays[0], arrays[1][place], arrays[2][place])
+            sums = new_sums(rows.shape[1], slot_map, np.float32)
+            forward(candidates, weights, slot_map, sums, above[place], pooled[place])
+            return place, candidates, sums
+
+        size = max(-(-len(chosen) // parts), 1)
+        places = [slice(at, at + size) for at in range(0, len(chosen), size)]
+        summed = list(_mapped(sum_part, places))
+        ctx.saved = summed, slot_map, above, shapes, device
         return torch.from_numpy(pooled).to(device)
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         """The gradients of the tables."""
-        candidates, slot_map, sums, above, shapes, device = ctx.saved
-        gradients = [np.zeros(shape, np.float32) for shape in shapes]
+        summed, slot_map, above, shapes, device = ctx.saved
         slope = slopes[0].contiguous().cpu().numpy()
-        backward(
-            candidates, Tables(*(each.ravel() for each in gradients)), slot_map, sums, above, slope
-        )
-        return (None, None, None, *(torch.from_numpy(each).to(device) for each in gradients))
+
+        def sum_part(part: tuple[slice, Candidates, Sums]) -> list[NDArray[np.float32]]:
+            place, candidates, sums = part
+            gradients = [np.zeros(shape, np.float32) for shape in shapes]
+            tables = Tables(*(each.ravel() for each in gradients))
+            backward(candidates, tables, slot_map, sums, above[place], slope[place])
+            return gradients
+
+        totals = [np.zeros(shape, np.float32) for shape in shapes]
+        for gradients in _mapped(sum_part, summed):  # added up in their order
+            for total, gradient in zip(totals, gradients, strict=True):
+                np.add(total, gradient, out=total)
+        return (None, None, None, None, *(torch.from_numpy(each).to(device) for each in totals))
 
 
 _SCALES = {"suits": 0.15, "piles": 0.3, "game": 0.15, "pairs": 0.0}
@@ -81,10 +118,14 @@ class PositionNetwork(nn.Module):
     Args:
         layers: the four `Widths`, as a policy's card has them.
         heads: names of the heads; a caller that has its own gives none.
+
+    Attributes:
+        parts: how many parts of a batch are summed at once; see `SumRows`.
     """
 
     def __init__(self, layers: Sequence[int], heads: Sequence[str] = ()) -> None:
         super().__init__()
+        self.parts = 1
         self.widths = widths = widths_of(layers)
         columns = {"suits": widths.suit, "piles": widths.pile}
         for name, rows in TABLES.items():
@@ -104,7 +145,7 @@ class PositionNetwork(nn.Module):
     ) -> torch.Tensor:
         """The units of the dense layer, float32 of shape (m, hidden); see `SumRows`."""
         tables = [self.get_parameter(name) for name in TABLES]
-        pooled = SumRows.apply(rows, decisions, chosen, *tables)  # type: ignore[no-untyped-call]
+        pooled = SumRows.apply(rows, decisions, chosen, self.parts, *tables)  # type: ignore[no-untyped-call]
         return torch.relu(self.dense(pooled))
 
     def forward(

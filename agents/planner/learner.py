@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from four_seasons_env.agents.names import split_name
 from four_seasons_env.agents.network.evaluation import network_of
 from four_seasons_env.agents.network.module import PositionNetwork
 from four_seasons_env.agents.planner.search import AGENT, HEADS
-from four_seasons_env.agents.planner.self_play import PlannerSettings, Task, play_part
+from four_seasons_env.agents.planner.self_play import PlannerSettings, Played, Task, play_part
 from four_seasons_env.agents.policy_files import PolicyCard, load_policy, rules_fields
 from four_seasons_env.agents.registry import bundled_weights
 from four_seasons_env.agents.training import (
@@ -30,6 +31,9 @@ from four_seasons_env.rules import Rules
 
 _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
 _STATE = "state.pt"
+_PARTS = 4
+"""Parts of a batch whose rows are summed at once, on any number of cores: what is learned must not
+depend on it."""
 
 
 class PlannerLearner(Learner):
@@ -43,7 +47,13 @@ class PlannerLearner(Learner):
     log_steps = 2560
     threads = 1
     uses_workers = True
-    smallest = {"positions": 2, "expansions": 1, "ending_positions": 2, "ending_expansions": 1}
+    smallest = {
+        "positions": 2,
+        "expansions": 1,
+        "ending_positions": 2,
+        "ending_expansions": 1,
+        "batch_size": 2,
+    }
 
     def __init__(
         self, rules: Rules, settings: PlannerSettings, seed: int, pool: GamePool | None = None
@@ -52,9 +62,11 @@ class PlannerLearner(Learner):
         torch.manual_seed(seed)
         self.steps = 0
         self.network = PositionNetwork(settings.layers, HEADS)
+        self.network.parts = _PARTS
         self.average = WeightAverage(settings.averaging)
+        self._played: Played | None = None  # the games to learn from next
         self._optimizer = torch.optim.AdamW(
-            self.network.parameters(), weight_decay=settings.weight_decay
+            self.network.parameters(), weight_decay=settings.weight_decay, fused=True
         )
 
     @classmethod
@@ -85,31 +97,39 @@ class PlannerLearner(Learner):
     def update(self, done: float) -> Update:
         """See `Learner.update`."""
         games, rate = self.settings.games, self.settings.rate(done)
-        first = TRAIN_FROM + self.seed * _DEALS_A_SEED + self.steps
         weights = arrays_of(self.network.state_dict(), {"": ""})
         task = Task(self.rules, self.settings, self.settings.lambda_at(done), tuple(weights))
-        deals = first + np.arange(games)
-        parts = self.pool.over_deals(play_part, task, deals, *weights.values())
-        rows, targets = (
-            torch.from_numpy(np.concatenate([part[i] for part in parts])) for i in range(2)
-        )
+        if self._played is None:
+            self._played = self._play(task, weights, self.steps)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        rng = np.random.default_rng((self.seed, self.steps))
-        loss = self._learn(rows, targets, torch.from_numpy(rng.permutation(len(rows))))
+        # Workers play the next games while this process learns from the last.
+        with ThreadPoolExecutor(1) as beside:
+            following = beside.submit(self._play, task, weights, self.steps + games)
+            loss = self._learn(self._played)
+            won, self._played = self._played.won, following.result()
         self.steps += games
         self.average.update(self.network, self.steps)
-        won = sum(part.won for part in parts)
         records = {"train/loss": loss, "train/learning_rate": rate}
         return Update([True] * won + [False] * (games - won), [], records)
 
-    def _learn(self, rows: torch.Tensor, targets: torch.Tensor, order: torch.Tensor) -> float:
-        """Learn from positions in this order, once each; an incomplete last batch is left out.
+    def _play(self, task: Task, weights: dict[str, NDArray[np.float32]], first: int) -> Played:
+        """Play the games that follow this number of games."""
+        deals = TRAIN_FROM + self.seed * _DEALS_A_SEED + first + np.arange(self.settings.games)
+        parts = self.pool.over_deals(play_part, task, deals, *weights.values())
+        rows, targets, won = zip(*parts, strict=True)
+        return Played(np.concatenate(rows), np.concatenate(targets), sum(won))
+
+    def _learn(self, played: Played) -> float:
+        """Learn from positions in random order, once each; an incomplete last batch is left out.
 
         Returns:
             The mean cross-entropy, in nats.
         """
+        rows, targets = torch.from_numpy(played.rows), torch.from_numpy(played.targets)
         size = self.settings.batch_size
+        rng = np.random.default_rng((self.seed, self.steps))
+        order = torch.from_numpy(rng.permutation(len(rows)))
         losses = []
         for first in range(0, len(order) // size * size, size):
             batch = order[first : first + size]
@@ -141,11 +161,14 @@ class PlannerLearner(Learner):
 
     def save(self, folder: Path) -> None:
         """See `Learner.save`."""
+        assert self._played  # after the first update
+        rows, targets, won = self._played
         state = {
             "steps": self.steps,
             "network": self.network.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "average": self.average.state(),
+            "played": (torch.from_numpy(rows), torch.from_numpy(targets), won),
         }
         save_state(folder / _STATE, state)
 
@@ -156,6 +179,8 @@ class PlannerLearner(Learner):
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
         self.average.restore(state["average"])
+        rows, targets, won = state["played"]
+        self._played = Played(rows.numpy(), targets.numpy(), won)
 
 
 def _weights_of(

@@ -295,10 +295,11 @@ class Pool:
             The return values, in the order of the deals.
         """
         parts = []
+        least = max(len(deals) // (16 * self.size), 1)  # sending a part takes a millisecond
         while len(deals):
             # Half of a worker's share of the rest: games in lockstep are faster in large parts, and
             # the small parts at the end let all workers finish at about the same time.
-            count = max(len(deals) // (2 * self.size), 1) if self.size > 1 else len(deals)
+            count = max(len(deals) // (2 * self.size), least) if self.size > 1 else len(deals)
             parts.append((about, deals[:count]))
             deals = deals[count:]
         return self.map(function, parts, *shared)

@@ -53,10 +53,14 @@ def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) 
     )
 
 
-@pytest.mark.parametrize("mixed", [False, True], ids=["decisions", "mixed"])
+@pytest.mark.parametrize(
+    ("mixed", "parts"),
+    [(False, 1), (True, 1), (False, 3)],
+    ids=["decisions", "mixed", "parts"],
+)
 @pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
-def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool) -> None:
-    """Positions of one decision may have nothing in common, such as their wastes."""
+def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool, parts: int) -> None:
+    """Positions of one decision may have nothing in common, or be summed in several parts."""
     seen = observed(rules)
     decisions, numbers = seen["action_mask"].nonzero().T
     rows = seen["observation"].flatten(0, 1)
@@ -67,7 +71,7 @@ def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool) -> None:
     widths = {"suits": 7, "piles": 3, "game": 5, "pairs": 5}
     torch.manual_seed(0)
     tables = [torch.randn(n, widths[name], requires_grad=True) for name, n in TABLES.items()]
-    ours = SumRows.apply(rows, decisions, chosen, *tables)
+    ours = SumRows.apply(rows, decisions, chosen, parts, *tables)
     theirs = plain(rows, chosen, tables)
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
     slopes = torch.randn_like(ours)

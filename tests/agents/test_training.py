@@ -1,10 +1,22 @@
 """Learners: hyperparameters, of which wrong ones are refused by name, and the mean of weights."""
 
+import threading
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
 from four_seasons_env.agents.learned.ppo import MaskablePpoSettings, NextDealPpoSettings
-from four_seasons_env.agents.training import WeightAverage, make_settings, read_settings
+from four_seasons_env.agents.planner.learner import PlannerLearner
+from four_seasons_env.agents.planner.self_play import Played
+from four_seasons_env.agents.training import (
+    ThisProcess,
+    WeightAverage,
+    make_settings,
+    read_settings,
+)
+from four_seasons_env.rules import RULES
 from tests.helpers import ROOT
 
 SCHEMAS = {"maskable_ppo": MaskablePpoSettings, "next_deal_ppo": NextDealPpoSettings}
@@ -89,3 +101,38 @@ def test_without_a_share_the_latest_count() -> None:
         set_to(module, value)
         average.update(module, steps)
         assert float(average.of(module)["weight"]) == value
+
+
+class Watched(ThisProcess):
+    """Notes the weights that play; from the second games on, learning must begin meanwhile."""
+
+    def __init__(self) -> None:
+        self.weights: list[np.ndarray] = []
+        self.learning = threading.Event()
+
+    def over_deals(self, function: Any, about: Any, deals: Any, *shared: Any) -> list[Any]:
+        self.weights.append(shared[0])
+        assert len(self.weights) == 1 or self.learning.wait(10)
+        return super().over_deals(function, about, deals, *shared)
+
+
+def test_the_planner_plays_while_it_learns(monkeypatch) -> None:
+    settings = PlannerLearner.read_settings(
+        ["games=2", "positions=10", "expansions=5", "batch_size=8", "layers=[4, 4, 4, 4]"]
+    )
+    pool = Watched()
+    learner = PlannerLearner(RULES["four-seasons"], settings, 0, pool)
+    learn = learner._learn
+
+    def learn_watched(played: Played) -> float:
+        pool.learning.set()
+        return learn(played)
+
+    monkeypatch.setattr(learner, "_learn", learn_watched)
+    for _ in range(3):
+        learner.update(0.0)
+    # Each update but the first plays once, by the weights of the update before.
+    initial, also_initial, after_one, after_two = pool.weights
+    np.testing.assert_array_equal(initial, also_initial)
+    assert (after_one != initial).any()
+    assert (after_two != after_one).any()

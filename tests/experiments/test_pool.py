@@ -103,10 +103,17 @@ def test_a_killed_worker_is_one_line() -> None:
         "compare --agents random --deals 999-1000",  # of two blocks
         "census --deals 0-19 --seconds 0.1",
         "train --agent planner --steps 512 --validations 1 --validation-deals 8",
+        "sweep JOBS",
     ],
 )
 def test_nothing_is_compiled_twice(command: str, tmp_path: Path) -> None:
     """The command compiles, its workers load: each file of the cache is written once."""
+    jobs = tmp_path / "jobs.yaml"
+    jobs.write_text(
+        "fixed: {agent: planner, steps: 512, validations: 1, validation_deals: 8}\n"
+        "grid: {seed: [0, 1]}\n"
+    )
+    command = command.replace("JOBS", str(jobs))
     flags = [*command.split(), "--n-jobs", "2", "--out", str(tmp_path / "out")]
     own = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DEBUG_CACHE": "1"}
     ended = subprocess.run(
@@ -117,9 +124,10 @@ def test_nothing_is_compiled_twice(command: str, tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    written = re.findall("data saved to '(.*)'", ended.stdout)
+    logs = "".join(log.read_text() for log in (tmp_path / "out").glob("logs/*"))
+    written = re.findall("data saved to '(.*)'", ended.stdout + logs)
     assert len(written) == len(set(written)) > 0
-    notices = re.findall(r"(\S+): compiling, once on this machine", ended.stderr)
+    notices = re.findall(r"(\S+): compiling, once on this machine", ended.stderr + logs)
     assert len(notices) == len(set(notices))
 
 
