@@ -336,21 +336,22 @@ def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.f
     """
     seeds, deals = table.shape
     rng = np.random.default_rng(number)
-    # The weight of a game is that of its seed times that of its deal, so the mean of a resample is
-    # a product of matrices.
-    rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds
-    means: NDArray[np.float64] = ((table @ _draws(deals).T).T * rows).sum(axis=1)
-    return means
+    # A game counts once for each draw of its seed and each of its deal, so the sum of a resample is
+    # a product of matrices. Whole numbers first, then one division: a mean of 0 has no rounding
+    # error.
+    rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES)
+    sums: NDArray[np.float64] = ((table @ _draws(deals).T).T * rows).sum(axis=1)
+    return sums / (seeds * deals)
 
 
 @functools.lru_cache(maxsize=4)
 def _draws(deals: int) -> NDArray[np.float64]:
-    """The weight of each deal in each resample; float64 (RESAMPLES, deals), rows sum to 1."""
+    """How often each resample draws each deal; float64 (RESAMPLES, deals), rows sum to deals."""
     # The seed is fixed: the same results give the same table, and agents on as many deals are
     # resampled by the same deals, as their differences need.
     rng = np.random.default_rng(0)
     counts = [np.bincount(rng.integers(0, deals, deals), minlength=deals) for _ in range(RESAMPLES)]
-    return np.array(counts) / deals
+    return np.array(counts, np.float64)
 
 
 def interquartile_mean(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:

@@ -14,6 +14,8 @@ DATA = Path(__file__).parents[1] / "data"
 
 TEXTS = (*("agent", "play", "rules", "kind", "base", "status", "observation", "version", "commit"),)
 """Columns of text. An agent may be called `007` or `nan`."""
+WHOLE = ("train_seed", "seeds", "deals")
+"""Columns of whole numbers that may be missing. As floats, they would lose digits."""
 _NEVER_MISSING = ("agent", "rules", "base")
 """Columns of text in which an empty cell is an empty text, not a missing value."""
 
@@ -35,7 +37,7 @@ def read_table(path: Path) -> pd.DataFrame:
         columns = pd.read_csv(path, nrows=0).columns
         return pd.read_csv(
             path,
-            dtype={name: str for name in columns if name in TEXTS},
+            dtype={name: str for name in columns if name in TEXTS} | _whole(columns),
             keep_default_na=False,
             na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
         )
@@ -45,4 +47,10 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def write_csv(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, atomically."""
-    write_atomically(path, table.to_csv(index=False, float_format="%.6g").encode())
+    text = table.astype(_whole(table.columns)).to_csv(index=False, float_format="%.6g")
+    write_atomically(path, text.encode())
+
+
+def _whole(columns: pd.Index) -> dict[str, str]:
+    """The type of each column of `WHOLE` that a table has."""
+    return {name: "Int64" for name in columns if name in WHOLE}

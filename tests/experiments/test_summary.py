@@ -26,6 +26,7 @@ from four_seasons_env.experiments.results.summary import (
     mcnemar,
     peeking,
     ranked,
+    resampled_means,
     summarise,
     summarise_seeds,
     what_is_certain,
@@ -123,6 +124,12 @@ def test_seeds_together_and_alone() -> None:
     assert alone["p_value"].tolist()[:2] == pytest.approx([1.0, 0.5])
     assert by_seed(pd.concat(runs), "cards_up").to_numpy().tolist() == [BASE[1], OTHER[1]]
     assert by_seed(runs[0], "won").to_numpy().dtype == np.float64
+
+
+def test_means_have_no_rounding_errors() -> None:
+    """The end of an interval at 0 is 0, not 5e-18 or -0.00."""
+    lost = np.array([9 * [-1.0] + 3 * [1.0] + 28 * [0.0]])
+    assert set(resampled_means(lost).tolist()) <= {wins / 40 for wins in range(-40, 41)}
 
 
 def test_seeds_need_the_same_deals() -> None:
