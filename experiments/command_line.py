@@ -10,8 +10,9 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import tyro
 
@@ -163,14 +164,15 @@ def track(items: Collection[Item], label: str) -> Iterator[Item]:
         yield from bar.track(items, description=label)
 
 
-def check_seed(seed: int) -> None:
-    """Reject a seed that NumPy does not take.
+def check_seed(seed: Any, name: str = "--seed") -> int:
+    """A seed as an int.
 
     Raises:
-        ValueError: for a seed below 0.
+        ValueError: unless it is a whole number from 0 to 2^63 - 1, as files of results hold.
     """
-    if seed < 0:
-        raise ValueError(f"--seed must be 0 or more, not {seed}")
+    if not isinstance(seed, Integral) or not 0 <= seed < 2**63:
+        raise ValueError(f"{name} must be a whole number from 0 to 2^63 - 1, not {seed!r}")
+    return int(seed)
 
 
 def command_line() -> str:

@@ -151,6 +151,8 @@ class Ppo(Learner):
         self, rules: Rules, settings: PpoSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
+        if seed >= 2**32:  # Stable-Baselines3 seeds a generator of NumPy that takes no more
+            seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         variant = self.variant
         arguments = {name: getattr(settings, name) for name in variant.env_arguments}
         env = variant.env(settings.games, rules=rules, **arguments)

@@ -29,7 +29,8 @@ from four_seasons_env.agents.training import (
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.rules import Rules
 
-_DEALS_A_SEED = 2**40  # so that no two seeds share a training deal
+_DEALS_A_SEED = 2**40  # so that no two seeds share a training deal,
+_SEEDS = 2**23  # unless they differ by a multiple of this, because there are no more deals
 _STATE = "state.pt"
 _PARTS = 4
 """Parts of a batch whose rows are summed at once, on any number of cores: what is learned must not
@@ -115,7 +116,8 @@ class PlannerLearner(Learner):
 
     def _play(self, task: Task, weights: dict[str, NDArray[np.float32]], first: int) -> Played:
         """Play the games that follow this number of games."""
-        deals = TRAIN_FROM + self.seed * _DEALS_A_SEED + first + np.arange(self.settings.games)
+        start = TRAIN_FROM + self.seed % _SEEDS * _DEALS_A_SEED + first
+        deals = start + np.arange(self.settings.games)
         parts = self.pool.over_deals(play_part, task, deals, *weights.values())
         rows, targets, won = zip(*parts, strict=True)
         return Played(np.concatenate(rows), np.concatenate(targets), sum(won))

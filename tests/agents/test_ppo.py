@@ -49,6 +49,15 @@ def test_algorithms_learn_all_kinds_of_rules(name: str, rules: str, tmp_path: Pa
     assert (played["moves"] > 0).all()
 
 
+@pytest.mark.parametrize("name", ["next_deal_ppo", "maskable_ppo", "planner"])
+def test_every_seed_can_be_trained(name: str) -> None:
+    """Small seeds stay what they were; large ones differ, and play training deals only."""
+    kind = get_learner(name)
+    settings = kind.read_settings(SMALL_RUNS[name])
+    for seed in (2**23, 2**32 + 1, 2**63 - 1):
+        assert kind(DEFAULT, settings, seed).update(0.0).records
+
+
 @pytest.mark.parametrize(("gamma", "warns"), [("1", True), ("0.999", False)])
 def test_truncated_games_warn_once(gamma: str, warns: bool, recwarn) -> None:
     learner = make("maskable_ppo", DEFAULT, f"gamma={gamma}", "max_moves=4")
