@@ -9,7 +9,9 @@ pyproject.toml, and they are known where it is installed:
 
 The class, or function, is called with the options of the agent's name, and with the rule set if it
 has an argument `rules`. The object that it returns has `act` (`Agent`). Optional attributes of that
-object: `mask`, by default "legal", and `kind`, the text in tables, by default "-". The class may
+object: `mask`, by default "legal", `kind`, the text in tables, by default "-", and `train_seed`, a
+whole number: the seed that it was trained with, by default 0, 1, ... in the order of the agents
+that a comparison plays under one label. The class may
 have an attribute `plays`: `("deterministic",)` by default, and `("stochastic",)` if the agent draws
 its moves at random; with both, the class is also called with `deterministic`, a bool. Its attribute
 `block`, by default 10, is the number of deals that a comparison gives it at once.
@@ -195,7 +197,12 @@ def find_entry(name: str) -> Entry:
         return AGENTS[name]
     place = place_of(name)
     if place is None:
-        word, colon, _ = name.partition(":")
+        word, colon, attribute = name.partition(":")
+        if colon and _is_there(word):
+            raise ValueError(
+                f"an agent of module {word!r} must be the name of one class or function, not "
+                f"{attribute!r}: give the same label to each, as in own={word}:A own={word}:B"
+            )
         lacks = f", and no module {word!r}" if colon else ""
         known = nearest(word, [*AGENTS, *places()])
         raise ValueError(f"unknown agent {word!r}{lacks}: {known}")
@@ -214,8 +221,13 @@ def place_of(name: str) -> str | None:
     place = places().get(name, name)
     if not _PLACE.fullmatch(place):
         return None
-    package = place.partition(":")[0].partition(".")[0]
-    return place if importlib.util.find_spec(package) is not None else None
+    return place if _is_there(place.partition(":")[0]) else None
+
+
+def _is_there(module: str) -> bool:
+    """Whether the first part of a module's name can be imported."""
+    package = module.partition(".")[0]
+    return package.isidentifier() and importlib.util.find_spec(package) is not None
 
 
 def load(place: str) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from four_seasons_env.agents.names import Name, make_agent, matching, read_name, split_name
-from four_seasons_env.agents.registry import AGENTS, PLAYS, bundled_weights
+from four_seasons_env.agents.registry import AGENTS, PLAYS, Agent, bundled_weights
+from four_seasons_env.experiments.command_line import check_seed
 from four_seasons_env.experiments.results.comparison import PUBLIC, Player
 from four_seasons_env.rules import Rules, get_rules
 
@@ -26,7 +27,8 @@ def find_players(
             optional path after a colon: "heuristic", "maskable_ppo:runs/x/best",
             "ppo=maskable_ppo:runs/ppo-*". A pattern stands for all matching runs, or policies, of
             these rules. Agents from other packages: "mine=my_package.module:MyAgent"
-            (`four_seasons_env.agents.registry`).
+            (`four_seasons_env.agents.registry`); several with one label are the training seeds of
+            one algorithm.
         rules: the rule set.
         plays: how trained networks play.
 
@@ -48,7 +50,7 @@ def find_players(
                     parts.label or text,
                     str(policy),
                     play,
-                    train_seed=getattr(agent, "train_seed", None),
+                    train_seed=_train_seed(agent, policy),
                     kind=getattr(agent, "kind", parts.entry.kind),
                     weights=tuple(_weights(policy, rules)),
                     observation=getattr(agent, "observation", PUBLIC),
@@ -56,8 +58,32 @@ def find_players(
                 )
                 for play in ways
             ]
+    players = _numbered(players)
     check_distinct(players)
     return players
+
+
+def _train_seed(agent: Agent, name: Name) -> int | None:
+    """The training seed that an agent states; None if it states none."""
+    seed = getattr(agent, "train_seed", None)
+    return None if seed is None else check_seed(seed, f"train_seed of agent {name}")
+
+
+def _numbered(players: list[Player]) -> list[Player]:
+    """Give agents of other packages with one label the training seeds 0, 1, ... if they have none.
+
+    A label with a single policy may be of an agent that was not trained.
+    """
+    names: dict[str, dict[str, None]] = {}
+    for each in players:
+        if each.parts.registered not in AGENTS:
+            names.setdefault(each.agent, {})[each.name] = None
+    return [
+        dataclasses.replace(each, train_seed=list(names[each.agent]).index(each.name))
+        if each.train_seed is None and len(names.get(each.agent, ())) > 1
+        else each
+        for each in players
+    ]
 
 
 def check_label(label: str, registered: str) -> None:
@@ -139,11 +165,19 @@ def check_distinct(players: list[Player]) -> None:
     named: dict[str, Player] = {}
     for player in players:
         first = named.setdefault(player.agent, player)
-        same = first if first.method != player.method else seen.get(player.key)
+        same = seen.get(player.key) if _one_algorithm(first, player) else first
         if same is not None:
-            seed = "" if player.train_seed is None else f" of training seed {player.train_seed}"
+            twice = same.key == player.key and player.train_seed is not None
+            seed = f" of training seed {player.train_seed}" if twice else ""
             raise ValueError(
                 f"{same.name} and {player.name} have the same label {player.agent!r}{seed}: rename "
                 f"one, as in other={player.name}"
             )
         seen[player.key] = player
+
+
+def _one_algorithm(one: Player, other: Player) -> bool:
+    """Whether two players with one label can be two training seeds of it."""
+    if {one.parts.registered, other.parts.registered} & set(AGENTS):
+        return one.method == other.method
+    return one.kind == other.kind  # another package may name each of its policies

@@ -8,10 +8,13 @@ import pytest
 
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.registry import takes_three
-from four_seasons_env.experiments.compare import Compare, play_all
+from four_seasons_env.experiments.compare import Compare, compare, play_all
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.parallel.pool import Workers
+from four_seasons_env.experiments.report import Report, report
+from four_seasons_env.experiments.results.comparison import read_results
+from four_seasons_env.experiments.verify import Verify, verify
 from four_seasons_env.rules import RULES
 
 CODE = '''
@@ -43,6 +46,18 @@ class Untold(First):
 class Short:
     def act(self, games, masks):
         return masks.argmax(axis=1)
+
+
+class Dated(First):
+    kind, train_seed = "learned", 20240917
+
+
+class Later(Dated):
+    train_seed = 20240918
+
+
+class Lettered(First):
+    train_seed = "a"
 
 
 class Deep(First):
@@ -94,6 +109,7 @@ def test_an_entry_point_adds_an_agent(plugin: str) -> None:
         ("{module}:Odd", "has mask 'legall': did you mean 'legal'"),
         ("{module}:First@depth=2", "no option 'depth': it takes none"),
         ("{module}:Last@dept=2", "no option 'dept': did you mean 'depth'"),
+        ("{module}:F*", "must be the name of one class .*, not 'F[*]': give the same label"),
         ("no_such_module:First", "unknown agent 'no_such_module', and no module 'no_such_module'"),
         ("planer:runs/x", "unknown agent 'planer', .*did you mean 'planner'"),
     ],
@@ -122,6 +138,40 @@ def test_a_comparison_plays_them_beside_ours(plugin: str, tmp_path: Path) -> Non
     mine, first, ours = find_players(names, rules)
     assert (mine.kind, first.kind, ours.kind) == ("rule of thumb", "-", "rule of thumb")
     assert (mine.block, first.block, ours.block) == (10, 10, 1000)
+
+
+def test_agents_with_one_label_are_training_seeds(plugin: str, tmp_path: Path, capsys) -> None:
+    """Seeds are those that they state, or their order; in every file, and on the page."""
+    dated, own = (
+        [f"{plugin}:Dated", f"{plugin}:Later"],
+        [f"{plugin}:Last", f"{plugin}:Last@depth=2"],
+    )
+    names = [*(f"dated={each}" for each in dated), *(f"own={each}" for each in own), "heuristic"]
+    out = tmp_path / "out"
+    compare(Compare(out, names, deals="10000-10019", record=True, workers=Workers(n_jobs=1)))
+    assert "; 2 training seeds are few: the true intervals are wider" in capsys.readouterr().out
+    results = read_results(str(out)).groupby("agent", sort=False)["train_seed"].unique()
+    seeds = [20240917, 20240918, 0, 1]
+    assert [*results["dated"], *results["own"]] == seeds and results["heuristic"].isna().all()
+    assert verify(Verify(out))
+    page = report(Report([out])).read_text()
+    for seed in seeds:
+        assert f"<td>{seed}</td>" in page
+        assert f"\n{seed}," in (out / "seeds.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["own={module}:First", "own={module}:First"], "have the same label 'own'"),
+        (["own={module}:First", "own={module}:Last"], "have the same label 'own': rename one"),
+        (["own={module}:First", "own=heuristic"], "have the same label 'own': rename one"),
+        (["{module}:Lettered"], "train_seed of agent .* must be a whole number .*, not 'a'"),
+    ],
+)
+def test_other_agents_need_other_labels(plugin: str, names: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_players([each.format(module=plugin) for each in names], "four-seasons")
 
 
 def test_functions_may_lack_a_signature() -> None:
