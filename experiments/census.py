@@ -173,7 +173,7 @@ def census(run: Census) -> None:
         title, name = f"{rules}, {deals_as_text(solved)}", file_name(str(rules))
         plot_census(solved, title, run.out / f"census-{name}.png")
     print_table(cells, deals_as_text(results), table)
-    print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, plots")
+    print(f"saved in {run.out}: results.csv (a row per deal), summary.csv, table.md, census-*.png")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -39,7 +39,8 @@ class Compare:
     """Folder of the results. Finished blocks of deals in it are skipped."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. A path to weights follows a colon; a label for tables comes before =.
-    A pattern stands for several training seeds: ppo=maskable_ppo:runs/study/ppo-*"""
+    Several training seeds are a pattern, ppo=maskable_ppo:runs/study/ppo-*, or agents of your own
+    with one label: own=my_module:net0 own=my_module:net1"""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
     deals: str = "0-9999"
@@ -76,7 +77,7 @@ def compare(run: Compare) -> None:
         luck_as_text,
     )
     from four_seasons_env.experiments.reporting.plots import plot_win_rates
-    from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
+    from four_seasons_env.experiments.reporting.tables import as_latex, as_markdown, print_table
     from four_seasons_env.experiments.results.ceiling import read_census
     from four_seasons_env.experiments.results.comparison import summarise_folder
     from four_seasons_env.experiments.results.summary import summarise_seeds, what_is_certain
@@ -92,18 +93,23 @@ def compare(run: Compare) -> None:
     write_csv(run.out / "seeds.csv", summarise_seeds(results))
     table = run.out / "table.md"
     write_atomically(table, as_markdown(cells).encode())
+    shown = cells[[name for name in BRIEF if name in cells]]
+    write_atomically(run.out / "table.tex", as_latex(shown).encode())
     by_rules = list(results.groupby("rules", sort=False))
     for rules, played in by_rules:
         title, name = f"{rules}, {deals_as_text(played)}", file_name(str(rules))
         own = summary[summary["rules"] == rules]
         plot_win_rates(own, title, run.out / f"win_rates-{name}.png")
-    print_table(cells[[name for name in BRIEF if name in cells]], deals_as_text(results), table)
+    print_table(shown, deals_as_text(results), table)
     luck = luck_as_text(summary)
     if len(luck):
         print_table(luck.drop(columns="won % [95%]"), "without the luck of the cards", table)
     for rules, played in by_rules:
         print(f"{rules}, {what_is_certain(played)}")
-    print(f"saved in {run.out}: results.csv (a row per game), summary.csv, table.md, plots")
+    print(
+        f"saved in {run.out}: results.csv (a row per game), summary.csv, seeds.csv, table.md, "
+        "table.tex and win_rates-*.png"
+    )
 
 
 def _check(run: Compare) -> None:

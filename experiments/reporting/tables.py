@@ -1,4 +1,4 @@
-"""Tables on the terminal and as Markdown."""
+"""Tables on the terminal, as Markdown and in LaTeX."""
 
 from __future__ import annotations
 
@@ -94,6 +94,31 @@ def as_markdown(cells: pd.DataFrame) -> str:
     texts = [[_escaped(cell) for cell in line] for line in cells.to_numpy().tolist()]
     lines = [[_escaped(name) for name in cells.columns], ["---"] * len(cells.columns), *texts]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def as_latex(cells: pd.DataFrame) -> str:
+    """A table of text in LaTeX, for the package booktabs."""
+    names, *rows = (
+        " & ".join(map(_in_latex, line)) + " \\\\\n"
+        for line in [list(cells.columns), *cells.to_numpy().tolist()]
+    )
+    columns = "".join("l" if _is_text(cells, name) else "r" for name in cells)
+    return (
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{names}\\midrule\n"
+        f"{''.join(rows)}\\bottomrule\n\\end{{tabular}}\n"
+    )
+
+
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+)
+
+
+def _in_latex(cell: str) -> str:
+    """A cell of a LaTeX table."""
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_LATEX))  # a minus, not a hyphen
+    return re.sub(r"^\[", "{[}", text)  # otherwise an option of the line before
 
 
 _SPECIAL = re.compile(r"[\\|$*]|\b_\B|\B_\b|<(?=[A-Za-z/!?])")

@@ -179,18 +179,18 @@ def _described(player: Player, rules: str) -> str:
     return f"{player.agent!r} ({rules}, {player.play}{seed})"
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: str | Path) -> Manifest:
     """The manifest of a comparison.
 
     Raises:
         FileNotFoundError: if the folder has no comparison.
         ValueError: if its manifest is damaged.
     """
-    check_holds(folder, "comparison")
-    return read_json(folder / MANIFEST, Manifest)
+    check_holds(Path(folder), "comparison")
+    return read_json(Path(folder) / MANIFEST, Manifest)
 
 
-def read_results(folder: Path) -> pd.DataFrame:
+def read_results(folder: str | Path) -> pd.DataFrame:
     """The results of a comparison, a row per game.
 
     Raises:
@@ -199,16 +199,15 @@ def read_results(folder: Path) -> pd.DataFrame:
     """
     from four_seasons_env.experiments.results.tables import read_table
 
-    games, results = read_manifest(folder).games, read_table(folder / RESULTS)
+    path, games = Path(folder) / RESULTS, read_manifest(folder).games
+    results = read_table(path)
     if len(results) != games:
-        raise ValueError(
-            f"{folder / RESULTS} has {len(results):,} rows for {games:,} games: compare again"
-        )
+        raise ValueError(f"{path} has {len(results):,} rows for {games:,} games: compare again")
     return results
 
 
 def summarise_folder(
-    folder: Path, results: pd.DataFrame, census: pd.DataFrame | None
+    folder: str | Path, results: pd.DataFrame, census: pd.DataFrame | None
 ) -> pd.DataFrame:
     """A row for each agent and way of playing under each rule set.
 

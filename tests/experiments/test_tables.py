@@ -8,8 +8,9 @@ import pytest
 
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.reporting.cells import ADJUSTED, deals_as_text, win_rates
-from four_seasons_env.experiments.reporting.tables import as_markdown, print_table
+from four_seasons_env.experiments.reporting.tables import as_latex, as_markdown, print_table
 from four_seasons_env.experiments.results.ceiling import CEILING
+from four_seasons_env.experiments.results.tables import read_table, write_csv
 
 LONG = "ppo=maskable_ppo:runs/a study of mine/ppo-seed-*/and-a-long-one"
 WIDE = pd.DataFrame(
@@ -91,6 +92,30 @@ def test_a_table_as_markdown() -> None:
     cells = pd.DataFrame([["a|b", "1"], ["c", "2"]], columns=["name", "won $"])
     lines = ["| name | won \\$ |", "| --- | --- |", r"| a\|b | 1 |", "| c | 2 |"]
     assert as_markdown(cells).splitlines() == lines
+
+
+def test_a_table_in_latex() -> None:
+    cells = pd.DataFrame([["a_b", "+1"], ["[c]^", "-1.0 [-2, 1]"]], columns=["agent", "won %"])
+    lines = as_latex(cells).splitlines()
+    assert lines[:3] == [r"\begin{tabular}{lr}", r"\toprule", r"agent & won \% \\"]
+    assert lines[4:6] == [
+        r"a\_b & +1 \\",
+        r"{[}c]\textasciicircum{} & $-$1.0 [$-$2, 1] \\",
+    ]
+
+
+@pytest.mark.parametrize("seeds", [[20240917, 20240918], [20240917, None], [None, 2**63 - 1]])
+def test_whole_numbers_survive_a_file(tmp_path: Path, seeds: list[int | None]) -> None:
+    """Also as one column with those of agents that have none."""
+    path, whole = tmp_path / "x.csv", pd.Series(seeds, dtype=object)
+    table = pd.DataFrame({"train_seed": whole, "deals": 12_345_678})
+    for _ in range(2):
+        write_csv(path, table)
+        table = pd.concat([read_table(path), pd.DataFrame({"won": [0.5]})])[:2]
+        assert path.read_text().split()[1:] == [
+            f"{'' if seed is None else seed},12345678" for seed in seeds
+        ]
+        table = table[["train_seed", "deals"]]
 
 
 def test_only_the_ceiling_has_bounds() -> None:
