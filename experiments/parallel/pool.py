@@ -295,7 +295,7 @@ class Pool:
             The return values, in the order of the deals.
         """
         parts = []
-        least = max(len(deals) // (16 * self.size), 1)  # sending a part takes a millisecond
+        least = max(min(len(deals) // self.size, 4), 1)  # sending a part takes a millisecond
         while len(deals):
             # Half of a worker's share of the rest: games in lockstep are faster in large parts, and
             # the small parts at the end let all workers finish at about the same time.
