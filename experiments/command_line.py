@@ -66,6 +66,7 @@ def run_command(
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _refuse_repeated_flags(arguments)
     run = tyro.cli(
         flags,
         args=arguments,
@@ -91,6 +92,15 @@ def run_command(
         if details := own_traceback(error.__cause__) or "\n".join(getattr(error, "__notes__", ())):
             print(details, file=sys.stderr)
         sys.exit(USAGE_ERROR)
+
+
+def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
+    """End with an error for a flag that is given twice: tyro would ignore the first values."""
+    flags = [each.partition("=")[0] for each in arguments if each.startswith("--")]
+    for flag in flags:
+        if flags.count(flag) > 1:
+            print(f"error: {flag} must be given once, with all its values", file=sys.stderr)
+            sys.exit(USAGE_ERROR)
 
 
 @contextmanager

@@ -84,6 +84,7 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
         ("train", ["--seed", "-1"], "--seed must be a whole number from 0"),
         ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
+        ("train", ["--set", "gamma=1", "--set", "games=4"], "--set must be given once"),
         ("train", ["--steps", "0"], "--steps must be a positive number"),
         ("train", ["--steps", "inf"], "--steps must be a positive number"),
         ("train", ["--steps", "5T"], "--steps must be a positive number"),
