@@ -932,6 +932,13 @@ def test_the_focus_stays_in_reach(page):
     assert focused() == "moves"
 
 
+def test_a_double_click_on_advice_plays_one_move(page):
+    open_deal(page)
+    page.click("#hint", timeout=LOAD)
+    page.locator("#values button", has_text="deal a card").dblclick()
+    wait_for(page, 1, seconds=0.5)
+
+
 def test_twelve_piles_have_keys(page):
     open_deal(page, 17, "simplicity")
     for key, pile in zip("1234567890-=", range(1, 13), strict=True):
@@ -1040,6 +1047,14 @@ def test_a_key_held_down_acts_once(page):
             page.keyboard.down(key)
         page.keyboard.up(key)
         wait_for(page, before + (-1 if place == "#undo" else 1), seconds=0.3)
+    games: list[str] = []
+    page.on("request", lambda request: games.extend(re.findall("sessions.*", request.url)))
+    page.fill("#deal", "")
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.wait_for_url(lambda address: not address.endswith("=17"))
+    page.wait_for_load_state("networkidle")
+    assert len(games) == 1
 
 
 @pytest.mark.parametrize(
@@ -1048,6 +1063,7 @@ def test_a_key_held_down_acts_once(page):
         ("?deal=abc", "deal must be a number, not 'abc'"),
         ("?rules=czarina&deal=99999999999999999999", "deal must be "),
         ("?rules=nonsense", "unknown rules 'nonsense': did you mean 'corners'?"),
+        ("?rules=<b>", "unknown rules '<b>'. "),
         ("?rules=czarina(piles=99)&deal=3", "piles must be an integer from 1 to 12, not 99"),
     ],
 )
@@ -1172,9 +1188,11 @@ def test_a_review_is_not_cut_off(page, tmp_path):
 
 @pytest.mark.parametrize("rules", ["four-seasons", "simplicity"])
 def test_the_table_fits_a_low_window(page, rules):
-    for width, height in ((750, 450), (844, 390), (568, 320), (1024, 600)):
+    sizes = (750, 450), (844, 390), (568, 320), (1024, 600)
+    for (width, height), text in itertools.product(sizes, ("100%", "200%")):
         page.set_viewport_size({"width": width, "height": height})
         open_deal(page, 17, rules)
+        page.add_style_tag(content=f"html {{ font-size: {text}; }}")  # unknown to media queries
         board = page.locator("#board").bounding_box()
         assert 0 <= board["y"] <= board["y"] + board["height"] <= height
         cards = page.locator("#board .card").evaluate_all(

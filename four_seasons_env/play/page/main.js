@@ -268,7 +268,7 @@ async function enter(first) {
     return null;
   });
   if (!refused) return;
-  const [why] = refused.message.split(" known: "); // the field Rules lists them
+  const [why] = refused.message.split(/:? known: /); // the field Rules lists them
   fail(view ? new Error(`${why.replace(/[^?.]$/, "$&.")} Another game is open.`) : refused);
 }
 
@@ -330,9 +330,10 @@ function latin({ key, code, shiftKey }) {
 
 const isField = (element) => element.matches("input:not([type=checkbox], [type=range]), select, textarea");
 
-/** A key that is held down acts once, also on a button and on the board. */
+/** A key that is held down acts once, also on a button, on the board and in a field that it sends. */
 function once(event) {
-  if (!event.repeat || isField(event.target) || !["Enter", " "].includes(event.key)) return;
+  if (!event.repeat || !["Enter", " "].includes(event.key)) return;
+  if (event.key === " " && isField(event.target)) return;
   event.preventDefault();
   event.stopPropagation();
 }

@@ -197,10 +197,11 @@ function item(content) {
   return element;
 }
 
+/** A button of a list that is made again for each position: a double click acts once. */
 function button(words, act) {
   const element = document.createElement("button");
   element.type = "button";
   element.textContent = words;
-  element.addEventListener("click", act);
+  element.addEventListener("click", act, { once: true });
   return element;
 }
