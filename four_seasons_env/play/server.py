@@ -295,10 +295,12 @@ def _unknown(request: Request, error: Exception) -> Response:
 def _check_host(hosts: Sequence[str]) -> DispatchFunction:
     """Refuse requests for other hosts, with the remedy."""
 
+    known = [host.lower() for host in hosts]
+
     async def dispatch(request: Request, answer: RequestResponseEndpoint) -> Response:
         given = request.headers.get("host", "")
         parsed = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d+)?", given)
-        if "*" in hosts or (parsed and parsed[1].lower() in hosts):
+        if "*" in known or (parsed and parsed[1].lower() in known):
             return await answer(request)
         name = parsed[1] if parsed else given[:80]
         error = (

@@ -293,8 +293,8 @@ def test_other_names_of_the_server_are_refused_with_the_remedy():
     testclient = pytest.importorskip("starlette.testclient", reason="needs the extra 'play'")
     from four_seasons_env.play.server import LOOPBACK, make_app
 
-    client = testclient.TestClient(make_app([*LOOPBACK, "x.app.github.dev"]))
-    for host in ("X.app.github.dev", "[::1]:8752", "localhost:1"):
+    client = testclient.TestClient(make_app([*LOOPBACK, "X.app.github.dev"]))
+    for host in ("x.APP.github.dev", "[::1]:8752", "localhost:1"):
         assert client.get("/api/start", headers={"host": host}).status_code == 200
     for host in ("app.github.dev", "localhost:1@y.dev", "", "[::1].dev"):
         answer = client.get("/api/start", headers={"host": host})
