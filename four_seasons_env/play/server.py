@@ -227,7 +227,7 @@ class Application:
             return JSONResponse({"agent": agent, "move": None, "words": words, "alternatives": []})
         values = await _think(advice.values, game)
         if session.game is shown:
-            session.hinted = True
+            session.note_advice()
         source, target = ends(game, move)
         names = {each.text: move_words(game, each) for each in advice.new_moves(game, past)}
         alternatives = [

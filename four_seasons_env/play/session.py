@@ -71,10 +71,9 @@ class Session:
         """Moves that had turned a card and were taken back."""
         self.unsaved = ""
         """Why the game, which has ended, could not be kept."""
-        self.hinted = False
-        """Whether a hint has been shown for this position."""
         self._keep: Keep | None = None  # while `moves` are played, which have been recorded
         self._ended: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
+        self._advised: set[tuple[Move, ...]] = set()  # all moves before each hint or agent's move
         self._undone: list[Step] = []
         times, by = self._check_history(moves, history or {})
         for move, seconds, who in zip(moves, times, by, strict=True):
@@ -149,14 +148,19 @@ class Session:
             ValueError: if the rule set has no such move.
         """
         found, seconds = find_move(self.game.rules, str(move)), self._clock() - self._started
-        by = AGENT if by_agent else HINTED if self.hinted else PLAYER
+        by = AGENT if by_agent else HINTED if tuple(self.played) in self._advised else PLAYER
         self._play(Step(self.game, found, seconds, by))
         self._undone.clear()
 
+    def note_advice(self) -> None:
+        """Remember that the player knows an agent's move for this position."""
+        self._advised.add(tuple(self.played))
+
     def _play(self, step: Step) -> None:
+        if step.by != PLAYER:
+            self.note_advice()
         self.before, self.game = step.before, step.before.after(step.move)
         self.steps.append(step)
-        self.hinted = False
         if self.game.is_over:
             self._end()
 
@@ -183,7 +187,7 @@ class Session:
         self.unsaved = ""
         step, shown = self.steps.pop(), self.game.stock_size
         self._undone.append(step)
-        self.before, self.game, self.hinted = None, step.before, step.by == HINTED
+        self.before, self.game = None, step.before
         self.undone += self.game.stock_size > shown
 
     def redo(self) -> None:

@@ -353,7 +353,8 @@ def test_a_finished_game_is_one_line(client, tmp_path):
     for what in ("undo", "redo", "undo", "move", "restart"):
         change(what, moves[-1])
     for move in moves:
-        change("move", move)
+        shown = change("move", move)
+    assert shown["history"]["by"].startswith("hhp")  # an agent's move, taken back, was a hint
     (record,) = read_records(path)
     counts = record.undone, record.hinted, record.by_agent, len(record.times)
     assert counts == (1, 1, 1, len(moves))
