@@ -48,3 +48,8 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         raise missing_extra(name, error) from None
     return getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    """The names of the module, with those that are not loaded yet and need no torch."""
+    return sorted(globals().keys() | set(__all__))

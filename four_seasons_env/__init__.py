@@ -61,4 +61,9 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
+def __dir__() -> list[str]:
+    """The names of the module, with those that are not loaded yet."""
+    return sorted(globals().keys() | _HOMES.keys())
+
+
 register_envs()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD, SUITS, check_deal, parse_deck
+from four_seasons_env.engine.hashing import public_key
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move, all_moves, find_move
 from four_seasons_env.engine.validation import InvalidGame, check_games, pack_game, unpack_game
 from four_seasons_env.rendering import draw, draw_svg
@@ -304,6 +305,16 @@ class Game:
         """The cards that the player has not seen: those of the stock, before a redeal."""
         return set() if kernel.stock_is_known(self.record[0], self._rule[0]) else set(self.stock)
 
+    def key(self) -> int:
+        """A number for tables of positions, such as those of a search.
+
+        It is equal for positions with the same public information, whatever the deal's number, the
+        order of the unseen cards and the moves before. The order of the piles counts, because a
+        table may hold moves, which name piles. Among positions of a rule set with different public
+        information, two share a key with a probability of 2^-64.
+        """
+        return int(public_key(self._record[0], self._rule[0]))
+
     def after(self, move: Move | str | int) -> Game:
         """A copy after a move. A move that turns a card turns the next one of this game's stock.
 
@@ -425,5 +436,5 @@ class Game:
     def __repr__(self) -> str:
         return (
             f"<Game {self.rules.name!r} deal {self.deal}: {self.cards_up} of {self.rules.cards} "
-            f"cards up after {self.moves_played} moves>"
+            f"cards up after {self.moves_played} move{'s' * (self.moves_played != 1)}>"
         )

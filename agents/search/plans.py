@@ -37,17 +37,17 @@ _MOST_PLANS = 1_000_000
 
 
 @jit
-def _keys(games, keys):
-    """`public_key` of each game: GAME (n,), uint64 (n,)."""
+def _keys(games, rule, keys):
+    """`public_key` of each game: GAME (n,), a rule, uint64 (n,)."""
     for i in range(len(games)):
-        keys[i] = public_key(games[i])
+        keys[i] = public_key(games[i], rule)
 
 
 @jit
 def _keys_along(games, rule, moves, keys):
     """The key of the position in which each move is played; ``games`` is a GAME array of one."""
     for i in range(len(moves)):
-        keys[i] = public_key(games[0])
+        keys[i] = public_key(games[0], rule)
         play(games[0], rule, moves[i])
 
 
@@ -67,14 +67,14 @@ class Plans:
         self._moves: dict[int, int] = {}
 
     def __contains__(self, game: Any) -> bool:
-        return int(public_key(game)) in self._moves
+        return int(public_key(game, self._rule)) in self._moves
 
     def __getitem__(self, game: Any) -> int:
         """The move, or NONE."""
-        return self._moves.get(int(public_key(game)), NONE)
+        return self._moves.get(int(public_key(game, self._rule)), NONE)
 
     def __setitem__(self, game: Any, move: int) -> None:
-        self._moves[int(public_key(game))] = move
+        self._moves[int(public_key(game, self._rule))] = move
 
     def act(
         self,
@@ -108,7 +108,7 @@ class Plans:
     def moves_for(self, games: NDArray[Any]) -> NDArray[np.int64]:
         """The planned move of each game, NONE or UNPLANNED; int64 of shape (n,)."""
         keys = np.zeros(len(games), np.uint64)
-        _keys(games, keys)
+        _keys(games, self._rule, keys)
         get = self._moves.get
         return np.array([get(key, UNPLANNED) for key in keys.tolist()], np.int64)
 

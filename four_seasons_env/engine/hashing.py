@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit
-from four_seasons_env.engine.kernel import NO_PILE, stock_size
+from four_seasons_env.engine.kernel import NO_PILE, stock_is_known, stock_size
 
 _rng = np.random.default_rng(2026)
 
@@ -26,6 +26,7 @@ _LEVEL = _table(4, 14)  # [suit, cards on its foundation]
 _STOCK = _table(3, 53)  # [redeals left, cards in the stock]
 _TOP = _table(13, 53)  # [pile, or the waste, its top card]
 _BASE = _table(4, 13)  # [suit, the rank that its foundation starts from]
+_NEXT = _table(52, 52)  # [place in a known stock, card]
 
 
 @internal
@@ -62,8 +63,8 @@ def position_keys(g, rule):
 
 
 @jit
-def public_key(g):
-    """A hash of what the player sees of a position of any deal, with the order of the piles."""
+def public_key(g, rule):
+    """A hash of what the player knows of a position of any deal, with the order of the piles."""
     total = _common(g)
     for suit in range(4):
         total += _BASE[suit, g.base[suit]]
@@ -73,4 +74,7 @@ def public_key(g):
         while card != NO_CARD:
             total += _LINK[card, g.below[card]]
             card = g.below[card]
+    if stock_is_known(g, rule):
+        for i in range(g.dealt, g.deck_size):
+            total += _NEXT[i - g.dealt, g.deck[i]]
     return total

@@ -35,7 +35,7 @@ FOUNDATION = 13  # as a target; as a source FOUNDATION + suit
 STOCK = 17
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Move:
     """One move of an action space; ``str(move)`` is its text, ``int(move)`` its number."""
 
@@ -46,6 +46,8 @@ class Move:
 
     def __str__(self) -> str:
         return self.text
+
+    __repr__ = __str__  # in lists of moves, too
 
     def __int__(self) -> int:
         return self.number

@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import four_seasons_env
+from four_seasons_env import agents
 from four_seasons_env.engine.kernel import GAME
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.solver import Solution
 from tests.helpers import (
     biased_choice,
     board,
     deck_with,
     positions,
+    restocked,
+    stock_codes,
 )
 
 #       2S                      [2C]
@@ -130,7 +135,33 @@ def test_properties_are_copies():
 def test_repr():
     game = Game("czarina", deal=17)
     game.play("deal")
-    assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 moves>"
+    assert repr(game) == "<Game 'czarina' deal 17: 1 of 52 cards up after 1 move>"
+
+
+@given(positions())
+def test_keys_are_of_what_a_player_knows(game):
+    other = restocked(game, stock_codes(game)[::-1])
+    is_known = game.redeals_left < game.rules.redeals
+    assert (other.key() == game.key()) == (not is_known or game.stock_size < 2)
+
+
+def test_there_and_back_has_the_same_key():
+    game = Game(deal=20_001)
+    there = game.after("T1>T4")
+    back = there.after("T4>T1")
+    assert back.key() == game.key() != there.key()
+    assert back != game  # moves are counted
+
+
+def test_moves_show_their_texts():
+    game = Game(deal=17)
+    assert repr(game.legal_moves()) == "[deal, T3>T0, T4>T1]"
+    assert "moves=[T3>T0]" in repr(Solution("won", game.legal_moves()[1:2], 1, 0.1))
+
+
+@pytest.mark.parametrize("package", [four_seasons_env, agents])
+def test_packages_list_what_they_load_later(package):
+    assert set(package.__all__) <= set(dir(package))
 
 
 def test_legal_moves_are_in_order():

@@ -19,7 +19,7 @@ from tests.helpers import numbered_deck, small
 def keys_of(games, rules, keys):
     for i in range(len(games)):
         keys[i, 0], keys[i, 1] = position_keys(games[i], rules[0])
-        keys[i, 2] = public_key(games[i])
+        keys[i, 2] = public_key(games[i], rules[0])
 
 
 @pytest.mark.parametrize("row", ["four-seasons", "florentine"])

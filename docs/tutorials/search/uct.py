@@ -12,7 +12,6 @@ class Node:
     def __init__(self, game):
         self.stops = game.stops(20)[:8]
         self.visits, self.won = np.zeros((2, len(self.stops)))
-        self.after = [{} for _ in self.stops]  # of each stop: the next card -> the next decision
 
 
 class Uct(SearchAgent):
@@ -22,6 +21,7 @@ class Uct(SearchAgent):
         self.player = make_agent("heuristic", rules)
 
     def choose(self, game, rng):
+        self.nodes = {}  # the decision of each position, by its key
         root = Node(game)
         for _ in range(self.iterations):
             self.descend(root, rng)
@@ -35,10 +35,9 @@ class Uct(SearchAgent):
         best = np.where(node.visits == 0, np.inf, bounds).argmax()
         stop = node.stops[best]
         game = stop.game.reshuffled(rng).after(stop.turn)  # a card by its probability
-        card = min(stop.game.unseen - game.unseen, default=None)
-        below = node.after[best].get(card)
+        below = self.nodes.get(game.key())
         if below is None:
-            below = node.after[best][card] = Node(game)
+            below = self.nodes[game.key()] = Node(game)
             result = self.value(game, rng)
         else:
             result = self.descend(below, rng) if below.stops else self.value(game, rng)
