@@ -2,7 +2,7 @@
 
 A custom reward is called as ``reward(before, after)`` with two GAME arrays of shape (n,), the
 positions before and after a step (for an episode that has ended, ``after`` is its final position),
-and returns n numbers. It is called once in each step for all games; n is 1 in the single
+and returns n finite numbers. It is called once in each step for all games; n is 1 in the single
 environment.
 """
 
@@ -100,7 +100,8 @@ def earn(
         unpaid: bool of shape (n,), the games that earn 0, whatever the function returns.
 
     Raises:
-        ValueError: if the function returns neither one number for each game nor one for all.
+        ValueError: if the function returns neither one number for each game nor one for all, or
+            a number that is not finite.
     """
     count = len(before)
     earned = np.asarray(reward(before, after))
@@ -110,4 +111,7 @@ def earn(
             f"of shape {earned.shape}"
         )
     paid: NDArray[Any] = np.where(unpaid, 0.0, earned)
+    if not np.isfinite(paid).all():
+        game = int(np.isfinite(paid).argmin())
+        raise ValueError(f"the reward must be finite, not {paid[game]} in game {game}")
     return paid

@@ -105,7 +105,7 @@ def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bo
     """
     seeds = np.zeros(count, np.uint64)
     given = np.zeros(count, np.bool_)
-    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+    if isinstance(seed, (Sequence, np.ndarray)) and np.ndim(seed) > 0:
         if len(seed) != count:
             raise ValueError(
                 f"seed must be one number or {count}, one for each game, not {len(seed)}"
@@ -115,7 +115,10 @@ def read_seeds(seed: Any, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bo
                 seeds[i] = check_seed(each)
                 given[i] = True
     elif seed is not None:
-        seeds[:] = np.uint64(check_seed(seed)) + np.arange(count, dtype=np.uint64)
+        first = check_seed(seed)
+        if first > 2**64 - count:
+            raise ValueError(f"seed must be 0 to 2^64 - {count} for {count} games, not {first}")
+        seeds[:] = np.uint64(first) + np.arange(count, dtype=np.uint64)
         given[:] = True
     return seeds, given
 

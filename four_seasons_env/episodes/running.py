@@ -18,7 +18,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_number
+from four_seasons_env.arguments import check_number, whole_number
 from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
 from four_seasons_env.engine.jit import Bundle, announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
@@ -55,6 +55,7 @@ class RunningGames(abc.ABC):
         observations: array of shape (n, ...), for callers that need no array of their own.
         rewards: float64 array of shape (n,).
         terminated, truncated, done: bool arrays of shape (n,).
+        drawn_from: deals to draw from, each array with the games that do, bool of shape (n,).
         finals: the results of the episodes that ended in the last step, in new arrays, where games
             restart in the same step; else None.
 
@@ -94,7 +95,7 @@ class RunningGames(abc.ABC):
         self._streams = np.zeros(count, np.uint64)
         self.seeded = False
         self.started = False
-        self._drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
+        self.drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
         self.set_deals(settings.deals)
         self.settings = replace(settings, deals=None)  # an iterator could not be copied
 
@@ -119,12 +120,16 @@ class RunningGames(abc.ABC):
             IndexError: for an index without a game.
         """
         chosen = np.zeros_like(self._all)
-        chosen[... if indices is None else list(indices)] = True
+        count = len(chosen)
+        for index in range(count) if indices is None else indices:
+            if not -count <= whole_number("index", index) < count:
+                raise IndexError(f"index must be 0 to {count - 1}, not {index}")
+            chosen[index] = True
         numbers = None if deals is None else check_deals(deals, self.settings.allow_test_deals)
-        others = [(games & ~chosen, drawn_from) for games, drawn_from in self._drawn_from]
-        self._drawn_from = [each for each in others if each[0].any()]
+        others = [(games & ~chosen, drawn_from) for games, drawn_from in self.drawn_from]
+        self.drawn_from = [each for each in others if each[0].any()]
         if numbers is not None:
-            self._drawn_from.append((chosen, numbers))
+            self.drawn_from.append((chosen, numbers))
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -165,7 +170,7 @@ class RunningGames(abc.ABC):
     def deal_next(self, chosen: NDArray[np.bool_]) -> None:
         """Start an episode in each chosen game with its stream's next deal."""
         stepping.deal_all(self.games, self.rule, self._streams, chosen)
-        for games, deals in self._drawn_from:  # the streams' training deals select one of these
+        for games, deals in self.drawn_from:  # the streams' training deals select one of these
             those = chosen & games
             drawn = self.games["deal"][those] - TRAIN_FROM
             self.games["deal"][those] = deals[drawn % len(deals)]
@@ -268,9 +273,8 @@ class RunningGames(abc.ABC):
     def _refuse(self, index: int, action: int) -> None:
         """Raise the error for an action that is out of range, illegal, or for an ended game."""
         if self._autoreset == stepping.DISABLED and self.done[index]:
-            ended = np.flatnonzero(self.done)
             raise gym.error.ResetNeeded(
-                f"{len(ended)} games have ended, game {ended[0]} first: call "
+                f"game {index} has ended: call "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
         # In the order in which `stepping.first_refused` refuses, so the reason is the right one.
@@ -331,12 +335,12 @@ class RunningGames(abc.ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A new batch with the same settings, into which everything that changes is written."""
-        changing = tuple(self._buffers), self._drawn_from, self.seeded, self.started
+        changing = tuple(self._buffers), self.drawn_from, self.seeded, self.started
         return type(self), (self.settings,), changing
 
     def __setstate__(self, changing: tuple[Any, ...]) -> None:
         """Continue like the original."""
-        arrays, self._drawn_from, self.seeded, self.started = changing
+        arrays, self.drawn_from, self.seeded, self.started = changing
         for buffer, array in zip(self._buffers, arrays, strict=True):
             buffer[...] = array
         self.observe(self.observations)
@@ -385,7 +389,7 @@ class Batch(RunningGames):
         stepping.show_some(self._buffers.counts, self._settings.shares, out, chosen)
 
     def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        if not self._drawn_from:  # one call takes less time than several
+        if not self.drawn_from:  # one call takes less time than several
             stepping.deal_again(self._whole, out, chosen)
         else:
             super()._deal_again(chosen, out)

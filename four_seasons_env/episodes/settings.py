@@ -5,8 +5,9 @@ The constructors take these fields as their arguments (`arguments.takes`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import KW_ONLY, dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -31,6 +32,10 @@ AUTORESET = {
 """The number of each mode for the compiled functions."""
 
 
+_DRAWN: WeakKeyDictionary[Generator[int], list[int]] = WeakKeyDictionary()
+"""The deals of generators, which give them only once."""
+
+
 def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int64]:
     """The deals that episodes draw from, as an int64 array.
 
@@ -40,9 +45,11 @@ def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int6
     """
     if isinstance(deals, (str, bytes)) or not isinstance(deals, Iterable):
         raise ValueError(f"deals must be numbers, such as range(2**32, 2**32 + 100), not {deals!r}")
+    if isinstance(deals, Generator):  # several environments may get the same one
+        deals = _DRAWN.setdefault(deals, list(deals))
     numbers = [check_deal(deal) for deal in deals]
     if not numbers:
-        raise ValueError("deals must name one deal or more")
+        raise ValueError("deals must name one deal or more; an iterator can be read only once")
     test = None if allow_test_deals else next((deal for deal in numbers if deal in TEST), None)
     if test is not None:
         raise ValueError(

@@ -276,7 +276,7 @@ def test_ended_games_need_a_reset():
     with pytest.raises(ResetNeeded, match="3 games have ended, game 0 first: call reset"):
         env.step(np.zeros(3, int))
     env.reset(options={"reset_mask": np.array([True, False, True])})
-    with pytest.raises(ResetNeeded, match="1 games have ended, game 1 first"):
+    with pytest.raises(ResetNeeded, match="game 1 has ended: call"):
         env.step(np.zeros(3, int))
     assert (env.games[1] == games[1]).all()
     env.reset(options={"reset_mask": np.array([False, True, False])})

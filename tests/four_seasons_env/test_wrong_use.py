@@ -80,6 +80,24 @@ def test_wrong_reset_options(env, envs, options, kind, message):
             each.reset(options=options)
 
 
+def test_seeds_of_many_games(envs):
+    envs.reset(seed=2**64 - 2)
+    with pytest.raises(ValueError, match=r"seed must be 0 to 2\^64 - 2 for 2 games, not"):
+        envs.reset(seed=2**64 - 1)
+    assert (
+        envs.reset(seed=np.array(5))[1]["deal"].tolist() == envs.reset(seed=5)[1]["deal"].tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "kind", "message"),
+    [(7, IndexError, "index must be 0 to 1, not 7"), (True, TypeError, "did you mean 1")],
+)
+def test_wrong_index(envs, index, kind, message):
+    with pytest.raises(kind, match=message):
+        envs.set_deals([10_000], indices=[index])
+
+
 def test_one_deal_per_game(env, envs):
     with pytest.raises(ValueError, match="deal must be an integer, not"):
         env.reset(options={"deal": [17]})
@@ -141,6 +159,18 @@ def test_wrong_reward_of_a_function(earned):
     envs.reset(seed=0)
     with pytest.raises(ValueError, match=r"must return numbers of shape \(2,\), one per game"):
         envs.step(np.zeros(2, np.int64))
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_reward_that_is_not_finite(many):
+    earned = np.array([0.0, np.nan] if many else [np.inf])
+    arguments = {"reward": lambda before, after: earned}
+    env = FourSeasonsVectorEnv(2, **arguments) if many else FourSeasonsEnv(**arguments)
+    env.reset(seed=0)
+    with pytest.raises(
+        ValueError, match=r"reward must be finite, not (nan in game 1|inf in game 0)"
+    ):
+        env.step([0, 0] if many else 0)
 
 
 @pytest.mark.parametrize(
