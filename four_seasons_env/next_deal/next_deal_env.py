@@ -264,9 +264,8 @@ class NextDealBatch(RunningGames):
             TypeError: for an action that is not an integer.
         """
         action = whole_number("action", action)
-        offered = int(self.masks[index].sum())
-        if not 0 <= action < offered:
-            raise ValueError(f"action {action} is not offered: there are {offered} candidates")
+        if not 0 <= action < self.masks[index].sum():
+            raise ValueError(self._not_offered(index, action, ""))
         path = np.zeros(stepping.LONGEST, np.int64)
         own = self._buffers
         row = int(own.rows[index, action])
@@ -276,5 +275,9 @@ class NextDealBatch(RunningGames):
         return [moves[number] for number in path[:length]] + deal
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
+        raise IllegalMove(self._not_offered(index, action, where))
+
+    def _not_offered(self, index: int, action: int, where: str) -> str:
         offered = int(self.masks[index].sum())
-        raise IllegalMove(f"action {action}{where} is not offered: there are {offered} candidates")
+        there = "is 1 candidate" if offered == 1 else f"are {offered} candidates"
+        return f"action {action}{where} is not offered: there {there}"

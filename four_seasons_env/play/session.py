@@ -266,7 +266,7 @@ def _place_words(session: Session, place: str) -> str:
     name = place_words(game, place)
     if place == "stock":
         face_up = f", {card_words(game.face_up)} face up" if game.face_up else ""
-        return f"{name}, {game.stock_size} cards{face_up}"
+        return f"{name}, {game.stock_size} card{'s' * (game.stock_size != 1)}{face_up}"
     cards = cards_at(game, place)
     if not cards:
         base = f", starts with {rank_words(game.bases[place[2:]])}" if ":" in place else ""

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import missing_extra
 from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 
 try:
     import pygame
-except ImportError as error:
-    raise ImportError(
-        "pictures need pygame-ce: pip install 'four-seasons-env[render]', or use render_mode='ansi'"
-    ) from error
+except ModuleNotFoundError as error:
+    raise missing_extra("a picture", error) from error
 
 
 def paint(position: Position, **how: Any) -> NDArray[np.uint8]:
@@ -33,7 +32,7 @@ def paint(position: Position, **how: Any) -> NDArray[np.uint8]:
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
 
 
-def save_picture(position: Position, path: Path, **how: Any) -> None:
+def save_picture(position: Position, path: str | Path, **how: Any) -> None:
     """Write a position as an SVG or PNG file, by the path's suffix.
 
     Args:
@@ -44,6 +43,7 @@ def save_picture(position: Position, path: Path, **how: Any) -> None:
     Raises:
         ValueError: for another suffix.
     """
+    path = Path(path)
     if path.suffix == ".svg":
         path.write_text(draw_svg(position, **how), encoding="utf-8")
     elif path.suffix == ".png":

@@ -7,10 +7,12 @@ All shapes are paths with solid colours, without a font, so every viewer shows t
 
 from __future__ import annotations
 
+import inspect
 import math
 from html import escape
 from typing import Any
 
+from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.deals import RANKS, SUITS
 from four_seasons_env.rendering.cards import (
     ARROW,
@@ -284,8 +286,12 @@ def draw_svg(position: Position, **how: Any) -> str:
 
     Raises:
         ValueError: for a width that is not positive.
-        TypeError: for any other argument.
+        TypeError: for any other argument, with the nearest one.
     """
+    known = inspect.signature(draw_parts).parameters
+    for name in how:
+        if name not in known:
+            raise TypeError(f"draw_svg has no argument {name!r}: {nearest(name, [*known][1:])}")
     start, parts = draw_parts(position, **how)
     tag, rest = start.split(">", 1)
     title = escape(headline(position))

@@ -54,6 +54,6 @@ def headline(position: Position) -> str:
         f"{position.rules.name}, "
         + (f"deal {position.deal}" if position.deal >= 0 else "custom deck")
         + f": {position.cards_up} of {position.rules.cards} cards up, "
-        + f"{position.moves_played} moves"
+        + f"{position.moves_played} move{'s' * (position.moves_played != 1)}"
         + (", won" if position.is_won else ", over" if position.is_over else "")
     )

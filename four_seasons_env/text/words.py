@@ -105,7 +105,7 @@ def position_in_words(game: Game) -> str:
     if game.stock_size and not unseen:
         lines.append(f"Stock, next card first: {' '.join(game.stock)}")
     else:
-        lines.append(f"Stock: {game.stock_size} cards")
+        lines.append(f"Stock: {game.stock_size} card{'s' * (game.stock_size != 1)}")
     if game.face_up:
         lines.append(f"Face up on the stock: {game.face_up}")
     if game.rules.redeals:

@@ -195,6 +195,10 @@ def test_illegal_actions_stay_or_raise() -> None:
         strict.step(12)
     with pytest.raises(ValueError, match="not offered"):
         strict.moves_of(illegal)
+    alone = FourSeasonsNextDealEnv(**SMALL | {"candidates": 1})
+    alone.reset(seed=0)
+    with pytest.raises(ValueError, match=r"action 1 is not offered: there is 1 candidate$"):
+        alone.moves_of(1)
     with pytest.raises(TypeError, match="action must be an integer, not 'x'"):
         strict.moves_of("x")
 

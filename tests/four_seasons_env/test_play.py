@@ -630,6 +630,9 @@ def test_a_whole_game_is_won_by_dragging(page):
     assert f"Won in {game.moves_played} moves" in page.inner_text("#message")
     assert "saved: /dev/full: No space left on device." in page.inner_text("#message")
     assert page.inner_text("#up") == "52 of 52"
+    page.click("#spoiler summary")
+    page.click("#verdict")
+    page.locator("#answer", has_text="The game is won.").wait_for(timeout=LOAD)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import draw_svg
+from four_seasons_env.rendering import draw_as, draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint, save_picture
 from four_seasons_env.rules import RULES, Rules
@@ -90,14 +90,14 @@ def test_every_card_has_a_face_of_its_own():
 def test_pictures_without_pygame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
-    for env in (
-        gym.make("FourSeasons-v0", render_mode="rgb_array"),
-        gym.make("FourSeasonsText-v0", render_mode="rgb_array"),
-        gym.make_vec("FourSeasonsNextDeal-v0", num_envs=2, render_mode="rgb_array"),
+    for make in (
+        lambda: gym.make("FourSeasons-v0", render_mode="human"),
+        lambda: gym.make("FourSeasonsText-v0", render_mode="rgb_array"),
+        lambda: gym.make_vec("FourSeasonsNextDeal-v0", num_envs=2, render_mode="rgb_array"),
+        lambda: draw_as("rgb_array", Game()),
     ):
-        env.reset(seed=0)
-        with pytest.raises(ImportError, match="pictures need pygame-ce: pip install"):
-            env.render()
+        with pytest.raises(ImportError, match='a picture needs the extra "render": pip install'):
+            make()
 
 
 # --- the drawing ----------------------------------------------------------------------------------
@@ -228,11 +228,13 @@ def test_pictures_are_kept_as_files(tmp_path):
     game = under_way("czarina")
     save_picture(game, tmp_path / "game.svg", legal=True)
     assert (tmp_path / "game.svg").read_text() == draw_svg(game, legal=True)
-    save_picture(game, tmp_path / "game.png", width=300)
+    save_picture(game, str(tmp_path / "game.png"), width=300)
     kept = pygame.surfarray.array3d(pygame.image.load(tmp_path / "game.png"))
     np.testing.assert_array_equal(kept.transpose(1, 0, 2), paint(game, width=300))
     with pytest.raises(ValueError, match=r"\.svg or \.png, not '\.gif'"):
         save_picture(game, tmp_path / "game.gif")
+    with pytest.raises(TypeError, match="draw_svg has no argument 'widht': did you mean 'width'"):
+        draw_svg(game, widht=3)
 
 
 @pytest.fixture

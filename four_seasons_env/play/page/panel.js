@@ -180,7 +180,7 @@ export class Panel {
   async verdict() {
     $("answer").textContent = "Solving …";
     const answer = await this.#ask("verdict");
-    if (answer) $("answer").textContent = VERDICTS[answer.verdict];
+    if (answer) $("answer").textContent = this.view.won ? "The game is won." : VERDICTS[answer.verdict];
   }
 }
 
