@@ -17,6 +17,7 @@ def test_citation_agrees_with_project() -> None:
     newest = re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert newest
     assert {citation["version"], newest[1]} == {__version__}
+    assert citation["date-released"].year >= 2026  # without it, BibTeX has no year
     assert citation["license"] == PROJECT["license"]
     assert citation["title"].startswith(f"{PROJECT['name']}: ")
     assert citation["authors"] == PROJECT["authors"]
