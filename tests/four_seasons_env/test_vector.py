@@ -273,7 +273,7 @@ def test_ended_games_need_a_reset():
         _, _, terminated, truncated, infos = env.step(infos["action_mask"].argmax(axis=1))
     assert (terminated | truncated).all()
     games = env.games.copy()
-    with pytest.raises(ResetNeeded, match="3 games have ended, game 0 first: call reset"):
+    with pytest.raises(ResetNeeded, match="game 0 has ended: call reset"):
         env.step(np.zeros(3, int))
     env.reset(options={"reset_mask": np.array([True, False, True])})
     with pytest.raises(ResetNeeded, match="game 1 has ended: call"):
