@@ -54,7 +54,7 @@ def photograph(out: Path, page_file: Path, address: str) -> None:
         page.goto(page_file.absolute().as_uri())
         page.screenshot(path=out / "review.png")
         page.goto(f"{address}/?rules=four-seasons&deal={DEAL}")
-        page.wait_for_selector("#hint:enabled", timeout=180_000)
+        page.wait_for_selector("#hint[aria-disabled=false]", timeout=180_000)
         for number in range(1, 13):
             page.click("#step")
             page.locator("#count", has_text=f"{number}").wait_for(timeout=180_000)
