@@ -11,8 +11,7 @@ from string import Template
 from four_seasons_env.engine.moves import Move
 from four_seasons_env.experiments.matches.verdicts import LOST, WON, Verdicts
 from four_seasons_env.game import Game
-from four_seasons_env.play.session import move_words
-from four_seasons_env.play.words import table_words
+from four_seasons_env.play.words import move_words, table_words
 from four_seasons_env.rendering.svg import draw_parts
 
 _TEMPLATE = Path(__file__).with_name("review_page.html")

@@ -1,6 +1,7 @@
 """Play the game in the browser, with a small server.
 
-- `session`: one game with undo, redo and times, its view as JSON and in words.
+- `session`: one game with undo, redo and times, and its view as JSON.
+- `words`: what the page says: rules, moves, cards, reasons.
 - `server`: the application; `page` is loaded by the browser.
 - `advice`: hints by agents and the solver's verdict.
 """

@@ -50,8 +50,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from four_seasons_env.play import advice
-from four_seasons_env.play.session import Keep, Session, move_words, session_view
-from four_seasons_env.play.words import did_words, table_words, unseen_words, why_not
+from four_seasons_env.play.session import Keep, Session, session_view
+from four_seasons_env.play.words import (
+    did_words,
+    move_words,
+    table_words,
+    unseen_words,
+    why_not,
+)
 from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import RULES, Rules, get_rules
 

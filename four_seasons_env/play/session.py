@@ -1,4 +1,4 @@
-"""`Session`: one game of a person, with undo, redo and times; its view as JSON and in words."""
+"""`Session`: one game of a person, with undo, redo and times; its view as JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from four_seasons_env.engine.deals import RANKS
-from four_seasons_env.engine.moves import STOCK, Move, find_move
+from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
+from four_seasons_env.play.words import describe, how_to_play, move_words, places
 from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
-from four_seasons_env.rendering.layout import cards_at, ends
+from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import Rules
 
 PLAYER, HINTED, AGENT = "p", "h", "a"
@@ -235,7 +235,6 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
     """
     game = session.game
     changed = "Without the changes in the name: "
-    places = [f"T{i}" for i in range(game.rules.piles)] + [f"F:{s}" for s in game.foundations]
     return {
         "rules": game.rules.name,
         "how": how_to_play(game.rules),
@@ -247,7 +246,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
             | {"move": move.text, "words": move_words(game, move)}
             for move in game.legal_moves()
         ],
-        "places": {place: _place_words(session, place) for place in [*places, "W", "stock"]},
+        "places": {place: describe(game, place) for place in places(game)},
         "moves": [move.text for move in session.played],
         "history": session.history,
         "can_redo": session.can_redo,
@@ -258,125 +257,3 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
         "unsaved": session.unsaved,
         "seconds": round(session.seconds, 1),
     }
-
-
-def _place_words(session: Session, place: str) -> str:
-    """The description of a place for screen readers."""
-    game = session.game
-    name = place_words(game, place)
-    if place == "stock":
-        face_up = f", {card_words(game.face_up)} face up" if game.face_up else ""
-        return f"{name}, {game.stock_size} card{'s' * (game.stock_size != 1)}{face_up}"
-    cards = cards_at(game, place)
-    if not cards:
-        base = f", starts with {rank_words(game.bases[place[2:]])}" if ":" in place else ""
-        return f"{name}, empty{base}"
-    below = f", {len(cards)} cards" if len(cards) > 1 else ""
-    return f"{name}, {card_words(cards[-1])}{below}"
-
-
-# --- words, for the page and for screen readers
-
-_RANKS = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
-_SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
-_CROSS = ("north pile", "west pile", "centre pile", "east pile", "south pile")
-
-
-def move_words(game: Game, move: Move) -> str:
-    """A legal move in words: "7 of clubs from the waste to the north pile"."""
-    if move.turns:
-        return "turn the waste over" if move.target == STOCK else "deal a card"
-    source, target = ends(game, move)
-    card = card_words(cards_at(game, source)[-1])
-    onto = place_words(game, target)
-    return f"{card} from the {place_words(game, source)} to the {onto}".replace("the pile", "pile")
-
-
-def place_words(game: Game, place: str) -> str:
-    """The name of a place as drawings and moves call it: "T0", "W", "F:H", "stock"."""
-    if place.startswith("T"):
-        return pile_words(game, int(place[1:]))
-    if place.startswith("F:"):
-        return f"foundation of {_SUITS[place[2:]]}"
-    return {"W": "waste", "stock": "stock"}[place]
-
-
-def pile_words(game: Game, pile: int) -> str:
-    """A pile's name: "north pile", or "pile 7"."""
-    if pile == game.rules.reserve_pile:
-        return "reserve"
-    return _CROSS[pile] if game.rules.piles == len(_CROSS) else f"pile {pile + 1}"
-
-
-def card_words(card: str) -> str:
-    """A card's name: "7 of clubs"."""
-    return f"{rank_words(card)} of {_SUITS[card[1]]}"
-
-
-def rank_words(card: str) -> str:
-    """The name of the rank that a text begins with: "7", "king"."""
-    return _RANKS.get(card[0], card[0])
-
-
-_ONE_RANK = "All start with the same rank and go up in suit, ace after {king}."
-_STARTS = {
-    "sixth": _ONE_RANK,
-    "first": _ONE_RANK,
-    "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after {king}.",
-    "aces": "Each goes up in suit from its ace.",
-}
-_PACKED = {
-    "any_suit": "Build piles down in any suit, {unit} at a time.",
-    "alternate_colour": "Build piles down in alternate colours, {unit} at a time.",
-    "none": "A pile holds one card.",
-}
-_WRAPS = {
-    "always": "{kings} go on aces.",
-    "unless_ace_base": "{kings} go on aces unless aces start.",
-    "linear": "{kings} go on aces; nothing goes on a card of the starting rank.",
-    "never": "",
-}
-_FILLED = {
-    "optional": "{card} fills an empty pile.",
-    "before_dealing": "{card} fills an empty pile. Fill empty piles before you deal.",
-    "auto_stock": "The stock fills an empty pile at once; when it is empty, {lower} does.",
-    "auto_waste": "The waste fills an empty pile at once, and the stock an empty waste.",
-}
-_REDEALS = (
-    "There is no redeal.",
-    "You may turn the waste over once.",
-    "You may turn the waste over twice.",
-)
-
-
-def how_to_play(rules: Rules) -> str:
-    """The rules in about sixty words, for a player who is new to them."""
-    wrap = rules.wrap if rules.build != "none" else "never"
-    if rules.base_from == "aces":  # all foundations start with aces
-        wrap = "always" if wrap == "always" else "never"
-    king = rank_words(RANKS[rules.ranks - 1])
-    centre = "The centre pile" if rules.piles == len(_CROSS) else f"Pile {rules.piles // 2 + 1}"
-    reserve = f"{centre} is a reserve: no card goes on it, and the stock refills it."
-    filler = "any single card" if rules.runs else "any card"
-    if rules.reserve:
-        filler = "the waste's or the reserve's card"
-    limited = "Then the waste's card and the next one, face up on the stock, may move."
-    words = (
-        f"Move all {rules.cards} cards to the foundations.",
-        _STARTS[rules.base_from],
-        "A foundation's top card may go back to a pile." * rules.worrying_back,
-        _PACKED[rules.build],
-        _WRAPS[wrap],
-        reserve * rules.reserve,
-        _FILLED[rules.spaces],
-        "Click the stock to deal to the waste. The top waste card may move.",
-        _REDEALS[rules.redeals],
-        limited * rules.limited_redeal,
-    )
-    return " ".join(filter(None, words)).format(
-        king=king,
-        kings=f"{king.capitalize()}s",
-        unit="one card or run" if rules.runs else "one card",
-        card=filler.capitalize(),
-        lower=filler,
-    )

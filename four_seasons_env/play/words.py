@@ -1,4 +1,4 @@
-"""The page's words for a game: the table, what a request did, why a card does not move."""
+"""The page's words for a game, also for screen readers: rules, moves, cards, the whole table."""
 
 from __future__ import annotations
 
@@ -7,25 +7,62 @@ import re
 from four_seasons_env.engine.deals import RANKS
 from four_seasons_env.engine.moves import STOCK, Move
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.play.session import (
-    card_words,
-    move_words,
-    pile_words,
-    place_words,
-    rank_words,
-)
 from four_seasons_env.rendering.layout import cards_at, ends
+from four_seasons_env.rules import Rules
+
+_RANKS = {"A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
+_SUITS = {"C": "clubs", "S": "spades", "H": "hearts", "D": "diamonds"}
+_CROSS = ("north pile", "west pile", "centre pile", "east pile", "south pile")
 
 
-def _places(game: Game) -> list[str]:
-    """The places of a table, in the order in which they are read."""
-    piles = [f"T{i}" for i in range(game.rules.piles)]
-    return [*piles, *(f"F:{suit}" for suit in game.foundations), "W", "stock"]
+def move_words(game: Game, move: Move) -> str:
+    """A legal move in words: "7 of clubs from the waste to the north pile"."""
+    if move.turns:
+        return "turn the waste over" if move.target == STOCK else "deal a card"
+    source, target = ends(game, move)
+    card = card_words(cards_at(game, source)[-1])
+    where, onto = (_in(place_words(game, place)) for place in (source, target))
+    return f"{card} from {where} to {onto}"
 
 
 def _in(words: str) -> str:
     """A place's name after a preposition: "the north pile", but "pile 7"."""
     return words if re.match(r"pile \d", words) else f"the {words}"
+
+
+def place_words(game: Game, place: str) -> str:
+    """The name of a place as drawings and moves call it: "T0", "W", "F:H", "stock"."""
+    if place.startswith("T"):
+        return pile_words(game, int(place[1:]))
+    if place.startswith("F:"):
+        return f"foundation of {_SUITS[place[2:]]}"
+    return {"W": "waste", "stock": "stock"}[place]
+
+
+def pile_words(game: Game, pile: int) -> str:
+    """A pile's name: "north pile", or "pile 7"."""
+    if pile == game.rules.reserve_pile:
+        return "reserve"
+    return _CROSS[pile] if game.rules.piles == len(_CROSS) else f"pile {pile + 1}"
+
+
+def card_words(card: str) -> str:
+    """A card's name: "7 of clubs"."""
+    return f"{rank_words(card)} of {_SUITS[card[1]]}"
+
+
+def rank_words(card: str) -> str:
+    """The name of the rank that a text begins with: "7", "king"."""
+    return _RANKS.get(card[0], card[0])
+
+
+# --- the table
+
+
+def places(game: Game) -> list[str]:
+    """The places of a table, in the order in which they are read."""
+    piles = [f"T{i}" for i in range(game.rules.piles)]
+    return [*piles, *(f"F:{suit}" for suit in game.foundations), "W", "stock"]
 
 
 def _capital(text: str) -> str:
@@ -34,7 +71,7 @@ def _capital(text: str) -> str:
 
 def table_words(game: Game) -> list[str]:
     """The whole table: all cards of each pile and of the waste, bottom first."""
-    shown = {place: cards_at(game, place) for place in _places(game) if place[0] in "TW"}
+    shown = {place: cards_at(game, place) for place in places(game) if place[0] in "TW"}
     lines = [
         f"{_capital(place_words(game, place))}: {', '.join(map(card_words, cards)) or 'empty'}"
         for place, cards in shown.items()
@@ -55,6 +92,23 @@ def unseen_words(game: Game) -> list[str]:
     for card in sorted(game.unseen, key=lambda card: RANKS.index(card[0])):
         suits.setdefault(card_words(card).rpartition(" ")[2], []).append(rank_words(card))
     return [f"{_capital(suit)}: {', '.join(ranks)}" for suit, ranks in sorted(suits.items())]
+
+
+def describe(game: Game, place: str) -> str:
+    """A place with its card, for screen readers: "north pile, 2 of diamonds, 5 cards"."""
+    name = place_words(game, place)
+    if place == "stock":
+        face_up = f", {card_words(game.face_up)} face up" if game.face_up else ""
+        return f"{name}, {game.stock_size} card{'s' * (game.stock_size != 1)}{face_up}"
+    cards = cards_at(game, place)
+    if not cards:
+        base = f", starts with {rank_words(game.bases[place[2:]])}" if ":" in place else ""
+        return f"{name}, empty{base}"
+    below = f", {len(cards)} cards" if len(cards) > 1 else ""
+    return f"{name}, {card_words(cards[-1])}{below}"
+
+
+# --- what a request did, and why a card stays
 
 
 def did_words(what: str, before: Game, last: Move | None, after: Game) -> str:
@@ -81,7 +135,7 @@ def did_words(what: str, before: Game, last: Move | None, after: Game) -> str:
 def _changes(before: Game, move: Move, after: Game) -> list[str]:
     """A move, and the other cards that lie elsewhere after it."""
     was, now = (
-        {card: place for place in _places(game) for card in cards_at(game, place)}
+        {card: place for place in places(game) for card in cards_at(game, place)}
         for game in (before, after)
     )
     route = ends(before, move)
@@ -106,8 +160,8 @@ def why_not(game: Game, source: str, target: str) -> str:
         ValueError: for a place that the table does not have.
     """
     for place in (source, target):
-        if place not in (*_places(game), "F", "") or source in ("F", ""):
-            raise ValueError(f"unknown place {place!r}: known: {', '.join(_places(game))}")
+        if place not in (*places(game), "F", "") or source in ("F", ""):
+            raise ValueError(f"unknown place {place!r}: known: {', '.join(places(game))}")
     cards, here = cards_at(game, source), _in(place_words(game, source))
     if source == "stock" and not target:
         return _reason(game, "deal" if game.stock_size or not game.rules.redeals else "redeal")
@@ -139,3 +193,69 @@ def _reason(game: Game, move: str) -> str:
     reason = re.sub(r"\b[A2-9TJQK][CSHD]\b", lambda found: card_words(found[0]), reason)
     piles = re.sub(r"\bT(\d+)\b", lambda found: _in(pile_words(game, int(found[1]))), reason)
     return _capital(re.sub(r"\bW\b", "the waste", piles)) + "."
+
+
+# --- the rules
+
+_ONE_RANK = "All start with the same rank and go up in suit, ace after {king}."
+_STARTS = {
+    "sixth": _ONE_RANK,
+    "first": _ONE_RANK,
+    "one_per_suit": "Each starts with the rank it shows and goes up in suit, ace after {king}.",
+    "aces": "Each goes up in suit from its ace.",
+}
+_PACKED = {
+    "any_suit": "Build piles down in any suit, {unit} at a time.",
+    "alternate_colour": "Build piles down in alternate colours, {unit} at a time.",
+    "none": "A pile holds one card.",
+}
+_WRAPS = {
+    "always": "{kings} go on aces.",
+    "unless_ace_base": "{kings} go on aces unless aces start.",
+    "linear": "{kings} go on aces; nothing goes on a card of the starting rank.",
+    "never": "",
+}
+_FILLED = {
+    "optional": "{card} fills an empty pile.",
+    "before_dealing": "{card} fills an empty pile. Fill empty piles before you deal.",
+    "auto_stock": "The stock fills an empty pile at once; when it is empty, {lower} does.",
+    "auto_waste": "The waste fills an empty pile at once, and the stock an empty waste.",
+}
+_REDEALS = (
+    "There is no redeal.",
+    "You may turn the waste over once.",
+    "You may turn the waste over twice.",
+)
+
+
+def how_to_play(rules: Rules) -> str:
+    """The rules in about sixty words, for a player who is new to them."""
+    wrap = rules.wrap if rules.build != "none" else "never"
+    if rules.base_from == "aces":  # all foundations start with aces
+        wrap = "always" if wrap == "always" else "never"
+    king = rank_words(RANKS[rules.ranks - 1])
+    centre = "The centre pile" if rules.piles == len(_CROSS) else f"Pile {rules.piles // 2 + 1}"
+    reserve = f"{centre} is a reserve: no card goes on it, and the stock refills it."
+    filler = "any single card" if rules.runs else "any card"
+    if rules.reserve:
+        filler = "the waste's or the reserve's card"
+    limited = "Then the waste's card and the next one, face up on the stock, may move."
+    words = (
+        f"Move all {rules.cards} cards to the foundations.",
+        _STARTS[rules.base_from],
+        "A foundation's top card may go back to a pile." * rules.worrying_back,
+        _PACKED[rules.build],
+        _WRAPS[wrap],
+        reserve * rules.reserve,
+        _FILLED[rules.spaces],
+        "Click the stock to deal to the waste. The top waste card may move.",
+        _REDEALS[rules.redeals],
+        limited * rules.limited_redeal,
+    )
+    return " ".join(filter(None, words)).format(
+        king=king,
+        kings=f"{king.capitalize()}s",
+        unit="one card or run" if rules.runs else "one card",
+        card=filler.capitalize(),
+        lower=filler,
+    )

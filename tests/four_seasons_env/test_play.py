@@ -18,8 +18,8 @@ import pytest
 from four_seasons_env.__main__ import main
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
-from four_seasons_env.play.session import Session, card_words, session_view
-from four_seasons_env.play.words import did_words, table_words, unseen_words, why_not
+from four_seasons_env.play.session import Session, session_view
+from four_seasons_env.play.words import card_words, did_words, table_words, unseen_words, why_not
 from four_seasons_env.records import read_records
 from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import RULES, get_rules
