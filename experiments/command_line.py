@@ -180,7 +180,7 @@ def check_seed(seed: Any, name: str = "--seed") -> int:
     Raises:
         ValueError: unless it is a whole number from 0 to 2^63 - 1, as files of results hold.
     """
-    if not isinstance(seed, Integral) or not 0 <= seed < 2**63:
+    if not isinstance(seed, Integral) or not 0 <= int(seed) < 2**63:
         raise ValueError(f"{name} must be a whole number from 0 to 2^63 - 1, not {seed!r}")
     return int(seed)
 

@@ -119,7 +119,8 @@ def review_game(record: Record, seconds: float = 10.0) -> Reviewed:
     if at is not None:
         alternatives = verdicts_after_moves(positions[at]) | {record.moves[at]: LOST}
         able = [name for name in OTHERS if name in advice.advisers(rules)]
-        others = {name: advice.choose(name, positions[at]).text for name in able}
+        chosen = {name: advice.choose(name, positions[at]) for name in able}
+        others = {name: move.text for name, move in chosen.items() if move}
     moves = [find_move(rules, move) for move in record.moves[:useful]]
     return Reviewed(
         record.player or "a game",

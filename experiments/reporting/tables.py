@@ -102,7 +102,7 @@ def as_latex(cells: pd.DataFrame) -> str:
         " & ".join(map(_in_latex, line)) + " \\\\\n"
         for line in [list(cells.columns), *cells.to_numpy().tolist()]
     )
-    columns = "".join("l" if _is_text(cells, name) else "r" for name in cells)
+    columns = "".join("l" if _is_text(cells, name) else "r" for name in cells.columns)
     return (
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{names}\\midrule\n"
         f"{''.join(rows)}\\bottomrule\n\\end{{tabular}}\n"

@@ -340,8 +340,9 @@ def resampled_means(table: NDArray[np.float64], number: int = 1) -> NDArray[np.f
     # a product of matrices. Whole numbers first, then one division: a mean of 0 has no rounding
     # error.
     rows = rng.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES)
-    sums: NDArray[np.float64] = ((table @ _draws(deals).T).T * rows).sum(axis=1)
-    return sums / (seeds * deals)
+    sums = ((table @ _draws(deals).T).T * rows).sum(axis=1)
+    means: NDArray[np.float64] = sums / (seeds * deals)
+    return means
 
 
 @functools.lru_cache(maxsize=4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -35,9 +36,10 @@ def read_table(path: Path) -> pd.DataFrame:
             raise ValueError(f"{path} is cut short")
     try:
         columns = pd.read_csv(path, nrows=0).columns
+        texts: dict[str, Any] = {name: str for name in columns if name in TEXTS}
         return pd.read_csv(
             path,
-            dtype={name: str for name in columns if name in TEXTS} | _whole(columns),
+            dtype=texts | _whole(columns),
             keep_default_na=False,
             na_values={name: [""] for name in columns if name not in _NEVER_MISSING},
         )
