@@ -54,6 +54,7 @@ _INTERVALS = {
 
 def cell(form: str, row: dict[str, object]) -> str:
     """A format filled from a row; a dash where a number is missing, shares without their sign."""
+    row = {name: float("nan") if pd.isna(value) else value for name, value in row.items()}
     text = form.format(**row)
     if re.search(r"\bnan\b", text):
         return "-"
@@ -325,6 +326,10 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
     ("docs/explanation/learning.md", "ideas", lambda: stored("ideas"),
      "agent | core-minutes | change | games | narrow % | wide % | cross-entropy",
      "{agent} | {minutes} | {change} | {games:,.0f} | {narrow:.1%} | {wide:.1%} | {entropy:.3f}"),
+    ("docs/explanation/learning.md", "moves",
+     lambda: stored("moves").dropna(subset="validation/win_rate"),
+     "core-seconds | moves | validation deals won %",
+     "{time/core_seconds:.0f} | {time/total_timesteps:,} | {validation/win_rate:.1%}"),
     ("docs/explanation/planner.md", "calibrated", calibrated,
      "moves | number | chance shown, mean % | games won %",
      "{what} | {moves} | {chance:.1%} | {rate:.1%}"),

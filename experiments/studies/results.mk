@@ -76,6 +76,9 @@ learning:
 		--agents heuristic $(foreach each,$(CURVES),'$(each)=$(firstword $(subst -, \
 		,$(each))):$(OUT)/trained/$(each)-*')
 	$(call store,learning/summary.csv,$(RESULTS)/learning.csv)
+	$(FOUR) train --agent maskable_ppo --rules 'four-seasons(ranks=6,piles=3)' \
+		--core-minutes $(call few,0.2,5) --validation-deals 1000 --out $(OUT)/moves
+	$(call store,moves/progress.csv,$(RESULTS)/moves.csv)
 
 # --- Small games, chances, luck.
 
