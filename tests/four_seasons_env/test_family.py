@@ -57,7 +57,8 @@ def test_the_reserve_is_not_packed():
     assert texts(game.legal_moves()) == {"deal", "T3>T0"}
     game.play("deal")
     assert texts(game.legal_moves()) == {"deal", "T3>T0", "W>T3"}
-    for move, reason in (("W>T2", "T2 is a reserve"), ("T2>T0", "goes to its foundation or to a")):
+    reasons = {"W>T2": "filled from the stock alone", "T2>T0": "goes to its foundation or to a"}
+    for move, reason in reasons.items():
         with pytest.raises(IllegalMove, match=reason):
             game.play(move)
 
