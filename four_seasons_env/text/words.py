@@ -234,6 +234,7 @@ def _plain(reply: str) -> str:
     """The end of a reply without tokens and invisible characters, with signs in plain forms."""
     text = unicodedata.normalize("NFKC", html.unescape(reply[-REPLY_LENGTH:]))
     text = _INVISIBLE.sub("", text)[-REPLY_LENGTH:]  # some characters stand for several
+    text = text.rpartition("</think>")[2]  # a thought is no answer
     return _TOKENS.sub("\n", text).translate(_SIGNS)
 
 
