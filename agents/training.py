@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import yaml
 
 from four_seasons_env.agents.registry import AGENTS, load
@@ -23,7 +24,6 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.schemas import check_fields, fitting
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
     from _typeshed import DataclassInstance
     from numpy.typing import NDArray
@@ -70,6 +70,8 @@ class Learner(abc.ABC):
     def __init__(
         self, rules: Rules, settings: Any, seed: int, pool: GamePool | None = None
     ) -> None:
+        if seed >= 2**32:  # generators of libraries take, or tell apart, no more
+            seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         self.rules, self.settings, self.seed = rules, settings, seed
         self.pool = pool or ThisProcess()
 

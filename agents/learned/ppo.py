@@ -151,8 +151,6 @@ class Ppo(Learner):
         self, rules: Rules, settings: PpoSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
-        if seed >= 2**32:  # Stable-Baselines3 seeds a generator of NumPy that takes no more
-            seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         variant = self.variant
         arguments = {name: getattr(settings, name) for name in variant.env_arguments}
         env = variant.env(settings.games, rules=rules, **arguments)
@@ -166,12 +164,12 @@ class Ppo(Learner):
             **{name: getattr(settings, name) for name in _PPO_ARGUMENTS},
             policy_kwargs=variant.policy_arguments(settings.layers),
             device=variant.device,
-            seed=seed,
+            seed=self.seed,
         )
         self.model.set_logger(Logger(None, []))
         # Stable-Baselines3 has seeded the games with seed, seed + 1, ...: two training seeds would
         # share most of their games. Here each training seed has its own games.
-        env.seed(seed * settings.games)
+        env.seed(self.seed * settings.games)
         self.average = WeightAverage(getattr(settings, "averaging", 0.0))
 
     @property

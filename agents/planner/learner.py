@@ -60,7 +60,7 @@ class PlannerLearner(Learner):
         self, rules: Rules, settings: PlannerSettings, seed: int, pool: GamePool | None = None
     ) -> None:
         super().__init__(rules, settings, seed, pool)
-        torch.manual_seed(seed)
+        torch.manual_seed(self.seed)
         self.steps = 0
         self.network = PositionNetwork(settings.layers, HEADS)
         self.network.parts = _PARTS

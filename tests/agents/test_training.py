@@ -116,6 +116,13 @@ class Watched(ThisProcess):
         return super().over_deals(function, about, deals, *shared)
 
 
+def test_seeds_with_the_same_low_bits_differ() -> None:
+    """For torch, 0 and 2^32 are the same seed."""
+    settings = PlannerLearner.read_settings(["layers=[4, 4, 4, 4]"])
+    one, other = (PlannerLearner(RULES["four-seasons"], settings, seed) for seed in (0, 2**32))
+    assert (one.network.dense.weight != other.network.dense.weight).any()
+
+
 def test_the_planner_plays_while_it_learns(monkeypatch) -> None:
     settings = PlannerLearner.read_settings(
         ["games=2", "positions=10", "expansions=5", "batch_size=8", "layers=[4, 4, 4, 4]"]
