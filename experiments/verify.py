@@ -100,7 +100,7 @@ def verify(run: Verify) -> bool:
         clean = False
         print(f"results.csv has {len(others):,} rows of {key}, which the manifest does not name")
     print_table(pd.DataFrame(table), str(run.folder))
-    print(f"{'verified' if clean else 'NOT verified'}: {games:,} games replayed")
+    print(f"{'verified' if clean else 'NOT verified'}: {games:,} game{'s' * (games != 1)} replayed")
     if not clean:
         print("to play games again, delete their files in parts/ and compare again")
     return clean

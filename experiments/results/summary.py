@@ -190,7 +190,7 @@ def what_is_certain(results: pd.DataFrame) -> str:
     widths = zip(_widths(tables), _widths(seeds), strict=True)
     width, floor = max(widths, default=(0, 0))
     if not width > 0:
-        return f"{deals:,} deals: too few to distinguish any agents"
+        return f"{deals:,} deal{'s' * (deals != 1)}: too few to distinguish any agents"
     what = "differences under" if len(tables) > 1 else "the win rate is known to within"
     chance = " are within chance" if len(tables) > 1 else ""
     text = f"{deals:,} deals: {what} {_points(float(f'{width:.2g}'))}{chance}"

@@ -287,8 +287,8 @@ def test_training_seeds_count() -> None:
 def test_one_agent_or_few_deals() -> None:
     line = what_is_certain(games(a=np.arange(100) % 2 == 0))
     assert line.startswith("100 deals: the win rate is known to within 10 points; resolving 2")
-    assert what_is_certain(games(a=np.ones(1, bool), b=np.ones(1, bool))).endswith(
-        "too few to distinguish any agents"
+    assert what_is_certain(games(a=np.ones(1, bool), b=np.ones(1, bool))) == (
+        "1 deal: too few to distinguish any agents"
     )
     near = games(a=np.arange(4000) % 2 == 0, b=np.arange(4000) % 100 < 1)
     assert "resolving 1 point takes" in what_is_certain(near)
