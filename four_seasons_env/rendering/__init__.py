@@ -11,10 +11,9 @@ face up.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
-from four_seasons_env.arguments import check_choice, missing_extra
+from four_seasons_env.arguments import check_choice
 from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
@@ -26,25 +25,26 @@ RENDER_MODES = (None, "ansi", "rgb_array")
 
 
 def check_render_mode(render_mode: str | None) -> str | None:
-    """Return a render mode.
+    """Return a render mode. Making an environment needs no pygame-ce, drawing a picture does:
+    Stable-Baselines3 always asks for `rgb_array`.
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
-        ImportError: for pictures without pygame-ce, with the command that installs it. Later,
-            Gymnasium's window would name another package's extra.
     """
     if render_mode == "human":
         raise ValueError(
             'render_mode "human" is a wrapper of Gymnasium: use '
             'gymnasium.make("FourSeasons-v0", render_mode="human")'
         )
-    if render_mode == "rgb_array" and find_spec("pygame") is None:
-        raise missing_extra("a picture", ModuleNotFoundError(name="pygame"))
     return check_choice("render_mode", render_mode, RENDER_MODES)
 
 
 def draw_as(render_mode: str, position: Position) -> Any:
-    """A position as text (`ansi`) or as an RGB array (`rgb_array`)."""
+    """A position as text (`ansi`) or as an RGB array (`rgb_array`).
+
+    Raises:
+        ImportError: if pygame-ce is not installed, with the command that installs it.
+    """
     if render_mode == "ansi":
         return draw(position)
     from four_seasons_env.rendering.picture import paint

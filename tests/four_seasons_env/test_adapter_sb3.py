@@ -155,7 +155,7 @@ def test_environments_of_sb3_need_no_pygame(monkeypatch):
     assert env.render_mode == "rgb_array"
     env.reset()
     check_env(gym.make("FourSeasons-v0", render_mode="rgb_array"))
-    with pytest.raises(ImportError, match="pictures need pygame-ce"):
+    with pytest.raises(ImportError, match="a picture needs the extra"):
         env.render()
 
 
