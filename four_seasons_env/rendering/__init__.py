@@ -25,8 +25,10 @@ RENDER_MODES = (None, "ansi", "rgb_array")
 
 
 def check_render_mode(render_mode: str | None) -> str | None:
-    """Return a render mode. Making an environment needs no pygame-ce, drawing a picture does:
-    Stable-Baselines3 always asks for `rgb_array`.
+    """Return a render mode.
+
+    Making an environment needs no pygame-ce, drawing a picture does: Stable-Baselines3 always asks
+    for `rgb_array`.
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
