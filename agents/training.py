@@ -70,7 +70,7 @@ class Learner(abc.ABC):
     def __init__(
         self, rules: Rules, settings: Any, seed: int, pool: GamePool | None = None
     ) -> None:
-        if seed >= 2**32:  # generators of libraries take, or tell apart, no more
+        if seed >= 2**32:  # generators of libraries take, or distinguish, no more
             seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         self.rules, self.settings, self.seed = rules, settings, seed
         self.pool = pool or ThisProcess()
