@@ -66,7 +66,6 @@ def run_command(
     """
     name = Path(str(sys.modules[flags.__module__].__file__)).stem
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    _refuse_repeated_flags(arguments)
     run = tyro.cli(
         flags,
         args=arguments,
@@ -75,6 +74,7 @@ def run_command(
         config=(tyro.conf.OmitArgPrefixes,),
     )
     try:
+        _refuse_repeated_flags(arguments)
         with _stopped_by_signals():
             result = function(run)
         sys.stdout.flush()  # here, so that a full disk is one line, too
@@ -95,12 +95,15 @@ def run_command(
 
 
 def _refuse_repeated_flags(arguments: Sequence[str]) -> None:
-    """End with an error for a flag that is given twice: tyro would ignore the first values."""
+    """Reject a flag that is given twice, because tyro ignores the first values.
+
+    Raises:
+        ValueError: naming the flag.
+    """
     flags = [each.partition("=")[0] for each in arguments if each.startswith("--")]
     for flag in flags:
         if flags.count(flag) > 1:
-            print(f"error: {flag} must be given once, with all its values", file=sys.stderr)
-            sys.exit(USAGE_ERROR)
+            raise ValueError(f"{flag} must be given once, with all its values")
 
 
 @contextmanager

@@ -33,8 +33,8 @@ _DEALS_A_SEED = 2**40  # so that no two seeds share a training deal,
 _SEEDS = 2**23  # unless they differ by a multiple of this, because there are no more deals
 _STATE = "state.pt"
 _PARTS = 4
-"""Parts of a batch whose rows are summed at once, on any number of cores: what is learned must not
-depend on it."""
+"""Parts of a batch whose rows are summed at once. Their number is the same on all machines, because
+the last bits of the gradients depend on it."""
 
 
 class PlannerLearner(Learner):
