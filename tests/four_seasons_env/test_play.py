@@ -1092,15 +1092,18 @@ def test_a_page_without_a_server_loads_nothing(page):
 
 
 def test_a_server_started_again_gets_the_game(page):
-    def lose(answer) -> None:
+    def note(answer) -> None:
         if answer.url.partition("?")[0].endswith("/api/sessions"):
-            made.append(answer.json()["id"])
+            made.append(answer)
 
-    made: list[str] = []
-    page.on("response", lose)
+    made: list = []
+    page.on("response", note)
     open_deal(page)
+    page.wait_for_selector("#hint[aria-disabled=false]", timeout=LOAD)
     for moves, key in enumerate("ddh", 1):
-        forgotten = re.compile(f"/api/sessions/({'|'.join(made)})[/?]")
+        # The bodies are read here: reading one inside the event's handler may end too late.
+        lost = "|".join(answer.json()["id"] for answer in made)
+        forgotten = re.compile(f"/api/sessions/({lost})[/?]")
         page.route(
             forgotten, lambda route: route.fulfill(status=404, json={"error": "no such game"})
         )
