@@ -306,6 +306,12 @@ STOPPED = {
 """Commands that run for minutes, and files that exist when their workers work."""
 
 
+def handle_signals() -> None:
+    """Undo what a shell or nohup did that started the tests in the background."""
+    for name in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(name, signal.SIG_DFL)
+
+
 def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:
     """Start a command in a process group of its own, as a terminal does."""
     return subprocess.Popen(
@@ -316,8 +322,7 @@ def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell that started the tests in the background has set SIGINT to be ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        preexec_fn=handle_signals,  # noqa: PLW1509
     )
 
 
