@@ -341,8 +341,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "| {luck_z:+.2f} | {luck_p:.3f}"),
     ("docs/explanation/luck.md", "peeking",
      lambda: stored("peeking"),
-     "sees | games | won % | luck z | luck p",
-     "{what} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.2g}"),
+     "sees | games | won % | luck z | luck p | measured with version",
+     "{what} | {games:,} | {won:.1%} | {luck_z:+.2f} | {luck_p:.2g} | {version}"),
     ("docs/reference/leaderboard.md", "leaderboard", lambda: players("leaderboard", ranked=True),
      "agent | method | play | won % [95%] | luck-adjusted [95%] | z (p) | ms/game",
      "{agent} | {kind} | {play} | {won} | {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] "

@@ -12,7 +12,9 @@ import pytest
 from docs import prose, tables
 from four_seasons_env import __version__
 from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.experiments.matches.play import play_game
 from four_seasons_env.observations import OBSERVATIONS, observation_length
+from four_seasons_env.records import append_record
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES
 from tests.helpers import ROOT
@@ -33,16 +35,24 @@ SHORTER = {
     "seconds=10": "seconds=0.1",
 }
 """Replacements in examples, so that they take seconds and need no file."""
+RECORDED = '"runs/games"'
+"""Folder of recorded games in an example."""
 FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"']?https?:[^>]*>")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=[path.stem for path in PAGES])
-def test_examples_of_pages_run(page: Path, tmp_path: Path) -> None:
+def test_examples_of_pages_run(
+    page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
     code += "\n".join(EXAMPLE.findall(page.read_text()))
     for text, shorter in SHORTER.items():
         code = code.replace(text, shorter)
+    if RECORDED in code:
+        folder = tmp_path_factory.mktemp("games")
+        append_record(folder / "17-17.jsonl.gz", play_game("heuristic", "four-seasons", 17))
+        code = code.replace(RECORDED, repr(str(folder)))
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
     )

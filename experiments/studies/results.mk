@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players leaderboard family learning small-games calibration peeking speed libraries
+NAMES := census players leaderboard family learning small-games calibration speed libraries
 
 .PHONY: all $(NAMES)
 all: $(NAMES)
@@ -80,7 +80,7 @@ learning:
 		--core-minutes $(call few,0.2,5) --validation-deals 1000 --out $(OUT)/moves
 	$(call store,moves/progress.csv,$(RESULTS)/moves.csv)
 
-# --- Small games, chances, luck.
+# --- Small games, chances.
 
 SMALL := random greedy heuristic
 TRAINED := maskable_ppo next_deal_ppo planner
@@ -100,11 +100,6 @@ calibration: $(OUT)/calibration.csv
 $(OUT)/calibration.csv:
 	$(PYTHON) $(STUDIES)/calibration.py --out $@ $(call few,--deals 1 --games 2)
 	$(call store,calibration.csv,$(RESULTS)/calibration.csv)
-
-peeking: $(OUT)/peeking/peeking.csv
-$(OUT)/peeking/peeking.csv:
-	$(PYTHON) $(STUDIES)/peeking.py --out $(OUT)/peeking $(call few,--share 0.02)
-	$(call store,peeking/peeking.csv,$(RESULTS)/peeking.csv)
 
 # --- Speed, on an idle machine; the other libraries are `pip install open_spiel envpool pgx`.
 

@@ -150,24 +150,3 @@ def test_a_recipe_plays_no_illegal_action(page: str, tmp_path: Path) -> None:
     assert len(rows)
     assert (rows["games"] == 100).all()
     assert (rows["illegal"] == 0).all()
-
-
-def test_peeking_tests_each_player(tmp_path: Path) -> None:
-    run("peeking", "--share", "0.02", "--out", str(tmp_path))
-    table = pd.read_csv(tmp_path / "peeking.csv")
-    assert len(table["what"].unique()) == 4
-    assert table["luck_p"].between(0, 1).all()
-
-
-def test_expert_data_has_each_decision(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    flags = ["--agent", "heuristic", "--deals", "4294967296-4294967297", "--n-jobs", "1"]
-    run("expert_data", *flags, "--out", str(tmp_path))
-    table = pd.read_parquet(tmp_path)
-    assert table["deal"].nunique() == 2
-    assert table.groupby("deal")["terminated"].last().all()
-    assert (table["observation"].map(len) == table["action_mask"].map(sum)).all()
-    assert (table["action"] < table["action_mask"].map(sum)).all()
-    assert table["own"].mean() > 0.5
-    games = table.groupby("deal")
-    assert games["return"].first().tolist() == pytest.approx(games["reward"].sum().tolist())
