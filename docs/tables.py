@@ -23,11 +23,12 @@ from pathlib import Path
 import pandas as pd
 
 from four_seasons_env import __version__
-from four_seasons_env.experiments.reporting.cells import census_as_text, decided_within, win_rates
+from four_seasons_env.experiments.reporting.cells import decided_within, win_rates
 from four_seasons_env.experiments.reporting.tables import as_markdown
 from four_seasons_env.experiments.results.ceiling import (
     CEILING,
     CENSUS,
+    bounds_as_text,
     ceiling_row,
     summarise_census,
 )
@@ -85,12 +86,6 @@ def census() -> pd.DataFrame:
     return read_table(CENSUS / "results.csv")
 
 
-def counted(deals: pd.DataFrame) -> pd.DataFrame:
-    """A census in cells of text, a row for each rule set."""
-    columns = ["rules", "deals", "won", "lost", "open", "winnable %", "s/deal"]
-    return census_as_text(summarise_census(deals))[columns]
-
-
 def players(*names: str, ranked: bool = False) -> pd.DataFrame:
     """Stored results of agents with their ceiling: what the census knows of the same deals now."""
     rows, answers = stored(*names).query("agent != @CEILING"), census()
@@ -117,16 +112,16 @@ def odds() -> pd.DataFrame:
     """A row for each rule set: what simple players, the best fair one and open cards win."""
     played = stored("family", "four-seasons").query("agent != @CEILING")
     played = played.assign(won=win_rates(played))
-    played["text"] = [f"{row.won} ({row.deals:,})" for row in played.itertuples()]
-    bounds, found = counted(census()).set_index("rules"), []
+    bounds, found = summarise_census(census()).set_index("rules"), []
     for name in RULES:
         own = played[played["rules"] == name].sort_values("deals", ascending=False, kind="stable")
         own = own.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
         best = own.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
-        row = {"rules": name, "anchor": name.replace("/", ""), "best": best["agent"]}
-        row |= {"random": own["text"]["random"], "heuristic": own["text"]["heuristic"]}
-        open_cards = f"{bounds['winnable %'][name]} ({bounds['deals'][name]})"
-        found.append(row | {"fair": best["text"], "open": open_cards})
+        simple = own.loc[["random", "heuristic"]]
+        (deals,) = {*simple["deals"], best["deals"], bounds["deals"][name]}
+        row = {"rules": name, "anchor": name.replace("/", ""), "deals": deals}
+        row |= simple["won"].to_dict() | {"best": best["agent"], "fair": best["won"]}
+        found.append(row | {"open": bounds_as_text(bounds["low"][name], bounds["high"][name])})
     return pd.DataFrame(found)
 
 
@@ -149,7 +144,7 @@ def rates() -> pd.DataFrame:
     """Moves per second: of vector environments some batch sizes on one thread, of others all."""
     rows = stored("bench")
     is_vector = rows["what"].str.startswith("vector environment")
-    return rows[~is_vector | (rows["games"].isin([1, 64, 4096]) & (rows["threads"] == 1))]
+    return rows[~is_vector | (rows["games"].isin([64, 4096]) & (rows["threads"] == 1))]
 
 
 def costs() -> pd.DataFrame:
@@ -304,9 +299,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "agent | method | play | seeds | won % [95%] | vs heuristic [95%] | ms/game",
      "{agent} | {kind} | {play} | {seeds:.0f} | {won} | {gain} | {ms_per_game:.2f}"),
     ("docs/reference/benchmark.md", "rates", rates,
-     "what | games | threads | observation | moves per second | per CPU-second",
-     "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f} "
-     "| {per_cpu_second:,.0f}"),
+     "what | games | threads | observation | moves per second",
+     "{what} | {games:,} | {threads} | {observation} | {moves_per_second:,.0f}"),
     ("docs/reference/benchmark.md", "costs", costs,
      "what | value",
      "{what} | {shown} {unit}"),
@@ -314,8 +308,9 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "weights | trained on | started from | minutes | seed | validation deals won %",
      "[{name}](../../{path}) | {amount} | {teacher} | {minutes:.0f} | {seed} | {tried:.1%}"),
     ("docs/reference/rules.md", "odds", odds,
-     "rules | `random` wins % | `heuristic` wins % | best fair player wins % | can be won %",
-     "[{rules}](#{anchor}) | {random} | {heuristic} | `{best}` {fair} | {open}"),
+     "rules | deals | `random` wins % | `heuristic` wins % | best fair player wins % "
+     "| can be won %",
+     "[{rules}](#{anchor}) | {deals:,} | {random} | {heuristic} | `{best}` {fair} | {open}"),
     ("docs/reference/data.md", "optima", optima,
      "rules | openings | valued | optimum % [95%]",
      "{rules} | {openings:,} | {valued} | {optimum:.3%} [{low:.2%}, {high:.2%}]"),
