@@ -3,7 +3,7 @@
 Random legal play, including masks, observations and resets. Measured are the single environment,
 the vector environment at several batch sizes, by default and with `copy=False`, and the next-deal
 environment. A rate is the median of several windows. The slowest and the fastest window show the
-noise of the machine; the rate per CPU-second does not depend on its other work.
+noise of the machine; the rate per CPU-second does not depend on other programs.
 
     four-seasons bench --out runs/speed
 """

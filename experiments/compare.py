@@ -39,8 +39,8 @@ class Compare:
     """Folder of the results. Finished blocks of deals in it are skipped."""
     agents: list[str] = field(default_factory=lambda: ["random", "heuristic", "maskable_ppo"])
     """Agents by name. A path to weights follows a colon; a label for tables comes before =.
-    Several training seeds are a pattern, ppo=maskable_ppo:runs/study/ppo-*, or agents of your own
-    with one label: own=my_module:net0 own=my_module:net1"""
+    For several training seeds: a pattern (ppo=maskable_ppo:runs/study/ppo-*), or agents of your own
+    with one label (own=my_module:net0 own=my_module:net1)."""
     rules: list[str] = field(default_factory=lambda: ["four-seasons"])
     """Rule sets by name, changed ones in quotes, as in 'czarina(piles=4)'; or `all`."""
     deals: str = "0-9999"
@@ -48,7 +48,7 @@ class Compare:
     play: list[Literal["deterministic", "stochastic"]] = field(
         default_factory=lambda: ["deterministic", "stochastic"]
     )
-    """How trained networks play: deterministic (greedily), stochastic, or both."""
+    """How trained networks play: deterministic (best action), stochastic (drawn), or both."""
     seed: int = 0
     """Seed of the agents' random numbers and of the reshuffled stock."""
     record: bool = False

@@ -53,7 +53,7 @@ class Demo:
     minutes: float = 2.0
     """Minutes of training."""
     out: Path = Path("runs/demo")
-    """Folder for a new folder per demo."""
+    """Folder in which each demo makes a new folder."""
     rules: str = "four-seasons"
     """Rule set to learn and play."""
     deals: str = f"{TEST[0]}-{TEST[-1]}"

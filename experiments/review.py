@@ -44,7 +44,7 @@ class Review:
     deal: int = 17
     """Number of the deal."""
     record: Path | None = None
-    """File of recorded games; one of them is reviewed in place of an agent's game."""
+    """File of recorded games, to review one of them and not an agent's game."""
     line: int = 1
     """Line of the game in the file of --record."""
     seconds: float = 10.0

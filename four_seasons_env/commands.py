@@ -31,7 +31,7 @@ def show_rules(arguments: Sequence[str] | None = None) -> None:
         ValueError: for an unknown rule set, with the nearest one.
     """
     parser = argparse.ArgumentParser("four-seasons rules", description=_first_line(show_rules))
-    parser.add_argument("rules", nargs="?", help="one rule set, whose fields are shown")
+    parser.add_argument("rules", nargs="?", help="a rule set, to show its fields")
     only = parser.parse_args(arguments).rules
     if only is not None:
         _show(get_rules(only))

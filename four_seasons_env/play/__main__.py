@@ -19,10 +19,14 @@ from four_seasons_env.rules import Rules, get_rules
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("four-seasons play", description=__doc__)
-    parser.add_argument("--rules", default="four-seasons", help="such as 'czarina(piles=4)'")
-    parser.add_argument("--deal", type=int, help="the deal's number; default: any")
+    parser.add_argument(
+        "--rules", default="four-seasons", help="rule set, such as 'czarina(piles=4)'"
+    )
+    parser.add_argument("--deal", type=int, help="number of the deal (default: any)")
     parser.add_argument("--deck", help="the cards, first dealt first, such as '6D 10H Q♠ ...'")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: %(default)s)"
+    )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
@@ -30,10 +34,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="other names of this machine, as behind a forwarded port",
     )
-    parser.add_argument("--port", type=int, default=8752, help="0: any that is free")
-    parser.add_argument("--no-browser", action="store_true", help="open no browser")
-    parser.add_argument("--record", type=Path, help="a JSON lines file for games that end")
-    parser.add_argument("--player", default="", help="the name in the records")
+    parser.add_argument(
+        "--port", type=int, default=8752, help="port; 0: any free one (default: %(default)s)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.add_argument("--record", type=Path, help="JSON lines file to add finished games to")
+    parser.add_argument("--player", default="", help="name of the player in the records")
     return parser
 
 
