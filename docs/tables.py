@@ -322,7 +322,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "agent | core-minutes | change | games | narrow % | wide % | cross-entropy",
      "{agent} | {minutes} | {change} | {games:,.0f} | {narrow:.1%} | {wide:.1%} | {entropy:.3f}"),
     ("docs/explanation/learning.md", "moves",
-     lambda: stored("moves").dropna(subset="validation/win_rate"),
+     lambda: stored("moves").dropna(subset="validation/win_rate")[1::2],
      "core-seconds | moves | validation deals won %",
      "{time/core_seconds:.0f} | {time/total_timesteps:,} | {validation/win_rate:.1%}"),
     ("docs/explanation/planner.md", "calibrated", calibrated,
