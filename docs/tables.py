@@ -154,9 +154,15 @@ def costs() -> pd.DataFrame:
 
 
 def calibrated() -> pd.DataFrame:
-    """A row for each group of moves: the mean chance shown, and the share of games won."""
+    """A row for each group of moves: the mean chance shown, and the share of games won.
+
+    Column error: the typical error of a chance of 20% to 80%, without the noise of its games.
+    """
     rows = stored("calibration")
     rows["rate"] = rows["won"] / rows["games"]
+    rows["noise"] = rows["rate"] * (1 - rows["rate"]) / (rows["games"] - 1)
+    rows["error"] = (rows["chance"] - rows["rate"]) ** 2 - rows["noise"]
+    rows["error"] = rows["error"].where(rows["chance"].between(0.2, 0.8))
     groups = {
         "the planner's moves": rows["chosen"],
         **{
@@ -167,9 +173,11 @@ def calibrated() -> pd.DataFrame:
         "dealing at once, another move": ~rows["chosen"] & (rows["move"] == "deal"),
         "chances of 70% to 90%": rows["chance"].between(0.7, 0.9),
     }
-    means = {name: rows[among][["chance", "rate"]].mean() for name, among in groups.items()}
+    columns = ["chance", "rate", "error"]
+    means = pd.DataFrame({name: rows[among][columns].mean() for name, among in groups.items()}).T
+    means["error"] **= 0.5
     counts = [int(among.sum()) for among in groups.values()]
-    return pd.DataFrame(means).T.rename_axis("what").reset_index().assign(moves=counts)
+    return means.rename_axis("what").reset_index().assign(moves=counts)
 
 
 def weights() -> pd.DataFrame:
@@ -326,8 +334,8 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "core-seconds | moves | validation deals won %",
      "{time/core_seconds:.0f} | {time/total_timesteps:,} | {validation/win_rate:.1%}"),
     ("docs/explanation/planner.md", "calibrated", calibrated,
-     "moves | number | chance shown, mean % | games won %",
-     "{what} | {moves} | {chance:.1%} | {rate:.1%}"),
+     "moves | number | chance shown, mean % | games won % | off by, points",
+     "{what} | {moves} | {chance:.1%} | {rate:.1%} | {error:.0%}"),
     ("docs/explanation/luck.md", "luck",
      lambda: only(players("leaderboard"), LADDER),
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
