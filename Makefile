@@ -48,7 +48,7 @@ demo: $(RUNS)  ## train an agent for two minutes, compare it with the heuristic,
 
 PARTS := all
 
-results: $(READY)  ## measure every published number, and store it: many hours; QUICK=1: in small
+results: $(READY)  ## measure and store the published numbers: many hours; QUICK=1: in small
 	$(MAKE) --file experiments/studies/results.mk $(PARTS)
 
 test: $(TESTS)  ## the default tests

@@ -1,4 +1,4 @@
-# Measure every published number, store it, and fill tables and plots: `make results`.
+# Measure the published numbers, store them, and fill tables and plots: `make results`.
 #
 # It takes hours. What is finished is not repeated, so a stopped call can be repeated; each part is
 # also a target: `make results PARTS=players`. With QUICK=1, the same in minutes, with few deals;
