@@ -4,7 +4,8 @@ The network's value of a position about to deal is an estimate. A look ahead ref
 next card in imagined worlds, decide again, repeat for some cards, and average the values reached.
 With one card this is expectimax; to the end of the stock it is rollouts of the planner. All
 candidates face the same worlds. After each round the worse half of them is dropped (sequential
-halving: Karnin, Koren and Somekh 2013).
+halving: Karnin, Koren and Somekh 2013). Within a long round those that are clearly worse than the
+best leave earlier, by a test of the differences in the same worlds (racing: Maron and Moore 1994).
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ from four_seasons_env.rules import Rules
 
 CANDIDATES = 16
 """Maximum number of candidates of a look ahead."""
+_TEST_EVERY = 16
+"""Worlds of a round between two tests; the default rounds are too short for one."""
+_CLEARLY = 3.0
+"""A candidate leaves if its mean difference from the best is this many standard errors."""
 
 
 class Lookahead(NamedTuple):
@@ -41,8 +46,11 @@ class LookaheadBuffers(NamedTuple):
 
     search: Search  # for the decisions in imagined worlds
     game: NDArray[Any]  # GAME (1,), the game in an imagined world
-    chosen: NDArray[np.int64]  # (CANDIDATES,) rows of the candidates, best first
+    chosen: NDArray[np.int64]  # (CANDIDATES,) rows of the candidates
+    left: NDArray[np.int64]  # (CANDIDATES,) indices of those still compared, best first
+    values: NDArray[np.float64]  # (CANDIDATES,) of the candidates in one world
     totals: NDArray[np.float64]  # (CANDIDATES,) sums of their values over the worlds
+    products: NDArray[np.float64]  # (CANDIDATES, CANDIDATES) sums of products of two values
 
 
 def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffers:
@@ -51,7 +59,10 @@ def new_lookahead_buffers(rules: Rules, limits: SearchLimits) -> LookaheadBuffer
         new_search(rules, max(limits.positions, limits.ending_positions)),
         np.zeros(1, GAME),
         np.zeros(CANDIDATES, np.int64),
+        np.zeros(CANDIDATES, np.int64),
         np.zeros(CANDIDATES, np.float64),
+        np.zeros(CANDIDATES, np.float64),
+        np.zeros((CANDIDATES, CANDIDATES), np.float64),
     )
 
 
@@ -104,6 +115,44 @@ def stride(cards):
 
 
 @jit
+def _sort(left, totals, count):
+    """Sort the candidates that are left by their totals, best first (insertion sort).
+
+    All have met the same worlds, so totals compare without being divided.
+    """
+    for i in range(1, count):
+        at = i
+        while at > 0 and totals[left[at - 1]] < totals[left[at]]:
+            left[at - 1], left[at] = left[at], left[at - 1]
+            at -= 1
+
+
+@jit
+def add_world(buffers, count):
+    """Add the values of the candidates that are left in one world, and their products."""
+    for i in buffers.left[:count]:
+        buffers.totals[i] += buffers.values[i]
+        for j in buffers.left[:count]:
+            buffers.products[i, j] += buffers.values[i] * buffers.values[j]
+
+
+@jit
+def drop_clearly_worse(buffers, count, worlds):
+    """Drop candidates by a paired test against the best so far, and return how many are left."""
+    left, totals, products = buffers.left, buffers.totals, buffers.products
+    _sort(left, totals, count)
+    best, kept = left[0], 1
+    for i in left[1:count]:
+        mean = (totals[best] - totals[i]) / worlds
+        squares = products[best, best] - 2 * products[best, i] + products[i, i]
+        variance = max(0.0, squares / worlds - mean * mean)
+        if mean * mean * worlds <= _CLEARLY * _CLEARLY * variance or mean == 0:
+            left[kept] = i
+            kept += 1
+    return kept
+
+
+@jit
 def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     """Decide among the best positions of a search by looking over the next cards.
 
@@ -120,20 +169,22 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
     Returns:
         The row of the position to choose.
     """
-    chosen, totals, game = buffers.chosen, buffers.totals, buffers.game
+    chosen, left, totals, game = buffers.chosen, buffers.left, buffers.totals, buffers.game
     worlds = settings.worlds
-    left = find_candidates(search, count, settings.candidates, settings.margin, chosen)
-    chosen[0] = chosen[0] if left else best
-    totals[:left] = 0
+    count = find_candidates(search, count, settings.candidates, settings.margin, chosen)
+    chosen[0] = chosen[0] if count else best
+    left[:] = np.arange(CANDIDATES)
+    totals[:] = 0
+    buffers.products[:] = 0
     root = search.positions[0]
     hidden = max(np.int64(1), np.int64(root.deck_size) - np.int64(root.dealt))
     # World k turns the hidden card first + k * step next, modulo their number: a few worlds already
     # cover the next cards evenly, from a card that differs from decision to decision.
     first, step = np.int64(seed % np.uint64(hidden)), stride(hidden)
     number = 0
-    while left > 1:
-        for _ in range(worlds):
-            for i in range(left):
+    while count > 1:
+        for world in range(1, worlds + 1):
+            for i in left[:count]:
                 candidate = chosen[i]
                 # As in `turn`, but with the hidden cards of this world put in before the move.
                 at, move = turn_at(search, candidate)
@@ -143,18 +194,17 @@ def look_ahead(evaluator, search, count, best, seed, settings, buffers):
                 next_card = first + number * step
                 determinize(game[0], evaluator.rule, seed + np.uint64(number), next_card)
                 play(game[0], evaluator.rule, move)
-                totals[i] += _play_on(evaluator, settings.cards, settings.limits, buffers)
                 # Less than zero: the price of the moves that lead to the candidate.
-                totals[i] += np.float64(search.worths[candidate] - search.values[candidate])
+                price = np.float64(search.worths[candidate] - search.values[candidate])
+                value = _play_on(evaluator, settings.cards, settings.limits, buffers)
+                buffers.values[i] = value + price
             number += 1
-        # Insertion sort, best first. All that are left have met the same worlds in all rounds, so
-        # totals compare without being divided.
-        for i in range(1, left):
-            at = i
-            while at > 0 and totals[at - 1] < totals[at]:
-                totals[at - 1], totals[at] = totals[at], totals[at - 1]
-                chosen[at - 1], chosen[at] = chosen[at], chosen[at - 1]
-                at -= 1
-        left = left // 2
+            add_world(buffers, count)
+            if world % _TEST_EVERY == 0 and world < worlds:
+                count = drop_clearly_worse(buffers, count, number)
+                if count == 1:
+                    break
+        _sort(left, totals, count)
+        count //= 2
         worlds *= 2
-    return chosen[0]
+    return chosen[left[0]]

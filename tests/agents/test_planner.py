@@ -5,7 +5,18 @@ import pytest
 
 from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.planner.agent import PlannerAgent
-from four_seasons_env.agents.planner.search import best_stop, new_evaluator, turn
+from four_seasons_env.agents.planner.lookahead import (
+    CANDIDATES,
+    add_world,
+    drop_clearly_worse,
+    new_lookahead_buffers,
+)
+from four_seasons_env.agents.planner.search import (
+    SearchLimits,
+    best_stop,
+    new_evaluator,
+    turn,
+)
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, public_copy
 from four_seasons_env.experiments.matches.play import play_deals
@@ -92,6 +103,23 @@ def test_games_are_played_to_the_last_card(row):
     results = play_deals(agent, rules, range(TRAIN_FROM, TRAIN_FROM + 4), record=True)
     ends = [game.positions()[-1].record[0] for game in results["game"]]
     assert all(nothing_hidden(end, compile_rules(rules)[0]) for end in ends)
+
+
+def test_a_look_ahead_drops_what_is_clearly_worse():
+    """Luck that all share hides nothing; candidates within chance of the best stay."""
+    worlds, rng = 64, np.random.default_rng(0)
+    buffers = new_lookahead_buffers(DEFAULT, SearchLimits(2, 1, 2, 1))
+    buffers.left[:] = np.arange(CANDIDATES)
+    luck, noise = rng.random(worlds), rng.normal(0, 0.1, (5, worlds))
+    # Worse, the best, within chance of it, worse by a constant, equal to the best.
+    values = np.array([luck - 0.1, luck, luck - 0.01, luck - 0.001, luck])
+    values[[0, 2]] += noise[[0, 2]]
+    for world in values.T:
+        buffers.values[:5] = world
+        add_world(buffers, 5)
+    left = buffers.left[: drop_clearly_worse(buffers, 5, worlds)]
+    assert buffers.totals[:5] == pytest.approx(values.sum(axis=1))
+    assert set(left.tolist()) == {1, 2, 4}
 
 
 class HandOver:
