@@ -1,8 +1,6 @@
 """The vector environment against single environments, game by game."""
 
-import copy
 import re
-import warnings
 
 import gymnasium as gym
 import numpy as np
@@ -13,14 +11,10 @@ from gymnasium.vector import AutoresetMode
 from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game, IllegalMove
 from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDealVectorEnv
-from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import RULES
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
     cards_in_order,
-    mostly_slow,
     observe,
-    random_steps,
     same,
     small,
 )
@@ -147,20 +141,6 @@ def check_finals(ours: dict, theirs: dict, done: np.ndarray) -> None:
             assert final["episode"][key][i] == expected["episode"][key][i]
 
 
-@pytest.mark.parametrize("env_id", mostly_slow(ENVS, ("FourSeasons-v0", "Corners-v0")))
-def test_gym_make_vec(env_id):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        env = gym.make_vec(env_id, num_envs=4, observation="cards")
-    assert isinstance(env.unwrapped, FourSeasonsVectorEnv)
-    assert env.unwrapped.rules is RULES[ENVS[env_id]]
-    observations, infos = env.reset(seed=0)
-    assert env.observation_space.contains(observations)
-    assert infos["action_mask"].shape == (4, env.single_action_space.n)
-    env.step(infos["action_mask"].argmax(axis=1))
-    env.close()
-
-
 @pytest.mark.parametrize("env_id", ["FourSeasons-v0", "FourSeasonsNextDeal-v0"])
 def test_answers_as_sync_environments(env_id):
     how = {"num_envs": 3, "render_mode": "ansi", "max_moves": 40}
@@ -219,27 +199,6 @@ def test_deal_and_deck_options():
     observations, infos = env.reset(options={"deck": deck})
     assert infos["deal"].tolist() == [-1] * 3
     assert (observations == observe(Game("czarina", deck=deck), "tops")).all()
-
-
-def test_writing_into_answers_changes_nothing():
-    def spoil(thing) -> None:
-        if isinstance(thing, np.ndarray):
-            if thing.flags.writeable:
-                thing[...] = 0
-        elif isinstance(thing, dict | tuple | list):
-            for part in thing.values() if isinstance(thing, dict) else thing:
-                spoil(part)
-
-    env, twin = (FourSeasonsVectorEnv(3, small("four-seasons"), max_moves=5) for _ in range(2))
-    spoil(env.reset(seed=1))
-    twin.reset(seed=1)
-    answers = []
-    for seed in range(12):
-        one, other = random_steps(env, 1, seed), random_steps(twin, 1, seed)
-        assert same(one, other)
-        spoil(one)
-        answers.append((other, copy.deepcopy(other)))
-    assert all(same(kept, then) for kept, then in answers)  # no later step has written into them
 
 
 def test_games_are_read_only():
@@ -343,10 +302,10 @@ def test_first_reset_needs_all_games():
     env.reset(seed=1, options={"reset_mask": np.array([True, True])})
 
 
-# --- wrong input changes nothing ----------------------------------------------------------------
+# --- wrong input --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("argument", ["num_envs", "num_threads", "max_moves"])
+@pytest.mark.parametrize("argument", ["num_envs", "num_threads"])
 def test_counts_are_positive_integers(argument):
     for value in (True, 0, 2.0, "2"):
         message = rf"^{argument} must be a positive integer, not {re.escape(repr(value))}$"
@@ -355,51 +314,10 @@ def test_counts_are_positive_integers(argument):
     assert FourSeasonsVectorEnv(**{argument: np.int32(2)}).num_envs in (1, 2)
 
 
-def twins(**kwargs) -> tuple[FourSeasonsVectorEnv, FourSeasonsVectorEnv]:
-    pair = (
-        FourSeasonsVectorEnv(3, max_moves=9, **kwargs),
-        FourSeasonsVectorEnv(3, max_moves=9, **kwargs),
-    )
-    for env in pair:
-        env.reset(seed=11)
-        env.step(np.zeros(3, int))
-    return pair
-
-
-def assert_unharmed(env: FourSeasonsVectorEnv, twin: FourSeasonsVectorEnv) -> None:
-    """Check that both continue in the same way, past ends of episodes and a reset."""
-    assert (env.games == twin.games).all()
-    assert env.np_random.bit_generator.state == twin.np_random.bit_generator.state
-    for _ in range(2):
-        assert same(random_steps(env, 20), random_steps(twin, 20))
-        assert same(env.reset(), twin.reset())
-
-
-def test_wrong_use_changes_nothing():
-    env, twin = twins()
-    too_large = np.array([0, 0, 2**64 - 1], np.uint64)
-    for actions in ([0, 0], [0, 0, 32], [0, -1, 0], too_large):
-        with pytest.raises(
-            ValueError, match=r"^actions must be of shape|^action in game \d must be"
-        ):
-            env.step(actions)
-    for actions in ([0.0, 0.0, 0.0], ["deal"] * 3, "deal"):
-        with pytest.raises(TypeError, match="actions must be integers, not"):
-            env.step(actions)
-    for options in ({"dael": 1}, {"deal": [1, 2]}, {"deal": [1, 2, -3]}, {"deck": "AC"}):
-        for seed in (None, 99):
-            with pytest.raises(ValueError, match=r"deal|deck"):
-                env.reset(seed=seed, options=options)
-    for seed in ([1, 2], [1, 2, -3], -1):
-        with pytest.raises(ValueError, match="seed"):
-            env.reset(seed=seed)
-    assert_unharmed(env, twin)
-
-
 def test_illegal_action_raises_and_moves_nothing():
-    env, twin = twins(illegal="raise")
-    legal = int(env.action_masks()[0].argmax())
-    illegal = int(env.action_masks()[2].argmin())
+    env = FourSeasonsVectorEnv(3, illegal="raise")
+    masks = env.reset(seed=11)[1]["action_mask"]
+    before, illegal = env.games.copy(), int(masks[2].argmin())
     with pytest.raises(IllegalMove, match=f"action {illegal} in game 2: .* is not legal: "):
-        env.step(np.array([legal, legal, illegal]))
-    assert_unharmed(env, twin)
+        env.step(np.array([0, 0, illegal]))
+    assert (env.games == before).all()

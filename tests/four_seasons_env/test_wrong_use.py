@@ -1,5 +1,11 @@
-"""Careless use of the library: an error says what was wrong, and names the nearest valid choice."""
+"""Careless use of the library: an error says what was wrong, and names the nearest valid choice.
 
+It changes nothing: the environment goes on as one that was used well.
+"""
+
+import copy
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -13,19 +19,60 @@ from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDe
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import solve
 from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import same
 
 SINGLE = (FourSeasonsEnv, FourSeasonsNextDealEnv)
 MANY = (FourSeasonsVectorEnv, FourSeasonsNextDealVectorEnv)
 
 
-@pytest.fixture(scope="module", params=SINGLE)
-def env(request) -> Any:
-    return request.param()
+def step(env: Any) -> Any:
+    """The answer to the first legal action of each game."""
+    return env.step(env.action_masks().argmax(axis=-1))
 
 
-@pytest.fixture(scope="module", params=MANY)
-def envs(request) -> Any:
-    return request.param(2)
+def unharmed(*twins: Any) -> Iterator[Any]:
+    """The first of two equal environments in an episode; at the end, both must go on alike."""
+    for each in twins:
+        each.reset(seed=11)
+        step(each)
+    yield twins[0]
+    ahead = [[step(each) for _ in range(20)] + [each.reset(), each.reset()] for each in twins]
+    assert same(*ahead)
+    assert same(*[each.np_random.bit_generator.state for each in twins])
+
+
+@pytest.fixture(params=SINGLE)
+def env(request) -> Iterator[Any]:
+    yield from unharmed(request.param(), request.param())
+
+
+@pytest.fixture(params=MANY)
+def envs(request) -> Iterator[Any]:
+    """Its games end, and others begin, while it goes on."""
+    yield from unharmed(request.param(2, max_moves=9), request.param(2, max_moves=9))
+
+
+def spoil(thing: Any) -> None:
+    """Write into all arrays of an answer."""
+    if isinstance(thing, np.ndarray) and thing.flags.writeable:
+        thing[...] = 0
+    elif isinstance(thing, dict | tuple | list):
+        for part in thing.values() if isinstance(thing, dict) else thing:
+            spoil(part)
+
+
+@pytest.mark.parametrize("kind", [*SINGLE, *MANY])
+def test_writing_into_answers_changes_nothing(kind):
+    arguments = {"num_envs": 3, "max_moves": 5} if kind in MANY else {}
+    env, twin = kind(**arguments), kind(**arguments)
+    answers = [each.reset(seed=1) for each in (env, twin)]
+    kept = []
+    for _ in range(12):
+        assert same(*answers)
+        spoil([answers[0], env.action_masks()])
+        kept.append((answers[1], copy.deepcopy(answers[1])))
+        answers = [step(each) for each in (env, twin)]
+    assert all(same(*each) for each in kept)  # no later step has written into them
 
 
 @pytest.mark.parametrize("kind", [*SINGLE, *MANY])
@@ -42,7 +89,10 @@ def test_masks_need_a_reset(kind):
         ({"observation": "top"}, "unknown observation 'top': did you mean 'tops'"),
         ({"illegal": "rise"}, "unknown illegal 'rise': did you mean 'raise'"),
         ({"render_mode": "ascii"}, "unknown render_mode 'ascii': did you mean 'ansi'"),
-        ({"max_moves": 0}, "max_moves must be a positive integer, not 0"),
+        *(
+            ({"max_moves": each}, f"max_moves must be a positive integer, not {each!r}")
+            for each in (0, True, 2.0, "2")
+        ),
         ({"reward": "foundaton"}, "did you mean 'foundation'"),
         ({"reward": lambda before: 1}, "too many positional arguments"),
     ],
@@ -66,6 +116,7 @@ def test_wrong_mask_and_copy():
         ({"deals": 17}, ValueError, "unknown option 'deals': did you mean 'deal'"),
         ({"deal": True}, ValueError, "deal must be an integer, not True: did you mean 1"),
         ({"deal": -1}, ValueError, "deal must be 0 to"),
+        ({"deal": 17, "deck": "AC"}, ValueError, "give only one"),
         ({"game": 3}, TypeError, "game must be a four_seasons_env.Game, not 3"),
         (
             {"deck": 17},
@@ -75,18 +126,20 @@ def test_wrong_mask_and_copy():
     ],
 )
 def test_wrong_reset_options(env, envs, options, kind, message):
-    for each in (env, envs):
+    for each, seed in itertools.product((env, envs), (None, 99)):
         with pytest.raises(kind, match=message):
-            each.reset(options=options)
+            each.reset(seed=seed, options=options)
 
 
-def test_seeds_of_many_games(envs):
+@pytest.mark.parametrize("kind", MANY)
+def test_seeds_of_many_games(kind):
+    envs = kind(2)
     envs.reset(seed=2**64 - 2)
-    with pytest.raises(ValueError, match=r"seed must be 0 to 2\^64 - 2 for 2 games, not"):
-        envs.reset(seed=2**64 - 1)
-    assert (
-        envs.reset(seed=np.array(5))[1]["deal"].tolist() == envs.reset(seed=5)[1]["deal"].tolist()
-    )
+    for wrong in (2**64 - 1, [1, 2, 3], [1, -3]):
+        with pytest.raises(ValueError, match=r"seed must be 0 to 2\^64 - 2 for 2 games, not|seed"):
+            envs.reset(seed=wrong)
+    first, second = (envs.reset(seed=seed)[1]["deal"] for seed in (np.array(5), 5))
+    assert same(first, second)
 
 
 @pytest.mark.parametrize(
@@ -114,19 +167,22 @@ def test_wrong_seeds(env, envs, seed):
 
 
 @pytest.mark.parametrize(
-    ("action", "message"),
+    ("action", "error", "message"),
     [
-        (True, "must be an integer, not True: did you mean 1"),
-        (np.array([0]), r"not an array of shape \(1,\): take its one element with \.item\(\)"),
-        (np.array([0, 0]), r"not an array of shape \(2,\)$"),
-        (0.0, r"must be an integer, not 0\.0"),
+        (True, TypeError, "must be an integer, not True: did you mean 1"),
+        (np.array([0]), TypeError, r"of shape \(1,\): take its one element with \.item\(\)"),
+        (np.array([0, 0]), TypeError, r"not an array of shape \(2,\)$"),
+        (0.0, TypeError, r"must be an integer, not 0\.0"),
+        ("deal", TypeError, "must be an integer, not 'deal'"),
+        *(
+            (wrong, ValueError, f"^action must be 0 to 31, not {wrong}$")
+            for wrong in (-1, 32, 10**30)
+        ),
     ],
 )
-def test_wrong_action(env, action, message):
-    env.reset(seed=1)
-    with pytest.raises(TypeError, match=message):
+def test_wrong_action(env, action, error, message):
+    with pytest.raises(error, match=message):
         env.step(action)
-    env.step(np.array(0))  # what a policy for one game returns
 
 
 @pytest.mark.parametrize(
@@ -137,10 +193,12 @@ def test_wrong_action(env, action, message):
         ([True, False], TypeError, "actions must be integers, not bool"),
         ([0.0, 0.0], TypeError, "actions must be integers, not float64"),
         (["deal", "deal"], TypeError, "actions must be integers, not <U4"),
+        ([0, 32], ValueError, "^action in game 1 must be 0 to 31, not 32"),
+        ([-1, 0], ValueError, "^action in game 0 must be"),
+        (np.array([0, 2**64 - 1], np.uint64), ValueError, "^action in game 1 must be"),
     ],
 )
 def test_wrong_actions(envs, actions, kind, message):
-    envs.reset(seed=1)
     with pytest.raises(kind, match=message):
         envs.step(np.array(actions))
 
