@@ -1,6 +1,7 @@
 """Settings of the suite: the same environment and hypothesis's same examples in every run."""
 
 import os
+import tempfile
 import time
 
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,8 @@ if hasattr(time, "tzset"):
     time.tzset()
 os.umask(0o022)
 os.environ["OMP_NUM_THREADS"] = "1"  # of torch; the tests themselves run side by side
+# Else Stable-Baselines3 makes a folder SB3-DATE there for each model that learns.
+os.environ["SB3_LOGDIR"] = tempfile.gettempdir()
 
 settings.register_profile(
     "suite",

@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,10 +18,10 @@ from hypothesis import strategies as st
 from four_seasons_env.agents import Agent
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.env import FourSeasonsEnv
 from four_seasons_env.game import Game
+from four_seasons_env.games import Games
 from four_seasons_env.observations import KINDS, encode_all, observation_length
-from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, SPACES, WRAPS, Rules
+from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, RULES, SPACES, WRAPS, Rules
 
 ROOT = Path(__file__).parent.parent
 RANKS = "A23456789TJQK"
@@ -30,6 +32,20 @@ def python_path(*folders: Path) -> dict[str, str]:
     """The `PYTHONPATH` of a process: these folders, then the caller's, which may hold packages."""
     others = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": os.pathsep.join([*map(str, folders), *([others] if others else [])])}
+
+
+def run_python(*arguments: str, cwd: Path = ROOT, **environment: str) -> str:
+    """The output of a Python process that imports the clone, and must succeed."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=os.environ | python_path(ROOT) | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def load(path: Path) -> Any:
@@ -89,42 +105,6 @@ def deck_with(start: str, ranks: int = 13, end: str = "") -> list[str]:
 # --- rule sets ----------------------------------------------------------------------------------
 
 
-_FIELDS = ("piles", "base_from", "build", "wrap", "runs", "spaces", "redeals", "first_waste")
-
-
-def _row(*values: Any, **more: Any) -> dict[str, Any]:
-    return dict(zip(_FIELDS, values, strict=True)) | more
-
-
-# fmt: off
-ROWS = {
-    "four-seasons": _row(5, "sixth", "any_suit", "unless_ace_base", False, "optional", 0, 0),
-    "four-seasons-1883": _row(
-        5, "first", "any_suit", "always", True, "before_dealing", 0, 0, opening="as_dealt"),
-    "solitaire-till-dawn": _row(5, "sixth", "any_suit", "always", False, "optional", 0, 0),
-    "fsolitaire": _row(5, "sixth", "any_suit", "unless_ace_base", False, "before_dealing", 0, 0),
-    "czarina": _row(5, "sixth", "any_suit", "unless_ace_base", False, "auto_stock", 0, 0),
-    "corners": _row(5, "sixth", "none", "unless_ace_base", False, "auto_stock", 0, 0),
-    "simplicity": _row(
-        12, "sixth", "alternate_colour", "unless_ace_base", False, "optional", 0, 0),
-    "corner-patience": _row(
-        5, "first", "any_suit", "always", False, "optional", 0, 0, opening="empty"),
-    "corners-hoffmann": _row(
-        5, "one_per_suit", "none", "unless_ace_base", False, "auto_stock", 2, 0),
-    "czarina-1898": _row(
-        5, "sixth", "any_suit", "unless_ace_base", False, "auto_stock", 1, 0, limited_redeal=True),
-    "florentine": _row(5, "first", "any_suit", "always", False, "optional", 1, 0, reserve=True),
-    "kings-in-the-corner": _row(5, "aces", "any_suit", "never", False, "optional", 0, 0),
-    "pysolfc/four-seasons": _row(5, "first", "any_suit", "always", False, "optional", 0, 1),
-    "pysolfc/czarina": _row(5, "first", "any_suit", "always", False, "auto_waste", 0, 1),
-    "pysolfc/florentine": _row(5, "first", "any_suit", "always", False, "optional", 1, 1),
-    "pysolfc/corners": _row(5, "one_per_suit", "none", "always", False, "auto_waste", 2, 1),
-    "pysolfc/simplicity": _row(
-        12, "first", "alternate_colour", "always", False, "optional", 0, 1, worrying_back=True),
-}
-"""The table of rule sets, with the values of its sources."""
-# fmt: on
-
 REPRESENTATIVES = ("four-seasons", "corners", "pysolfc/florentine", "pysolfc/czarina")
 """Rule sets of the default tests, one for each kind: packing, cells, a redeal, refills."""
 
@@ -144,12 +124,12 @@ def mostly_slow(values: Iterable[Any], fast: Container[str] = REPRESENTATIVES) -
     ]
 
 
-LINEAR = Rules(**ROWS["four-seasons"] | {"wrap": "linear", "name": "linear"})
+LINEAR = RULES["four-seasons"].replace(wrap="linear", name="linear")
 
 
 def small(name: str, ranks: int = 5, piles: int = 2) -> Rules:
     """A small game with the rules of a row: its episodes end soon, and some are won."""
-    return Rules(**ROWS[name] | {"name": f"small {name}", "ranks": ranks, "piles": piles})
+    return RULES[name].replace(name=f"small {name}", ranks=ranks, piles=piles)
 
 
 @st.composite
@@ -199,17 +179,40 @@ def biased_choice(moves: Sequence[Any], rng: random.Random) -> Any:
     return rng.choice(up if up and rng.random() < 0.8 else moves)
 
 
+def random_moves(game: Game, seed: int, most: int) -> list[Move]:
+    """The moves of a random game from a position, which stays as it is."""
+    game, rng, moves = game.copy(), random.Random(seed), list[Move]()
+    while not game.is_over and len(moves) < most:
+        moves.append(biased_choice(game.legal_moves(), rng))
+        game.play(moves[-1])
+    return moves
+
+
+def later(game: Game, moves: Iterable[Move]) -> Game:
+    """The position after some moves."""
+    game = game.copy()
+    for move in moves:
+        game.play(move)
+    return game
+
+
+def random_games(rules: Rules, count: int, moves: int) -> Iterator[Games]:
+    """The same games after each of a number of random moves, until they are over."""
+    games, rng = Games(rules, count), np.random.default_rng(0)
+    for _ in range(moves):
+        masks = games.action_masks()
+        drawn = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
+        games.play(np.where(masks.any(axis=1), drawn, -1))
+        yield games
+
+
 @st.composite
 def positions(draw: st.DrawFn, max_ranks: int = 13, max_moves: int = 60) -> Game:
     """A position of a random rule set, some moves after the opening."""
     rules = draw(rule_sets(max_ranks))
     game = Game(rules, deck=draw(decks(rules)))
-    rng = random.Random(draw(st.integers(0, 2**32)))
-    for _ in range(draw(st.integers(0, max_moves))):
-        if game.is_over:
-            break
-        game.play(biased_choice(game.legal_moves(), rng))
-    return game
+    seed, most = draw(st.integers(0, 2**32)), draw(st.integers(0, max_moves))
+    return later(game, random_moves(game, seed, most))
 
 
 def stock_codes(game: Game) -> list[int]:
@@ -308,13 +311,6 @@ def play_to_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> Mov
             return move
         game.play(move)
     return None
-
-
-def legal_action(env: FourSeasonsEnv, rng: random.Random) -> int:
-    """A legal action, biased like `biased_choice`."""
-    moves = env.game.legal_moves()
-    mask = env.action_masks()
-    return int(biased_choice([move for move in moves if mask[move.number]], rng))
 
 
 def random_steps(env: Any, steps: int, seed: int = 0) -> list[Any]:

@@ -2,14 +2,12 @@
 
 import dataclasses
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from docs import prose, tables
+from docs import tables
 from four_seasons_env import __version__
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.play import play_game
@@ -17,7 +15,7 @@ from four_seasons_env.observations import OBSERVATIONS, observation_length
 from four_seasons_env.records import append_record
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES
-from tests.helpers import ROOT
+from tests.helpers import ROOT, run_python
 
 DOCS = ROOT / "docs"
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -45,18 +43,14 @@ FROM_ELSEWHERE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"
 def test_examples_of_pages_run(
     page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    code += "\n".join(EXAMPLE.findall(page.read_text()))
+    code = "\n".join(EXAMPLE.findall(page.read_text()))
     for text, shorter in SHORTER.items():
         code = code.replace(text, shorter)
     if RECORDED in code:
         folder = tmp_path_factory.mktemp("games")
         append_record(folder / "17-17.jsonl.gz", play_game("heuristic", "four-seasons", 17))
         code = code.replace(RECORDED, repr(str(folder)))
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run_python("-c", code, cwd=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -120,20 +114,6 @@ def test_readme_agents_play_equal_deals() -> None:
     assert tables.stored("four-seasons").query("agent != 'ceiling'")["deals"].nunique() == 1
 
 
-def test_cells_show_percent_or_dash() -> None:
-    rows = pd.DataFrame({"name": ["a|b", "c"], "rate": [0.123, None]})
-    assert tables.table(rows, "who | won %", "`{name}` | {rate:.1%}") == (
-        "| who | won % |\n| --- | --- |\n| `a\\|b` | 12.3 |\n| `c` | - |\n"
-    )
-
-
-def test_part_is_replaced_between_marks() -> None:
-    page = "x\n<!-- a -->\nold\n<!-- /a -->\ny\n"
-    assert tables.with_part(page, "a", "new\n") == "x\n<!-- a -->\nnew\n\n<!-- /a -->\ny\n"
-    with pytest.raises(ValueError, match=r"marks <!-- b --> and <!-- /b --> are missing"):
-        tables.with_part(page, "b", "")
-
-
 def test_new_results_replace_old_ones(tmp_path: Path) -> None:
     before, new = tmp_path / "before.csv", tmp_path / "new.csv"
     before.write_text("rules,agent,play,win_rate\nr,a,p,0.1\nr,b,p,0.1\n")
@@ -157,13 +137,9 @@ def test_one_measurement_may_have_many_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_site_has_working_links_and_own_files(
-    tmp_path: Path,
-) -> None:
+def test_site_has_working_links_and_own_files(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")
-    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr  # strict: a warning fails
+    run_python("-m", "mkdocs", "build", "--site-dir", str(tmp_path))  # strict: a warning fails
     pages = {
         path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.html")
     }
@@ -172,14 +148,3 @@ def test_site_has_working_links_and_own_files(
     assert not [*tmp_path.rglob("*.py"), *tmp_path.rglob("*.toml")]
     for name, text in pages.items():
         assert not FROM_ELSEWHERE.findall(text), name
-
-
-def test_prose_check_ignores_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prose, "PATTERNS", {re.compile(r"bad\s+(word|term)s?", re.I): "good"})
-    page, module = tmp_path / "page.md", tmp_path / "module.py"
-    page.write_text("# Good\n\n`bad word`\n\n```\nbad words\n```\n\nSome bad\nwords.\n")
-    module.write_text('"""Bad\nterms, `bad word`."""\nname = 1  # a bad word\n')
-    found = [hit.removeprefix(str(tmp_path)).split(": ")[:2] for hit in prose.hits(page)]
-    assert found == [["/page.md:9", "'bad words'"]]
-    found = [hit.removeprefix(str(tmp_path)).split(": ")[:2] for hit in prose.hits(module)]
-    assert found == [["/module.py:1", "'Bad terms'"], ["/module.py:3", "'bad word'"]]

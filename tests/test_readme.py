@@ -1,15 +1,12 @@
 """The README's Python examples run, each in a fresh interpreter."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.helpers import ROOT, python_path
+from tests.helpers import ROOT, run_python
 
 
 def examples(page: str) -> list[str]:
@@ -23,20 +20,8 @@ _, POLICY, AGENT = examples("docs/reference/agents.md")
 LONG, SHORT = "model.learn(300_000)", "model.learn(8_192)"
 
 
-def run(folder: Path, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        check=False,
-        env=os.environ | python_path(ROOT) | {"OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-
-
 def test_first_example_runs(tmp_path: Path) -> None:
-    run(tmp_path, "-c", GAME)
+    run_python("-c", GAME, cwd=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -56,11 +41,11 @@ def test_agents_of_docs_repeat_their_games(tmp_path: Path) -> None:
     written = {"my_module": PLAYER, "drawn": POLICY, "other": AGENT, "tutorial": TUTORIAL}
     for name, code in written.items():
         (tmp_path / f"{name}.py").write_text(code)
-    run(tmp_path, "train.py")
+    run_python("train.py", cwd=tmp_path)
     players = ["my_module:my_policy", "drawn=drawn:my_policy", "other:MyAgent", "tutorial:MyAgent"]
     for out in "ab":
         command = ("-m", "four_seasons_env", "compare", "--deals", "10000-10019", "--agents")
-        run(tmp_path, *command, *players, "--n-jobs", "1", "--out", out)
+        run_python(*command, *players, "--n-jobs", "1", "--out", out, cwd=tmp_path)
     first, second = (
         pd.read_csv(tmp_path / out / "results.csv").drop(columns="seconds") for out in "ab"
     )

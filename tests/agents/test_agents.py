@@ -9,9 +9,10 @@ from four_seasons_env.agents.planner.agent import PlannerAgent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
+from four_seasons_env.games import Games
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import move_card, move_weights, planner_card, value_weights
-from tests.helpers import mostly_slow
+from tests.helpers import REPRESENTATIVES, mostly_slow, random_games
 
 DEFAULT = RULES["four-seasons"]
 
@@ -42,21 +43,17 @@ PLAYERS = {
 }
 
 
-def midgame(rules: Rules, count: int = 64, moves: int = 25) -> np.ndarray:
+def midgame(count: int, moves: int = 25) -> np.ndarray:
     """Positions some random moves after the opening."""
-    games = np.zeros(count, kernel.GAME)
-    rule = kernel.compile_rules(rules)
-    kernel.start_all(games, rule, np.arange(TRAIN_FROM, TRAIN_FROM + count))
-    words, masks = kernel.new_masks(count, rules)
-    goes_on = np.zeros(count, np.bool_)
-    rng = np.random.default_rng(0)
-    for _ in range(moves):
-        kernel.legal_all(games, rule, False, words, goes_on)
-        drawn = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
-        playing = games[goes_on]
-        kernel.play_all(playing, rule, drawn[goes_on])
-        games[goes_on] = playing
-    return games
+    *_, games = random_games(DEFAULT, count, moves)
+    return games.records
+
+
+def going_on(games: np.ndarray, mask: str) -> tuple[np.ndarray, np.ndarray]:
+    """The games that are not over, and their masks."""
+    masks = Games.from_records(games).action_masks(distinct=mask == "distinct")
+    on = masks.any(axis=1)
+    return games[on], masks[on]
 
 
 FAST = [name for name in PLAYERS if name != "rollout with searches"]  # which compiles for long
@@ -64,9 +61,11 @@ FAST = [name for name in PLAYERS if name != "rollout with searches"]  # which co
 
 @pytest.mark.parametrize("player", mostly_slow(PLAYERS, FAST))
 @pytest.mark.parametrize(
-    "rules", mostly_slow(RULES.values(), ("pysolfc/florentine",)), ids=lambda rules: rules.name
+    "name",
+    mostly_slow([*REPRESENTATIVES, "simplicity", "czarina-1898"], ("pysolfc/florentine",)),
 )
-def test_plays_legal_moves(player: str, rules: Rules) -> None:
+def test_plays_legal_moves(player: str, name: str) -> None:
+    rules = RULES[name]
     played = play_deals(PLAYERS[player](rules), rules, range(TRAIN_FROM, TRAIN_FROM + 3))
     assert (played["moves"] > 0).all()
     assert played["cards_up"].between(0, rules.cards).all()
@@ -96,12 +95,8 @@ def test_heuristic_beats_the_textbook() -> None:
 def test_order_of_unseen_stock_changes_no_move(player: str) -> None:
     agent = PLAYERS[player](DEFAULT)
     # Late positions have few cards hidden: there a vote takes each of their orders once.
-    games = np.concatenate([midgame(DEFAULT, 48), midgame(DEFAULT, 32, moves=120)])
+    games, masks = going_on(np.concatenate([midgame(48), midgame(32, 120)]), agent.mask)
     rule = kernel.compile_rules(DEFAULT)
-    words, masks = kernel.new_masks(len(games), DEFAULT)
-    goes_on = np.zeros(len(games), np.bool_)
-    kernel.legal_all(games, rule, agent.mask == "distinct", words, goes_on)
-    games, masks = games[goes_on], masks[goes_on]
     moves = agent.act(games.copy(), masks, np.random.default_rng(1))
     shuffled = kernel.public_copy(games, rule, np.arange(len(games), dtype=np.uint64))
     other = PLAYERS[player](DEFAULT)  # a new agent, because the first one keeps its plans
@@ -130,11 +125,7 @@ def test_bundled_weights_play() -> None:
 
 
 def test_greedy_play_takes_the_highest_score() -> None:
-    games = midgame(DEFAULT, count=200)
-    words, masks = kernel.new_masks(len(games), DEFAULT)
-    goes_on = np.zeros(len(games), np.bool_)
-    kernel.legal_all(games, kernel.compile_rules(DEFAULT), True, words, goes_on)
-    games, masks = games[goes_on], masks[goes_on]
+    games, masks = going_on(midgame(200), "distinct")
     greedy, drawn = (network(deterministic=each) for each in (True, False))
     best = greedy.scores(games, masks).argmax(axis=1)
     rng = np.random.default_rng(0)

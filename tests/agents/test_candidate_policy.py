@@ -54,11 +54,10 @@ def plain(rows: torch.Tensor, chosen: torch.Tensor, tables: list[torch.Tensor]) 
 
 
 @pytest.mark.parametrize(
-    ("mixed", "parts"),
-    [(False, 1), (True, 1), (False, 3)],
+    ("rules", "mixed", "parts"),
+    [("four-seasons", False, 1), ("pysolfc/czarina", True, 1), ("simplicity", False, 3)],
     ids=["decisions", "mixed", "parts"],
 )
-@pytest.mark.parametrize("rules", ["four-seasons", "pysolfc/czarina", "simplicity"])
 def test_sums_and_gradients_are_those_of_torch(rules: str, mixed: bool, parts: int) -> None:
     """Positions of one decision may have nothing in common, or be summed in several parts."""
     seen = observed(rules)

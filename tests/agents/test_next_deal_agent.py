@@ -12,7 +12,6 @@ from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, candidate_weights
-from tests.helpers import ROWS, mostly_slow
 
 
 def untrained(rules: str, folder: Path, endings: str = "search") -> Path:
@@ -20,7 +19,7 @@ def untrained(rules: str, folder: Path, endings: str = "search") -> Path:
     return folder
 
 
-@pytest.mark.parametrize("rules", mostly_slow(ROWS, ("pysolfc/florentine",)))
+@pytest.mark.parametrize("rules", ["pysolfc/florentine", "simplicity"])
 def test_player_finishes_its_games(rules: str, tmp_path: Path) -> None:
     path = untrained(rules, tmp_path / "p", "policy")
     deals = range(TRAIN_FROM, TRAIN_FROM + 6)

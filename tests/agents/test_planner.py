@@ -24,7 +24,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.positions.search import DEEPEST, may_stop, new_search, write_path
 from four_seasons_env.rules import RULES, Rules
 from tests.agents.policies import planner_card, value_network, value_weights
-from tests.helpers import ROWS, mostly_slow, reachable
+from tests.helpers import reachable
 
 DEFAULT = RULES["four-seasons"]
 
@@ -95,7 +95,7 @@ def test_a_small_search_wins_games():
     assert (results["moves"][results["won"]] < 300).all()
 
 
-@pytest.mark.parametrize("row", mostly_slow(ROWS, ("pysolfc/florentine",)))
+@pytest.mark.parametrize("row", ["pysolfc/florentine", "czarina-1898"])
 def test_games_are_played_to_the_last_card(row):
     rules = RULES[row]
     limits = {"positions": 30, "ending_positions": 200}

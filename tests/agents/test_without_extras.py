@@ -1,11 +1,8 @@
 """Agents and error messages where only some extras are installed, in a fresh interpreter."""
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers import run_python
 
 pytestmark = pytest.mark.slow
 BLOCK = """
@@ -37,30 +34,7 @@ def play(name):
 
 def run(blocked: list[str], code: str) -> str:
     """The output of code in a Python without these modules."""
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCK.format(blocked=blocked) + code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_bundled_agents_play_without_torch():
-    names = ["planner", "next_deal_ppo", "maskable_ppo", "finisher@base=maskable_ppo"]
-    run(
-        TRAIN + EXPERIMENTS,
-        PLAY
-        + f"""
-for name in {names!r}:
-    play(name)
-from four_seasons_env.agents.planner.chances import Judge
-from four_seasons_env.rules import RULES
-assert 0.1 < Judge(RULES["four-seasons"]).chance(Game(deal=10_000)) < 1
-""",
-    )
+    return run_python("-c", BLOCK.format(blocked=blocked) + code).strip()
 
 
 def test_missing_extras_are_named():

@@ -17,6 +17,7 @@ from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
 from four_seasons_env.experiments.command_line import ROOT, STOPS, run_command
 from four_seasons_env.experiments.results.out_folder import MARKS
+from tests.helpers import run_python
 
 WRONG = {
     "census": ["--rules", "czarena"],
@@ -62,32 +63,23 @@ def test_errors_are_one_line(command: str, tmp_path: Path, monkeypatch, capsys) 
         ("compare", ["--agents"], "at least one agent"),
         ("compare", ["--agents", "random", "--rules"], "one rule set"),
         ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
-        ("compare", ["--agents", "random", "--deals", "abc"], "deals must be given as '0-9999'"),
         (
             "compare",
             ["--agents", "random", "--deals", "0-99999999999"],
             "--deals must be 10,000,000 deals or fewer",
         ),
-        ("census", ["--deals", "0-99999999999"], "--deals must be 10,000,000 deals or fewer"),
         ("compare", ["--agents", "maskable_ppo:nowhere/*"], "nothing matches"),
-        ("compare", ["--agents", "random", "random"], "have the same label 'random': rename one"),
-        ("compare", ["--agents", "x=random", "x=greedy"], "have the same label 'x'"),
         ("census", ["--seconds", "0"], "--seconds must be more than 0"),
         ("census", ["--memory", "0"], "--memory must be 0.01 or more"),
-        ("solve", ["--seconds", "0"], "seconds must be more than 0"),
         ("train", ["--minutes", "-1"], "--minutes must be a number of minutes above 0"),
         ("report", [], "at least one folder"),
         ("sweep", ["{broken}"], "broken.yaml is not YAML"),
         ("bench", ["--threads", "0"], "--threads must be numbers of 1 or more"),
-        ("bench", ["--games"], "--games must be numbers of 1 or more"),
         ("compare", ["--agents", "random", "--seed", "-1"], "--seed must be a whole number from 0"),
         ("review", ["--seconds", "0"], "--seconds must be more than 0"),
         ("train", ["--seed", "-1"], "--seed must be a whole number from 0"),
-        ("train", ["--agent", "planner", "--set", "games=0"], "games is 0: Expected `int` >= 1"),
         ("train", ["--set", "gamma=1", "--set", "games=4"], "--set must be given once"),
         ("train", ["--steps", "0"], "--steps must be a positive number"),
-        ("train", ["--steps", "inf"], "--steps must be a positive number"),
-        ("train", ["--steps", "5T"], "--steps must be a positive number"),
         ("train", ["--resume"], "no run to resume"),
         ("train", ["--agent", "planner", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
         ("train", ["--agent", "planner", "--cluster", "x:1"], "--backend must be dask or ray"),
@@ -161,14 +153,8 @@ def test_only_own_code_has_a_traceback(tmp_path: Path, monkeypatch, capsys) -> N
 
 
 def test_the_listing_imports_no_command() -> None:
-    check = (
-        "import sys; from four_seasons_env.__main__ import main; main([]); "
-        "print(sorted(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", check], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    *listing, modules = done.stdout.splitlines()
+    check = "import sys; from four_seasons_env.__main__ import main; main([]); "
+    *listing, modules = run_python("-c", f"{check} print(sorted(sys.modules))").splitlines()
     for heavy in ("torch", "numba", "pandas", "tyro"):
         assert f"'{heavy}'" not in modules
     assert [line.split()[0] for line in listing if line[:2] == "  "] == COMMANDS
@@ -184,9 +170,7 @@ def test_unknown_command_names_the_nearest(monkeypatch, capsys) -> None:
 COMPARE = ["compare", "--agents", "random", "--deals", "0-3", "--n-jobs", "1"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "number"), [(["rules"], 1), (["train", "--help"], 1), (COMPARE, 1), (COMPARE, 2)]
-)
+@pytest.mark.parametrize(("arguments", "number"), [(["train", "--help"], 1), (COMPARE, 2)])
 def test_a_reader_that_leaves_loses_only_text(
     arguments: list[str], number: int, tmp_path: Path
 ) -> None:
@@ -204,14 +188,12 @@ def test_a_reader_that_leaves_loses_only_text(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
-@pytest.mark.parametrize(("arguments", "closed"), [(["solve"], ">&-"), (COMPARE, "<&- >&- 2>&-")])
-def test_closed_streams(arguments: list[str], closed: str, tmp_path: Path) -> None:
-    """Cron and daemons start programs so: `four-seasons compare <&- >&- 2>&-`."""
-    out = ["--out", str(tmp_path / "x")] if arguments is COMPARE else []
-    command = [sys.executable, "-m", "four_seasons_env", *arguments, *out]
-    done = subprocess.run(f"{shlex.join(command)} {closed}", shell=True, cwd=ROOT, check=False)
-    assert done.returncode == 0
-    assert not out or (tmp_path / "x" / "table.md").is_file()
+def test_closed_streams(tmp_path: Path) -> None:
+    """Cron and daemons start programs so."""
+    command = [sys.executable, "-m", "four_seasons_env", *COMPARE, "--out", str(tmp_path / "x")]
+    closed = f"{shlex.join(command)} <&- >&- 2>&-"
+    assert subprocess.run(closed, shell=True, cwd=ROOT, check=False).returncode == 0
+    assert (tmp_path / "x" / "table.md").is_file()
 
 
 @pytest.mark.slow
@@ -219,8 +201,7 @@ def test_a_file_named_like_a_module_of_python(tmp_path: Path) -> None:
     """It lies in the folder of the user, where workers start."""
     (tmp_path / "random.py").write_text("raise SystemExit('not this one')")
     flags = ["compare", "--agents", "random", "greedy", "--deals", "0-3", "--n-jobs", "2"]
-    command = [sys.executable, "-P", "-m", "four_seasons_env", *flags, "--out", "x"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    run_python("-P", "-m", "four_seasons_env", *flags, "--out", "x", cwd=tmp_path)
 
 
 def test_a_terminal_of_unknown_width(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -328,16 +309,14 @@ def start(command: str, flags: list[str], out: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX's")
-@pytest.mark.parametrize(
-    ("command", "name"), [*((command, "SIGINT") for command in STOPPED), ("train", "SIGHUP")]
-)
-def test_a_signal_to_all_processes_is_one_line(command: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", STOPPED)
+def test_ctrl_c_in_all_processes_is_one_line(command: str, tmp_path: Path) -> None:
     flags, file = STOPPED[command]
     process = start(command, flags, tmp_path / "x")
     while not list((tmp_path / "x").glob(file)):
         assert process.poll() is None
         time.sleep(0.5)
-    os.killpg(process.pid, getattr(signal, name))
+    os.killpg(process.pid, signal.SIGINT)
     printed = process.communicate(timeout=120)[1]
     assert process.returncode == 130, printed
     # On a busy machine, joblib's resource tracker may warn of semaphores as it ends.

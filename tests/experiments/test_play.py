@@ -18,7 +18,7 @@ from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import canonical, deck_with, mostly_slow
+from tests.helpers import canonical, deck_with
 
 DEFAULT = RULES["four-seasons"]
 DEALS = range(TRAIN_FROM, TRAIN_FROM + 20)
@@ -153,16 +153,6 @@ def test_writing_into_a_mask_has_no_effect() -> None:
         play_deals(Forger(), DEFAULT, DEALS, max_moves=3)
 
 
-def test_games_repeat_and_end() -> None:
-    first, second = (
-        play_deals(make_agent("random"), DEFAULT, DEALS, max_moves=60).drop(columns="seconds")
-        for _ in range(2)
-    )
-    assert first.equals(second)
-    assert first["moves"].max() == 60
-    assert list(first["deal"]) == list(DEALS)
-
-
 # --- repeated positions ---------------------------------------------------------------------------
 
 
@@ -220,7 +210,9 @@ class Witness:
         return Lowest().act(games, masks, rng)
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
+@pytest.mark.parametrize(
+    "rules", ["four-seasons", "four-seasons-1883", "corners", "pysolfc/simplicity"]
+)
 def test_no_position_comes_twice(rules: str) -> None:
     witness = Witness(RULES[rules])
     deals = range(TRAIN_FROM, TRAIN_FROM + 4)
@@ -242,15 +234,6 @@ class Lowest:
     def act(self, games, masks, rng):
         order = np.r_[np.arange(12, masks.shape[1]), np.arange(12)]
         return order[masks[:, order].argmax(axis=1)]
-
-
-def test_the_guard_loses_no_game() -> None:
-    deals = range(TRAIN_FROM, TRAIN_FROM + 300)
-    free, kept = (
-        play_deals(make_agent("heuristic"), DEFAULT, deals, forbid_repeats=each)
-        for each in (False, True)
-    )
-    assert kept["won"].sum() >= free["won"].sum()
 
 
 # --- times ----------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Plots are drawn whatever Matplotlib's settings are, and a failed one costs nothing else."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from four_seasons_env.experiments.compare import Compare, compare
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.report import Report, report
 from four_seasons_env.experiments.reporting import plots
-from tests.helpers import ROOT
+from tests.helpers import run_python
 
 ENDING = """
 from four_seasons_env.experiments.reporting.plots import matplotlib, plot_learning
@@ -26,11 +25,8 @@ def test_settings_of_the_user(tmp_path: Path) -> None:
     settings, picture = tmp_path / "matplotlibrc", tmp_path / "plot.png"
     settings.write_text("text.usetex: True\nsavefig.format: nonsense\n")
     own = {"MPLBACKEND": "module://nowhere.backend", "MATPLOTLIBRC": str(settings)}
-    command = [sys.executable, "-c", ENDING, str(picture)]
-    done = subprocess.run(
-        command, env=os.environ | own, cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert picture.read_bytes().startswith(b"\x89PNG"), done.stderr
+    run_python("-c", ENDING, str(picture), **own)
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_without_plots_the_table_is_printed(

@@ -1,6 +1,5 @@
 import dataclasses
 import json
-import random
 import re
 
 import pytest
@@ -26,18 +25,16 @@ from four_seasons_env.records import Record, append_record
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver import Solution, solve
-from tests.helpers import biased_choice, small
+from tests.helpers import random_moves, small
 
 SMALL = small("four-seasons", ranks=5, piles=1)
 
 
 def small_game(deal: int) -> list[Game]:
     """The positions of a random game."""
-    positions, rng = [Game(SMALL, deal=deal)], random.Random(deal)
-    while not positions[-1].is_over and len(positions) < 60:
-        after = positions[-1].copy()
-        after.play(biased_choice(after.legal_moves(distinct=True), rng))
-        positions.append(after)
+    positions = [Game(SMALL, deal=deal)]
+    for move in random_moves(positions[0], deal, 60):
+        positions.append(positions[-1].after(move))
     return positions
 
 

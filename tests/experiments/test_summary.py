@@ -8,10 +8,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from four_seasons_env.agents.names import make_agent
-from four_seasons_env.agents.planner.luck import game_luck
-from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.matches.task import LUCK
 from four_seasons_env.experiments.reporting.cells import as_text, luck_as_text
 from four_seasons_env.experiments.results.ceiling import bounds_as_text
@@ -32,8 +28,6 @@ from four_seasons_env.experiments.results.summary import (
     what_is_certain,
     with_adjusted,
 )
-from four_seasons_env.game import Game
-from tests.helpers import small
 
 BASE = ([1, 0, 0, 1, 0, 0], [52, 10, 20, 52, 12, 13])
 OTHER = ([1, 1, 0, 1, 1, 0], [52, 52, 22, 52, 52, 11])
@@ -193,27 +187,6 @@ def test_each_cell_of_a_summary() -> None:
         "ms/move": ["0.123", "-"],
         "ms/game": ["1.00", "2.00"],
     }
-
-
-def test_optional_cells() -> None:
-    texts = as_text(
-        made(
-            rules=["czarina", "corners"],
-            seeds=[1, 3],
-            iqm_low=[np.nan, 0.05],
-            iqm_high=[np.nan, 0.15],
-            kind=["rules", None],
-            of_winnable=[0.9, np.nan],
-            p_value=[0.0001, 0.5],
-        )
-    ).to_dict("list")
-    assert texts["rules"] == ["czarina", "corners"]
-    assert texts["method"] == ["rules", "-"]
-    assert texts["seeds"] == ["1", "3"]
-    assert texts["IQM % [95%]"] == ["50.00", "10.00 [5.00, 15.00]"]
-    assert texts["of winnable %"] == ["90.00", "-"]
-    assert texts["McNemar p"] == ["0.0001", "0.5000"]
-    assert as_text(made().drop(columns="p_value"))["McNemar p"].tolist() == ["-", "-"]
 
 
 def test_bounds_and_ranks() -> None:
@@ -400,24 +373,3 @@ def test_the_most_extreme_training_seed_counts():
     both = pd.concat([lucky, played_results(200, 1).assign(train_seed=1)])
     z, p = peeking(lucky)
     assert peeking(both) == (z, pytest.approx(2 * p))
-
-
-@pytest.mark.slow
-def test_p_values_of_fair_players_are_uniform():
-    """40 sets of 75 games of a fair player, measured with another W than the bundled one."""
-    rules = small("four-seasons")
-    agent = make_agent("heuristic", rules)
-
-    def worth(games: np.ndarray) -> np.ndarray:
-        return np.sin(games["top"][:, 12]) + games["cards_up"] / 5  # of the waste's top card
-
-    found = []
-    for first in range(TRAIN_FROM, TRAIN_FROM + 3_000, 75):
-        deals = range(first, first + 75)
-        games = play_deals(agent, rules, deals, forbid_repeats=True, record=True)["game"]
-        rows = []
-        for game, deal in zip(games, deals, strict=True):
-            luck = game_luck(Game(rules, deal=deal), game.moves, worth)
-            rows.append({"luck": luck.total, "luck_variance": luck.variance, "train_seed": 0})
-        found.append(peeking(pd.DataFrame(rows))[1])
-    assert stats.kstest(found, "uniform").pvalue > 0.01

@@ -67,13 +67,6 @@ def test_untouched_results_are_verified(sent: Path, capsys) -> None:
     assert "verified: 40 games replayed" in capsys.readouterr().out
 
 
-def test_a_single_game_is_verified(tmp_path: Path, capsys) -> None:
-    one = f"{TRAIN_FROM}-{TRAIN_FROM}"
-    play_all(Compare(tmp_path / "c", ["greedy"], deals=one, record=True, workers=ALONE))
-    assert verify(Verify(tmp_path / "c"))
-    assert "verified: 1 game replayed" in capsys.readouterr().out
-
-
 # --- games ----------------------------------------------------------------------------------------
 
 

@@ -1,13 +1,9 @@
-import sys
-
 import gymnasium as gym
 import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3.common.env_checker import check_env
-from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
 
@@ -42,7 +38,10 @@ def test_plays_as_dummy_environments(settings):
     rng, ended = np.random.default_rng(0), []
     for _ in range(120):
         masks = env.action_masks()
+        assert masks.any(axis=1).all()
         assert same(masks, np.stack(dummy.env_method("action_masks")))
+        for asked in (env.get_attr("action_masks"), get_action_masks(env)):
+            assert same(asked, masks)
         actions = (rng.random(masks.shape) - 0.9 * ~masks).argmax(axis=1)  # mostly legal
         *one, infos = env.step(actions)
         *two, expected = dummy.step(actions)
@@ -60,22 +59,6 @@ def test_plays_as_dummy_environments(settings):
     assert len(ended) >= GAMES
     if "max_moves" in settings:
         assert any(ended)
-
-
-def test_each_way_to_ask_for_masks():
-    env = FourSeasonsVecEnv(3, seed=1, **SETTINGS[0])
-    env.reset()
-    for _ in range(60):
-        random_steps(env, 1)
-        masks = env.action_masks()
-        assert masks.dtype == np.bool_
-        assert masks.any(axis=1).all()
-        assert same(env.get_attr("action_masks"), masks)
-        assert same(env.env_method("action_masks"), masks)
-        assert same(get_action_masks(env), masks)
-        assert same(env.env_method("action_masks", indices=[2, 0]), masks[[2, 0]])
-        assert same(env.env_method("action_masks", indices=1), masks[[1]])
-        assert same(env.get_attr("action_masks", indices=[1]), masks[[1]])
 
 
 @pytest.mark.parametrize("native", [FourSeasonsVecEnv, FourSeasonsNextDealVecEnv])
@@ -146,17 +129,6 @@ def test_videos_are_recorded(tmp_path):
     film.close()
     (path,) = tmp_path.glob("*.mp4")
     assert path.stat().st_size > 1000
-
-
-def test_environments_of_sb3_need_no_pygame(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    monkeypatch.delitem(sys.modules, "four_seasons_env.rendering.picture", raising=False)
-    env = make_vec_env("FourSeasons-v0", n_envs=2)
-    assert env.render_mode == "rgb_array"
-    env.reset()
-    check_env(gym.make("FourSeasons-v0", render_mode="rgb_array"))
-    with pytest.raises(ImportError, match="a picture needs the extra"):
-        env.render()
 
 
 def test_seeds_and_options_are_used_once():

@@ -11,19 +11,19 @@ from four_seasons_env.engine.deals import TRAIN_FROM, VALIDATION
 from four_seasons_env.engine.kernel import compile_rules, public_copy
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.rules import SMALL, Rules
+from four_seasons_env.rules import RULES, SMALL, Rules
 from four_seasons_env.solver import fair_value, solve
 from four_seasons_env.solver.fair.arrays import SEARCHING, VALUE, VALUES_FULL, new_arrays
 from four_seasons_env.solver.fair.expectimax import ORDERS, position_value
-from tests.helpers import ROWS, mostly_slow, play_to_next_card, small
+from tests.helpers import mostly_slow, play_to_next_card, small
 from tests.reference.fair_differential import compare, positions
 
 # --- small games ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", mostly_slow(ROWS))
+@pytest.mark.parametrize("row", mostly_slow(RULES))
 def test_values_agree_with_brute_force(row: str) -> None:
-    rules = small(row, ranks=4, piles=2 if ROWS[row].get("reserve") else 1)
+    rules = small(row, ranks=4, piles=2 if RULES[row].reserve else 1)
     assert len(compare(rules, range(TRAIN_FROM, TRAIN_FROM + 4), hidden=3, most=500)) >= 4
 
 

@@ -15,7 +15,7 @@ from four_seasons_env.rules import Rules
 from four_seasons_env.solver.analysis.features import FEATURES, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import next_cards
 from four_seasons_env.solver.analysis.root import make_frame
-from tests.helpers import small
+from tests.helpers import later, random_moves, small
 
 
 def needed(cards: set[int], hosts: set[int], game: Game) -> int:
@@ -106,11 +106,8 @@ def features_of(game: Game) -> dict[str, float]:
 def late_positions(rules: Rules, count: int) -> Iterator[Game]:
     """Positions with cards in the waste, up, and packed."""
     for number in range(count):
-        game, rng = Game(rules, deal=TRAIN_FROM + number), random.Random(number)
-        for _ in range(rng.randrange(15, 60)):
-            if not game.is_over:
-                game.play(rng.choice(game.legal_moves()))
-        yield game
+        game = Game(rules, deal=TRAIN_FROM + number)
+        yield later(game, random_moves(game, number, random.Random(number).randrange(15, 60)))
 
 
 @jit

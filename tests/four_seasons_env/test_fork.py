@@ -1,12 +1,10 @@
 """A process forked from one whose environment plays in threads can continue."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.helpers import ROOT, python_path
+from tests.helpers import run_python
 
 FORKED = """
 import os, sys
@@ -32,13 +30,5 @@ print(went_well, os.waitstatus_to_exitcode(status))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("kind", ["moves", "positions"])
 def test_parent_and_child_play_on(kind):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED, kind],
-        cwd=ROOT,
-        env=os.environ | python_path(ROOT),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.stdout == "True 0\n", done.stderr
+    printed = run_python("-W", "ignore::DeprecationWarning", "-c", FORKED, kind)
+    assert printed == "True 0\n"

@@ -8,8 +8,8 @@ from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES, WRAPS
 from four_seasons_env.solver import sat, solve
 from four_seasons_env.solver.analysis.root import UNDECIDED, Root
-from tests.helpers import ROWS, mostly_slow, small
-from tests.reference.formula_differential import calls_lost, compare, satisfies
+from tests.helpers import mostly_slow, small
+from tests.reference.formula_differential import calls_lost, compare
 
 LOST = 157
 """A test deal of `four-seasons`, proved lost after few conflicts."""
@@ -23,14 +23,14 @@ def test_agrees_with_brute_force_under_each_wrap(wrap: str) -> None:
     assert found["lost"]
 
 
-@pytest.mark.parametrize("row", mostly_slow(row for row in ROWS if not RULES[row].redeals))
+@pytest.mark.parametrize("row", mostly_slow(row for row in RULES if not RULES[row].redeals))
 def test_agrees_with_brute_force_on_every_row(row: str) -> None:
     if not RULES[row].worrying_back:
         assert compare(small(row, ranks=4, piles=1), range(TRAIN_FROM, TRAIN_FROM + 25))["won"]
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in ROWS if RULES[row].redeals] + ["pysolfc/simplicity"]
+    "row", [row for row in RULES if RULES[row].redeals] + ["pysolfc/simplicity"]
 )
 def test_undecided_where_cards_come_back(row: str) -> None:
     search = sat.FormulaSearch(Root(Game(row, TRAIN_FROM).record[0], RULES[row]))
@@ -38,15 +38,14 @@ def test_undecided_where_cards_come_back(row: str) -> None:
 
 
 @pytest.mark.parametrize("row", mostly_slow(["four-seasons", "simplicity", "czarina"]))
-def test_wins_satisfy_the_formula(row: str) -> None:
+def test_no_position_of_a_win_is_called_lost(row: str) -> None:
     game = Game(row, TRAIN_FROM)
     moves = solve(game, max_positions=300_000).moves
     assert moves
-    for played in range(0, len(moves), 40):
+    for played in range(0, len(moves), 20):
         position = game.copy()
         for move in moves[:played]:
             position.play(move)
-        assert satisfies(position, moves[played:])
         assert not calls_lost(position)
 
 

@@ -1,7 +1,6 @@
 import pickle
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,9 +8,8 @@ from hypothesis import strategies as st
 import four_seasons_env
 from four_seasons_env import agents
 from four_seasons_env.engine.kernel import GAME
-from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game, IllegalMove
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.solver import Solution
 from tests.helpers import (
     biased_choice,
@@ -162,29 +160,6 @@ def test_moves_show_their_texts():
 @pytest.mark.parametrize("package", [four_seasons_env, agents])
 def test_packages_list_what_they_load_later(package):
     assert set(package.__all__) <= set(dir(package))
-
-
-def test_legal_moves_are_in_order():
-    numbers = [move.number for move in Game(deck=OPENING).legal_moves()]
-    assert numbers == sorted(numbers)
-    mask = Game(deck=OPENING).action_mask()
-    assert mask.dtype == np.int8
-    assert mask.shape == (len(all_moves(RULES["four-seasons"])),)
-    assert np.flatnonzero(mask).tolist() == numbers
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({"rules": "czarena"}, "did you mean 'czarina'"),
-        ({"deal": -1}, "deal must be 0 to 2"),
-        ({"deal": 1.5}, "deal must be an integer, not 1.5"),
-        ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
-    ],
-)
-def test_wrong_arguments(arguments, reason):
-    with pytest.raises(ValueError, match=reason):
-        Game(**arguments)
 
 
 def test_wrong_size_of_bytes():

@@ -182,21 +182,6 @@ def test_king_on_ace(wrap, bases):
         assert "T1>T0" not in moves  # never Ace on King
 
 
-@pytest.mark.parametrize(
-    ("build", "expected"),
-    [
-        ("any_suit", {"T0>T1", "T0>T2"}),
-        ("alternate_colour", {"T0>T1"}),
-        ("none", set()),
-    ],
-)
-def test_packing(build, expected):
-    #       5C
-    #   6H  6S  9D      the 5C may go on a 6
-    #       JH
-    assert legal(Rules(build=build), "5C 6H 6S 9D JH 2S") == {"deal"} | expected
-
-
 def test_space_is_filled_before_dealing():
     #       2S                          [2C]
     #   8H  4S  JD      the base is 2:  the 2S goes up and leaves a space
@@ -255,27 +240,6 @@ def test_runs_move_as_far_as_they_fit():
     assert game.tableau == [["7H", "6C"], [], ["6D", "5D", "4S"], ["9S"], []]
     game.play("T2>T1")  # a space takes the uppermost card alone
     assert game.tableau == [["7H", "6C"], ["4S"], ["6D", "5D"], ["9S"], []]
-
-
-def test_auto_waste_refills_space_and_waste():
-    #       2S                          [2C]
-    #   8H  4S  JD      waste: 9C       the 2S goes up, the 9C takes its place, the TD the 9C's
-    #       6H
-    rules = Rules(spaces="auto_waste", first_waste=1)
-    game = Game(rules, deck=deck_with("2S 8H 4S JD 6H 2C 9C TD"))
-    game.play("T0>F")
-    assert (game.tableau[0], game.waste, game.stock_size) == (["9C"], ["TD"], 44)
-
-
-def test_worrying_back():
-    #   3H  5S      foundation of clubs: [2C]; the 2C may go back onto the 3H
-    rules = Rules(piles=2, worrying_back=True)
-    game = Game(rules, deck=deck_with("3H 5S 2C"))
-    assert {str(move) for move in game.legal_moves()} == {"deal", "F:C>T0"}
-    game.play("F:C>T0")
-    assert (game.tableau[0], game.foundations["C"], game.cards_up) == (["3H", "2C"], [], 0)
-    game.play("T0>F")
-    assert game.foundations["C"] == ["2C"]
 
 
 def test_docstring_draws_the_record() -> None:

@@ -21,7 +21,7 @@ from four_seasons_env.next_deal.next_deal_env import (
 )
 from four_seasons_env.rules import RULES, Rules
 from tests.helpers import (
-    ROWS,
+    REPRESENTATIVES,
     canonical,
     mostly_slow,
     random_steps,
@@ -40,7 +40,7 @@ def some_action(info: dict, rng: np.random.Generator) -> int:
     return int(rng.choice(np.flatnonzero(info["action_mask"])))
 
 
-@pytest.mark.parametrize("rules", mostly_slow(ROWS))
+@pytest.mark.parametrize("rules", mostly_slow(RULES))
 def test_each_game_replays_move_for_move(rules: str) -> None:
     rng = np.random.default_rng(1)
     for deal in range(4):
@@ -124,8 +124,13 @@ def test_each_position_is_offered_once(rules: str, order: str) -> None:
     assert compared > 20
 
 
-@pytest.mark.parametrize("observation", mostly_slow(OBSERVATIONS, ("features",)))
-@pytest.mark.parametrize("rules", mostly_slow(ROWS))
+@pytest.mark.parametrize(
+    ("rules", "observation"),
+    [
+        *((rules, "features") for rules in REPRESENTATIVES),
+        *(("pysolfc/florentine", observation) for observation in OBSERVATIONS[1:]),
+    ],
+)
 def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> None:
     def tables() -> NextDealBatch:
         settings = NextDealVectorSettings(

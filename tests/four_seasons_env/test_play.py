@@ -25,10 +25,10 @@ from four_seasons_env.rendering.layout import cards_at, ends
 from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import shorten, solve
 from tests.helpers import (
+    REPRESENTATIVES,
     ROOT,
     biased_choice,
     canonical,
-    mostly_slow,
     numbered_deck,
     restocked,
     stock_codes,
@@ -177,12 +177,9 @@ def test_start_and_rules_of_the_page(client):
             ["The centre pile is a reserve", "The waste's or the reserve's card", "over once"],
             [],
         ),
-        ("florentine(piles=4)", ["Pile 3 is a reserve"], ["centre"]),
         ("four-seasons(ranks=8)", ["all 32 cards", "ace after 8", "8s go on aces"], ["king"]),
-        ("small-4x3", ["nothing goes on a card of the starting rank"], ["unless"]),
         ("small-4x2-cells", ["A pile holds one card"], [" go on aces"]),
         ("simplicity(base_from=aces)", ["alternate colours", "from its ace"], ["Kings"]),
-        ("pysolfc/simplicity", ["foundation's top card may go back"], []),
         ("four-seasons-1883", ["one card or run", "single card", "before you deal"], []),
         ("czarina-1898", ["waste over once", "face up on the stock"], []),
     ],
@@ -195,8 +192,9 @@ def test_how_to_play_follows_the_rules_on_the_table(rules, words, not_words):
     assert get_rules(rules).about in view["about"]
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
-@pytest.mark.parametrize("deal", [17, "deck"])
+@pytest.mark.parametrize(
+    ("rules", "deal"), [*((rules, 17) for rules in REPRESENTATIVES), ("czarina-1898", "deck")]
+)
 def test_a_game_is_sent_without_its_hidden_cards(client, rules, deal):
     view, path = new_game(client, rules, deal)
     twin = Game(rules, deal=17)
@@ -244,15 +242,9 @@ def test_an_adviser_cannot_tell_the_deal(monkeypatch):
     ("body", "error"),
     [
         ({"rules": "czarena"}, "unknown rules 'czarena': did you mean 'czarina'"),
-        ({"deal": -1}, "deal must be 0 to"),
         ({"deal": "17; drop"}, "deal must be a number"),
-        ({"deal": DECK}, "deal must be a number"),
-        ({"deal": True}, "deal must be a number"),
-        ({"deal": "9" * 30}, "deal must be 0 to"),
-        ({"rules": "czarina(piles=99)"}, "piles must be an integer from 1 to 12, not 99"),
         ({"moves": "deal"}, "moves must be a list, not str"),
         ({"moves": [["deal"]]}, "unknown move \"['deal']\""),
-        ({"moves": ["T0>F"]}, "is not legal"),
         ([], "must be a JSON object, not list"),
         ("{", "the request must be JSON"),
         ("[" * 60_000, "the request must be JSON"),
@@ -393,10 +385,7 @@ def test_agents_and_the_solver_advise(client):
     assert client.get(f"{path}/verdict").json() == {"verdict": "won"}
 
 
-@pytest.mark.parametrize(
-    ("rules", "agent"),
-    [("czarina", "greedy"), ("four-seasons", "heuristic"), ("simplicity", "random")],
-)
+@pytest.mark.parametrize(("rules", "agent"), [("czarina", "greedy"), ("simplicity", "random")])
 def test_advice_leads_to_new_positions(client, rules, agent):
     """Until a won game, a lost one, or one where only old positions are left."""
     met: set[str] = set()
@@ -438,10 +427,7 @@ def test_advice_says_that_nothing_is_left(client, words):
     ("flags", "error"),
     [
         (["--rules", "czarena"], "did you mean 'czarina'"),
-        (["--deal", "-1"], "deal must be 0 to"),
         (["--deck", ""], "missing: AC AS"),
-        (["--deck", DECK.replace("6H", "6X")], "unknown card '6X'"),
-        (["--deck", DECK, "--rules", "four-seasons(ranks=4)"], "above the highest rank 4: 5C"),
         (["--deck", DECK, "--deal", "17"], "give --deal or --deck, not both"),
         (["--port", "99999"], "--port must be 0 to 65535, not 99999"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1:8752"),
@@ -532,7 +518,6 @@ def page(browser, server, request):
     context.close()
 
 
-all_widths = pytest.mark.parametrize("page", widths(390, 820, 1024, 1500), indirect=True)
 both_widths = pytest.mark.parametrize("page", widths(390, 1500), indirect=True)
 
 
@@ -686,7 +671,6 @@ def test_keys_of_other_keyboards(page):
     wait_for(page, moves, seconds=0.2)
 
 
-@both_widths
 def test_a_double_click_moves_a_card_up(page):
     for deal, place in ((20_000, "T0"), (20_002, "T3"), (20_031, "T2")):
         open_deal(page, deal)
@@ -701,7 +685,7 @@ def test_a_double_click_moves_a_card_up(page):
     wait_for(page, 1, seconds=0.3)
 
 
-@all_widths
+@both_widths
 def test_fingers_drag_cards(page):
     open_deal(page)
     before = page.inner_html("#board")
@@ -809,7 +793,6 @@ def test_watching_ends_where_nothing_is_left(page):
     assert kept["by"] == "p" * (len(moves) - 2) + "a"
 
 
-@both_widths
 def test_new_games_and_the_way_back(page):
     open_page(page)
     drawing = page.inner_html("#board")
@@ -1061,24 +1044,18 @@ def test_a_key_held_down_acts_once(page):
     assert len(games) == 1
 
 
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        ("?deal=abc", "deal must be a number, not 'abc'"),
-        ("?rules=czarina&deal=99999999999999999999", "deal must be "),
-        ("?rules=nonsense", "unknown rules 'nonsense': did you mean 'corners'?"),
-        ("?rules=<b>", "unknown rules '<b>'. "),
-        ("?rules=czarina(piles=99)&deal=3", "piles must be an integer from 1 to 12, not 99"),
-    ],
-)
-def test_an_address_that_cannot_be_opened(page, address, reason):
+def test_an_address_that_cannot_be_opened(page):
     page.route("**/api/start", lambda route: route.fulfill(json=ANY))
-    open_page(page, f"/{address}")
-    message = page.inner_text("#message")
-    assert message.startswith(reason) and message.endswith(" Another game is open.")
-    assert len(message) < 120
-    assert page.input_value("#rules") == ("czarina" if "=czarina&" in address else "four-seasons")
-    assert "foundations" in page.inner_text("#how")
+    for address, reason in (
+        ("?rules=czarina&deal=99999999999999999999", "deal must be "),
+        ("?rules=<b>", "unknown rules '<b>'. "),
+    ):
+        open_page(page, f"/{address}")
+        message = page.inner_text("#message")
+        assert message.startswith(reason) and message.endswith(" Another game is open.")
+        assert len(message) < 120
+        assert page.input_value("#rules") == ("czarina" if "czarina" in address else "four-seasons")
+        assert "foundations" in page.inner_text("#how")
     press(page, "d", 1)
     page.errors[:] = [error for error in page.errors if "status of 40" not in error]
 
@@ -1171,9 +1148,9 @@ def test_nothing_covers_the_board_or_is_cut_off(page):
     page.wait_for_selector("#values:not([hidden])", timeout=LOAD)
     page.check("#show-chance")
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    for percent, height in itertools.product((100, 125, 150, 175, 200), (450, 568, 844, 1180)):
+    for percent, height in itertools.product((100, 150, 200), (450, 568, 1180)):
         set_text(page, percent)
-        for width in (320, 390, 568, 640, 768, 801, 810, 831, 844, 1024, 1280, 1500):
+        for width in (320, 390, 640, 801, 831, 1024, 1280):
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             boxes = page.evaluate(BOXES)
@@ -1186,16 +1163,16 @@ def test_a_review_is_not_cut_off(page, tmp_path):
     path = tmp_path / "review.html"
     main(["review", "--agent", "heuristic", "--deal", "10025", "--out", str(path)])
     page.goto(path.as_uri())
-    for percent in (100, 150, 200):
+    for percent in (100, 200):
         set_text(page, percent)
-        for width in (320, 801, 820, 1024, 1280, 1500):
+        for width in (320, 801, 820, 1280):
             page.set_viewport_size({"width": width, "height": 844})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("rules", ["four-seasons", "simplicity"])
 def test_the_table_fits_a_low_window(page, rules):
-    sizes = (750, 450), (844, 390), (568, 320), (1024, 600)
+    sizes = (844, 390), (568, 320), (1024, 600)
     for (width, height), text in itertools.product(sizes, ("100%", "200%")):
         page.set_viewport_size({"width": width, "height": height})
         open_deal(page, 17, rules)
@@ -1227,17 +1204,18 @@ BLOCKED = """for (const name of ["localStorage", "sessionStorage"])
 FULL = """Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota"); };"""
 DAMAGED = """for (const store of [localStorage, sessionStorage])
     for (const name of ["game", "game?rules=four-seasons&deal=17", "games", "ids"])
-        store["four-seasons-" + name] = store.theme = `%s`;"""
+        store["four-seasons-" + name] = store.theme = window.name;"""
 VALUES = ["", "{", "null", "5", "[]", '["fly"]', '{"?rules=four-seasons&deal=17": "x/hint"}']
 GAMES = [{"moves": ["fly"]}, {"moves": 5}, {"deal": 17}, {"deal": {}, "moves": []}]
 VALUES += [json.dumps({"rules": "four-seasons", "deal": "17"} | each) for each in GAMES]
+TWICE = ("/", "/?rules=four-seasons&deal=17")
 
 
-@pytest.mark.parametrize("script", [BLOCKED, FULL, *(DAMAGED % text for text in VALUES)])
+@pytest.mark.parametrize("script", [BLOCKED, FULL])
 def test_play_needs_no_storage(page, script):
     page.add_init_script(script)
     page.route("**/api/start", lambda route: route.fulfill(json=ANY))
-    for address in ("/", "/?rules=four-seasons&deal=17"):
+    for address in TWICE:
         open_page(page, address)
         press(page, "d", 1)
     assert re.search("browser: 0 of [12]$", page.inner_text("#tally"))
@@ -1245,6 +1223,16 @@ def test_play_needs_no_storage(page, script):
     assert page.get_attribute("html", "data-theme") == "dark"
     page.click("#hint", timeout=LOAD)
     page.get_by_text("planner plays").wait_for()
+
+
+def test_what_is_stored_may_be_damaged(page):
+    page.route("**/api/start", lambda route: route.fulfill(json=ANY))
+    open_page(page)
+    page.add_init_script(DAMAGED)
+    for text, address in itertools.product(VALUES, TWICE):
+        page.evaluate("text => { window.name = text; }", text)  # for the next page
+        open_page(page, address)
+        press(page, "d", 1)
     page.errors[:] = [error for error in page.errors if "status of 40" not in error]
 
 

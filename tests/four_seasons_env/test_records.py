@@ -1,12 +1,10 @@
 import json
-import random
 from dataclasses import replace
 
 import pytest
 
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.game import Game
-from four_seasons_env.play.server import make_app
 from four_seasons_env.play.session import Session
 from four_seasons_env.records import (
     Record,
@@ -17,23 +15,18 @@ from four_seasons_env.records import (
     read_records,
     to_lines,
 )
-from four_seasons_env.rules import RULES
-from four_seasons_env.solver import solve
-from tests.helpers import biased_choice, deck_with, mostly_slow
+from tests.helpers import REPRESENTATIVES, deck_with, later, random_moves
 
 DECK = " ".join(deck_with("2S 8H 4S JD 6H 2C 9C TD"))
 LINE = {"rules": "four-seasons", "deal": 17, "moves": ["deal", "T3>T0"], "result": "open"}
 
 
 def some_record(rules: str, deal: int, player: str = "") -> Record:
-    game, rng, moves = Game(rules, deal=deal), random.Random(deal), []
-    while not game.is_over and len(moves) < 40:
-        moves.append(str(biased_choice(game.legal_moves(), rng)))
-        game.play(moves[-1])
+    moves = [str(move) for move in random_moves(Game(rules, deal=deal), deal, 40)]
     return Record(rules, tuple(moves), deal=deal, times=tuple(range(len(moves))), player=player)
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
+@pytest.mark.parametrize("rules", REPRESENTATIVES)
 def test_a_record_is_read_as_it_was_written(rules):
     record = some_record(rules, 3, "Ada ♠ \n")
     line = record.to_json()
@@ -120,48 +113,22 @@ def test_cards_that_are_taken_back_are_counted():
     assert '"undone"' not in replace(record, undone=0).to_json()
 
 
-def test_games_that_end_are_kept(tmp_path):
-    testclient = pytest.importorskip("starlette.testclient", reason="needs the extra 'play'")
-    path = tmp_path / "games.jsonl"
-
-    def keep(session: Session, is_new: bool) -> None:
-        assert is_new
-        append_record(path, session.record("Ada"))
-
-    client = testclient.TestClient(make_app(keep=keep), base_url="http://localhost")
-    moves = [str(move) for move in solve(Game(deal=17), seconds=30).moves]
-    body = {"rules": "four-seasons", "deal": 17, "moves": moves[:-1]}
-    name = client.post("/api/sessions", json=body).json()["id"]
-    assert not path.exists()
-    client.post(f"/api/sessions/{name}/move", json={"move": moves[-1]})
-    (record,) = read_records(path)
-    assert (record.player, record.moves, record.result) == ("Ada", tuple(moves), "won")
-    assert record.times == (), "those of the first moves are not known"
-    again = client.post("/api/sessions", json=body | {"moves": moves})  # a reload
-    assert again.json()["won"]
-    assert len(list(read_records(path))) == 1
-
-
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
+@pytest.mark.parametrize("rules", REPRESENTATIVES)
 def test_a_game_is_played_through(rules: str) -> None:
     for deal in range(5):
-        rng, game, numbers = random.Random(deal), Game(rules, deal=deal), []
-        while not game.is_over and len(numbers) < 300:
-            move = biased_choice(game.legal_moves(), rng)
-            game.play(move)
-            numbers.append(int(move))
+        start = Game(rules, deal=deal)
+        moves = random_moves(start, deal, 300)
+        game, numbers = later(start, moves), [int(move) for move in moves]
         again = Game(rules, deal=deal).record.copy()
         assert play_through(again, game.rules, numbers) == (len(numbers), not game.is_over)
         assert Game.from_record(again, rules) == game
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
+@pytest.mark.parametrize("rules", REPRESENTATIVES)
 def test_a_replay_stops_at_an_illegal_move(rules: str) -> None:
-    game, rng = Game(rules, deal=3), random.Random(3)
-    numbers = []
-    for _ in range(6):
-        numbers.append(int(rng.choice(game.legal_moves())))
-        game.play(numbers[-1])
+    start = Game(rules, deal=3)
+    moves = random_moves(start, 3, 6)
+    game, numbers = later(start, moves), [int(move) for move in moves]
     illegal = {int(move) for move in all_moves(game.rules)} - set(map(int, game.legal_moves()))
     for number in sorted(illegal):
         again = Game(rules, deal=3).record.copy()

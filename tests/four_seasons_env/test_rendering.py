@@ -1,5 +1,4 @@
 import copy
-import random
 import sys
 from xml.etree import ElementTree
 
@@ -7,7 +6,6 @@ import gymnasium as gym
 import numpy as np
 import pygame
 import pytest
-from gymnasium.wrappers import RecordVideo
 from hypothesis import assume, given
 
 from four_seasons_env.env import FourSeasonsEnv
@@ -15,14 +13,15 @@ from four_seasons_env.game import Game
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint, save_picture
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import Rules
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
-    biased_choice,
+    REPRESENTATIVES,
     deck_with,
-    mostly_slow,
+    later,
     positions,
+    random_moves,
     restocked,
     same,
     stock_codes,
@@ -114,14 +113,11 @@ def shown(svg: str) -> list[tuple[str, str]]:
 
 
 def under_way(rules: str, moves: int = 60, deal: int = 3) -> Game:
-    game, rng = Game(rules, deal=deal), random.Random(deal)
-    for _ in range(moves):
-        if not game.is_over:
-            game.play(biased_choice(game.legal_moves(), rng))
-    return game
+    game = Game(rules, deal=deal)
+    return later(game, random_moves(game, deal, moves))
 
 
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
+@pytest.mark.parametrize("rules", [*REPRESENTATIVES, "czarina-1898"])
 def test_a_drawing_shows_what_a_player_may_see(rules):
     game = under_way(rules)
     svg = draw_svg(game, unseen=True, legal=True)
@@ -275,17 +271,3 @@ def test_a_window_needs_gymnasium():
     for make in (FourSeasonsEnv, FourSeasonsVectorEnv, FourSeasonsTextEnv):
         with pytest.raises(ValueError, match=r"use gymnasium\.make"):
             make(render_mode="human")
-
-
-@pytest.mark.slow
-def test_gymnasium_records_videos(tmp_path):
-    pytest.importorskip("moviepy", reason="RecordVideo needs moviepy")
-    env = RecordVideo(
-        FourSeasonsEnv(render_mode="rgb_array"), str(tmp_path / "videos"), lambda _: True
-    )
-    env.reset(options={"deal": 17})
-    for _ in range(4):
-        env.step(0)
-    env.close()
-    (video,) = (tmp_path / "videos").glob("*.mp4")
-    assert video.stat().st_size > 1000

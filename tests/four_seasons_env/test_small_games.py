@@ -1,8 +1,5 @@
 """Small games: their ids and optima."""
 
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -15,7 +12,7 @@ from four_seasons_env.game import Game
 from four_seasons_env.registration import small_games
 from four_seasons_env.rules import RULES, SMALL, get_rules
 from four_seasons_env.solver import Known, fair_value
-from tests.helpers import ROOT, python_path
+from tests.helpers import ROOT, python_path, run_python
 
 
 def test_each_has_ids_and_an_optimum() -> None:
@@ -37,9 +34,7 @@ def test_they_are_read_from_a_zip(tmp_path: Path) -> None:
         for path in (*source.glob("*.py"), *source.glob("data/*.json")):
             archive.write(path, path.relative_to(ROOT))
     script = "import four_seasons_env as m; print(m.__file__, len(m.small_games()))"
-    environment = os.environ | python_path(tmp_path / "some.zip")
-    command = [sys.executable, "-c", script]
-    said = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
+    said = run_python("-c", script, cwd=tmp_path, **python_path(tmp_path / "some.zip"))
     assert "some.zip" in said and said.endswith(f" {len(SMALL)}\n")
 
 

@@ -16,7 +16,7 @@ from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.rules import RULES, SMALL
 from four_seasons_env.text import FourSeasonsTextEnv
 from four_seasons_env.text.words import position_in_words, rules_in_words, words_of
-from tests.helpers import mostly_slow, scripted_reply
+from tests.helpers import REPRESENTATIVES, scripted_reply
 
 UNITS = ["move", "position"]
 NEAREST = re.compile(r"The nearest legal choice is (\S+)\.")
@@ -232,7 +232,7 @@ def test_wrong_use() -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("rules", mostly_slow(RULES))
+@pytest.mark.parametrize("rules", [*REPRESENTATIVES, "czarina-1898"])
 def test_nothing_hidden_shows(rules: str, unit: str) -> None:
     rng = np.random.default_rng(0)
     envs = [FourSeasonsTextEnv(rules, unit) for _ in "ab"]

@@ -18,9 +18,8 @@ from four_seasons_env.engine.validation import (
     first_fault,
 )
 from four_seasons_env.game import Game
-from four_seasons_env.games import Games
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import deck_with, mostly_slow, positions
+from tests.helpers import REPRESENTATIVES, deck_with, positions, random_games
 
 
 @given(positions())
@@ -28,15 +27,10 @@ def test_positions_pass(game):
     check_games(game.record.copy(), game.rules)
 
 
-@pytest.mark.parametrize("name", mostly_slow(RULES))
-def test_positions_of_each_row_pass(name):
-    rng = np.random.default_rng(0)
-    games = Games(name, 200)
-    for _ in range(150):
+@pytest.mark.parametrize("name", [*REPRESENTATIVES, "four-seasons-1883"])
+def test_positions_of_whole_games_pass(name):
+    for games in random_games(RULES[name], 200, 150):
         check_games(games.records, RULES[name])
-        masks = games.action_masks()
-        moves = np.where(masks, rng.random(masks.shape), -1).argmax(axis=1)
-        games.play(np.where(masks.any(axis=1), moves, -1))
 
 
 # --- what is refused ----------------------------------------------------------------------------
