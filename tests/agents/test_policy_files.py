@@ -38,15 +38,6 @@ def test_a_saved_policy_plays_the_same_moves(tmp_path: Path) -> None:
     assert agent.train_seed == 3
 
 
-def test_saving_again_replaces_the_whole(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "p")
-    (folder / "stray").write_text("old")
-    saved(folder, RULES["czarina"])
-    assert {each.name for each in folder.iterdir()} == {CARD_FILE, WEIGHTS_FILE}
-    assert [each.name for each in tmp_path.iterdir()] == ["p"]
-    load_policy(folder, "maskable_ppo", RULES["czarina"])
-
-
 def test_weights_of_other_rules_or_agents(tmp_path: Path) -> None:
     folder = saved(tmp_path / "q", RULES["florentine"])
     with pytest.raises(PolicyFileError, match=r"reserve=True \(here False\)"):

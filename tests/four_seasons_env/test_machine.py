@@ -208,4 +208,4 @@ class ManyEnvironments(Environments):
 
 
 TestManyEnvironments = pytest.mark.slow(ManyEnvironments.TestCase)
-TestManyEnvironments.settings = settings(SETTINGS, max_examples=40, stateful_step_count=30)
+TestManyEnvironments.settings = settings(SETTINGS, max_examples=100, stateful_step_count=30)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import new_masks
 from four_seasons_env.engine.masks import count_moves, nth_move
-from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.rules import RULES
 
 
@@ -30,13 +29,3 @@ def test_moves_are_picked_in_order(rules, data):
     moves = np.full(actions, -1)
     count = _all_moves(words[0], moves)
     assert moves[:count].tolist() == np.flatnonzero(masks[0]).tolist()
-
-
-@pytest.mark.parametrize("rules", RULES.values(), ids=lambda rules: rules.name)
-def test_a_word_has_eight_moves(rules):
-    words, masks = new_masks(3, rules)
-    actions = len(all_moves(rules))
-    assert masks.shape == (3, actions)
-    assert 8 * (words.shape[1] - 1) < actions <= 8 * words.shape[1]
-    masks[1] = 1
-    assert [int(np.count_nonzero(row.view(np.int8))) for row in words] == [0, actions, 0]

@@ -31,20 +31,6 @@ def test_numbers_texts_and_places_agree(rules):
 
 
 @given(rule_sets())
-def test_moves_of_a_rule_set(rules):
-    piles = [f"T{i}" for i in range(rules.piles)]
-    expected = ["deal", "W>F"]
-    expected += [f"{pile}>F" for pile in piles] + [f"W>{pile}" for pile in piles]
-    expected += [f"{a}>{b}" for a in piles for b in piles if a != b]
-    expected += ["redeal"] if rules.redeals else []
-    if rules.worrying_back:
-        expected += [f"F:{suit}>{pile}" for suit in "CSHD" for pile in piles]
-    if rules.limited_redeal:
-        expected += ["S>F"] + [f"S>{pile}" for pile in piles]
-    assert [str(move) for move in all_moves(rules)] == expected
-
-
-@given(rule_sets())
 def test_find_move(rules):
     for move in all_moves(rules):
         for form in (move, str(move), int(move), np.int64(int(move)), np.array(int(move))):
