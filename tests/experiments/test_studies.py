@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -21,28 +20,23 @@ from four_seasons_env.experiments.sweep import Sweep, read_jobs
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_card, table_weights
-from tests.helpers import ROOT, python_path
+from tests.helpers import ROOT, load, run_python
 
 pytestmark = pytest.mark.slow
 
 
 def run(study: str, *flags: str) -> str:
     """The output of a study."""
-    command = [sys.executable, f"experiments/studies/{study}.py", *flags]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=os.environ | python_path(ROOT),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_python(f"experiments/studies/{study}.py", *flags)
 
 
-def test_costs_of_starts_and_learning(tmp_path: Path) -> None:
-    run("costs", "--games", "64", "--minutes", "0.02", "--out", str(tmp_path / "x.csv"))
+def test_costs_of_starts_and_learning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load(ROOT / "experiments/studies/costs.py")
+    cost = study.cost
+    monkeypatch.setattr(study, "cost", lambda code, cache=None: cost(code))  # without compiling
+    flags = ["--games", "64", "--minutes", "0.02", "--out", str(tmp_path / "x.csv")]
+    monkeypatch.setattr(sys, "argv", ["costs", *flags])
+    study.main()
     rows = pd.read_csv(tmp_path / "x.csv").set_index("what")["value"]
     stored = pd.read_csv(ROOT / "docs" / "results" / "costs.csv")
     assert {what for what in rows.index if "games" not in what} <= set(stored["what"])
