@@ -3,8 +3,7 @@
 Compiled code indexes by a record's bytes and follows its chains, so a wrong byte could cause a
 crash or an endless loop. The conditions here hold after every opening and every legal move of any
 rule set. A record that passes is safe to play, draw and solve. A new rule or a new field of the
-record has its check here and nowhere else: a number below, its line in `_TEXTS`, and the condition
-in one of the compiled functions.
+record has its check here and nowhere else, in one of the compiled functions.
 
 `pack_game` writes a position as bytes, numbers little-endian:
 
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.deals import CARD_TEXTS, NO_CARD
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import (
     AUTO_STOCK,
@@ -36,56 +35,21 @@ from four_seasons_env.engine.kernel import (
     stock_is_known,
     stock_size,
 )
-from four_seasons_env.engine.masks import lowest
 from four_seasons_env.engine.moves import WASTE
 from four_seasons_env.rules import RULES, Rules
 
 _TEXTS = (
     "",
-    "deal must be 0 or more, or -1 for a custom deck, not {deal}",
-    "redeals must be 0 to {rules.redeals}, not {redeals}",
-    "deck_size must be {rules.cards}, or less after a redeal, not {deck_size}",
-    "dealt must be 0 to {deck_size}, not {dealt}",
-    "deck[{at}] must be a card, 0 to {last}, not {deck_at}",
-    "deck has {card} twice",
-    "deck[{at}] must be 52, no card, after the {deck_size} cards of the deck, not {deck_at}",
-    "base[{at}] must be a rank that the rules allow, not {base_at}, in {base}",
-    "level[{at}] must be 0 to {rules.ranks}, not {level_at}",
-    "cards_up must be the sum of {level}, not {cards_up}",
-    "top[{at}] must be 52, no card, where there are {rules.piles} piles, not {top_at}",
-    "the chain of {place} leads to a card that does not exist",
-    "{card} is in two places, or twice in one",
-    "{card} does not go on the card that it lies on",
-    "the waste does not lie as the deck was dealt: see {card}",
-    "height[{at}] must be the length of the chain of {place}, not {height_at}",
-    "{card} is nowhere",
-    "below[{at}] must be 52, no card, because {card} lies in no pile, not {below_at}",
-    "{place} is a space although there is a stock, and spaces='auto_stock' fills it",
+    "deal, redeals, deck_size and dealt must be numbers that the rules allow",
+    "deck must have deck_size different cards, then 52 for no card",
+    "base and level must be ranks and levels that the rules allow, and cards_up the sum of level",
+    "top, below and height must put each card in one place, as the rules allow",
+    "a space must be filled from the stock, because spaces='auto_stock'",
 )
-(
-    _SOUND,
-    _DEAL,
-    _REDEALS,
-    _DECK_SIZE,
-    _DEALT,
-    _DECK_CARD,
-    _DECK_TWICE,
-    _DECK_END,
-    _BASE,
-    _LEVEL,
-    _CARDS_UP,
-    _TOP,
-    _CHAIN,
-    _TWICE,
-    _PACKED,
-    _ORDER,
-    _HEIGHT,
-    _NOWHERE,
-    _BELOW,
-    _SPACE,
-) = range(len(_TEXTS))
+_SOUND, _COUNTERS, _DECK, _FOUNDATIONS, _CARDS, _SPACES = range(len(_TEXTS))
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_WRONG = np.uint64(2**64 - 1)  # no bit set of cards: there are at most 52
 
 
 class InvalidGame(ValueError):
@@ -106,105 +70,83 @@ def check_games(games: NDArray[Any], rules: Rules) -> None:
             f"positions must be a GAME array of shape (n,), not {games.dtype} of shape "
             f"{games.shape}"
         )
-    index, fault, at = first_fault(games, compile_rules(rules))
-    if fault == _SOUND:
-        return
-    record = games[index]
-    fields = {name: record[name].tolist() for name in GAME.names or ()}
-    for name, values in list(fields.items()):
-        if isinstance(values, list) and at < len(values):
-            fields[f"{name}_at"] = values[at]
-    text = _TEXTS[fault].format(
-        **fields,
-        at=at,
-        card=CARD_TEXTS[at] if at < NO_CARD else at,
-        place="the waste" if at == WASTE else f"pile {at}",
-        rules=rules,
-        last=rules.cards - 1,
-    )
-    which = f" {index}" if len(games) > 1 else ""
-    raise InvalidGame(f"record{which} is not a valid position of {rules.name!r}: {text}")
+    index, fault = first_fault(games, compile_rules(rules))
+    if fault != _SOUND:
+        which = f" {index}" if len(games) > 1 else ""
+        raise InvalidGame(
+            f"record{which} is not a valid position of {rules.name!r}: {_TEXTS[fault]}"
+        )
 
 
 @jit
 def first_fault(games, rules):
-    """The first fault in GAME (n,): the record's index, the fault and where; (-1, 0, 0) if none."""
+    """The first fault in GAME (n,): the index of its record, and that of its text; else (-1, 0)."""
     for i in range(len(games)):
-        fault, at = _fault(games[i], rules[0])
+        fault = _fault(games[i], rules[0])
         if fault != _SOUND:
-            return i, fault, at
-    return -1, _SOUND, 0
+            return i, fault
+    return -1, _SOUND
 
 
 @jit
 def _fault(g, rule):
-    """The error in a record, and the card, the place or the index where; (0, 0) if nothing.
-
-    What a check indexes by has been checked before it.
-    """
-    fault, at = _counter_fault(g, rule)
-    if fault == _SOUND:
-        fault, at = _deck_fault(g, rule)
-    if fault == _SOUND:
-        fault, at = _foundation_fault(g, rule)
-    if fault == _SOUND:
-        fault, at = _card_fault(g, rule)
-    if fault == _SOUND and rule.spaces == AUTO_STOCK:
-        fault, at = _space_fault(g, rule)
-    return fault, at
+    """The fault of a record. What a check indexes by has been checked before it."""
+    if not _counters_are_sound(g, rule):
+        return _COUNTERS
+    if not _deck_is_sound(g, rule):
+        return _DECK
+    if not _foundations_are_sound(g, rule):
+        return _FOUNDATIONS
+    if not _cards_are_sound(g, rule):
+        return _CARDS
+    if rule.spaces == AUTO_STOCK and not _spaces_are_sound(g, rule):
+        return _SPACES
+    return _SOUND
 
 
 @jit
-def _counter_fault(g, rule):
+def _counters_are_sound(g, rule):
     """Check the numbers that stand alone."""
-    if g.deal < -1:
-        return _DEAL, 0
-    if g.redeals > rule.redeals:
-        return _REDEALS, 0
-    if g.deck_size > rule.cards or (g.deck_size < rule.cards and not stock_is_known(g, rule)):
-        return _DECK_SIZE, 0
-    if g.dealt > g.deck_size:
-        return _DEALT, 0
-    return _SOUND, 0
+    if g.deal < -1 or g.redeals > rule.redeals or g.deck_size > rule.cards:
+        return False
+    if g.deck_size < rule.cards and not stock_is_known(g, rule):
+        return False
+    return g.dealt <= g.deck_size
 
 
 @jit
-def _deck_fault(g, rule):
+def _deck_is_sound(g, rule):
     """Check the deck: distinct cards, then none."""
     met = _ZERO
-    size = np.int64(g.deck_size)
-    for i in range(size):
+    for i in range(NO_CARD):
         card = g.deck[i]
-        if card >= rule.cards:
-            return _DECK_CARD, i
-        if (met >> np.uint64(card)) & _ONE:
-            return _DECK_TWICE, np.int64(card)
-        met |= _ONE << np.uint64(card)
-    for i in range(size, NO_CARD):
-        if g.deck[i] != NO_CARD:
-            return _DECK_END, i
-    return _SOUND, 0
+        if i >= g.deck_size:
+            if card != NO_CARD:
+                return False
+        elif card >= rule.cards or (met >> np.uint64(card)) & _ONE:
+            return False
+        else:
+            met |= _ONE << np.uint64(card)
+    return True
 
 
 @jit
-def _foundation_fault(g, rule):
+def _foundations_are_sound(g, rule):
     """Check bases and levels."""
     total = 0
     for suit in range(4):
         base = g.base[suit]
         one_for_all = rule.base_from == BASE_PER_SUIT or base == g.base[0]
         if base >= rule.ranks or not one_for_all or (rule.base_from == BASE_ACES and base):
-            return _BASE, suit
+            return False
         if g.level[suit] > rule.ranks:
-            return _LEVEL, suit
+            return False
         total += g.level[suit]
-    if g.cards_up != total:
-        return _CARDS_UP, 0
-    return _SOUND, 0
+    return g.cards_up == total
 
 
 @jit
-def _card_fault(g, rule):
+def _cards_are_sound(g, rule):
     """Check that each card is in one place and packed legally."""
     placed = _ZERO
     for suit in range(4):
@@ -214,29 +156,24 @@ def _card_fault(g, rule):
     for i in range(np.int64(g.dealt), np.int64(g.deck_size)):
         bit = _ONE << np.uint64(g.deck[i])
         if placed & bit:
-            return _TWICE, np.int64(g.deck[i])
+            return False
         placed |= bit
     lying = _ZERO
     for place in range(WASTE + 1):
         before = lying
-        fault, at, lying = _chain_fault(g, rule, place, placed, lying)
-        if fault != _SOUND:
-            return fault, at
-        if place == WASTE:
-            at = _out_of_order(g, lying & ~before)
-            if at != NO_CARD:
-                return _ORDER, at
-    missing = ((_ONE << np.uint64(rule.cards)) - _ONE) & ~(placed | lying)
-    if missing:
-        return _NOWHERE, np.int64(lowest(missing))
+        lying = _with_chain(g, rule, place, placed, lying)
+        if lying == _WRONG or (place == WASTE and not _is_in_order(g, lying & ~before)):
+            return False
+    if placed | lying != (_ONE << np.uint64(rule.cards)) - _ONE:
+        return False
     for card in range(NO_CARD):
         if g.below[card] != NO_CARD and not (lying >> np.uint64(card)) & _ONE:
-            return _BELOW, card
-    return _SOUND, 0
+            return False
+    return True
 
 
 @jit
-def _chain_fault(g, rule, place, placed, lying):
+def _with_chain(g, rule, place, placed, lying):
     """Check one pile, or the waste.
 
     Args:
@@ -244,33 +181,31 @@ def _chain_fault(g, rule, place, placed, lying):
         lying: of those in the piles before.
 
     Returns:
-        The fault, where, and ``lying`` with the cards of this place.
+        ``lying`` with the cards of this place, or _WRONG.
     """
     accepts = rule.accepts[g.base[0]]
     cards = 0
     card = g.top[place]
     if card != NO_CARD and rule.piles <= place < WASTE:
-        return _TOP, place, lying
+        return _WRONG
     while card != NO_CARD:
         if card >= rule.cards:
-            return _CHAIN, place, lying
+            return _WRONG
         bit = _ONE << np.uint64(card)
         if (placed | lying) & bit:
-            return _TWICE, np.int64(card), lying
+            return _WRONG
         lying |= bit
         cards += 1
         host = g.below[card]
         if place < WASTE and host < NO_CARD and not accepts[host] & bit:
-            return _PACKED, np.int64(card), lying
+            return _WRONG
         card = host
-    if g.height[place] != cards:
-        return _HEIGHT, place, lying
-    return _SOUND, place, lying
+    return lying if g.height[place] == cards else _WRONG
 
 
 @jit
-def _out_of_order(g, waste):
-    """A card of the waste, given as a bit set, that does not lie as it was dealt; 52 if none.
+def _is_in_order(g, waste):
+    """Whether the cards of the waste, given as a bit set, lie as they were dealt.
 
     The waste holds what is left of the cards dealt, the last of them on top: also after a redeal,
     when the deck is the waste that was turned over.
@@ -279,19 +214,19 @@ def _out_of_order(g, waste):
     for i in range(np.int64(g.dealt) - 1, -1, -1):
         if (waste >> np.uint64(g.deck[i])) & _ONE:
             if g.deck[i] != card:
-                return np.int64(card)
+                return False
             card = g.below[card]
-    return np.int64(card)
+    return card == NO_CARD
 
 
 @jit
-def _space_fault(g, rule):
+def _spaces_are_sound(g, rule):
     """Check `auto_stock` before a redeal: there is a space only if the stock is out."""
     if stock_size(g) > 0 and not stock_is_known(g, rule):
         for pile in range(rule.piles):
             if g.top[pile] == NO_CARD:
-                return _SPACE, pile
-    return _SOUND, 0
+                return False
+    return True
 
 
 # --- games as bytes ----------------------------------------------------------------------------
