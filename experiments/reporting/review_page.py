@@ -97,9 +97,13 @@ def _percent(chance: float | None) -> str:
     return "" if chance is None else f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}"
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def _summary(game: Reviewed) -> str:
     end, verdicts = game.positions[-1], game.verdicts
-    text = f"{end.cards_up} of {end.rules.cards} cards up after {len(game.moves)} moves"
+    text = f"{end.cards_up} of {end.rules.cards} cards up after {_count(len(game.moves), 'move')}"
     text += f" ({game.idle} more led nowhere): " if game.idle else ": "
     if end.is_won:
         return text + "won."
@@ -110,7 +114,8 @@ def _summary(game: Reviewed) -> str:
         at = verdicts.losing_move
         left = game.positions[at].stock_size
         return text + (
-            f"The true deal could be won until move {at + 1}, with {left} cards in the stock."
+            f"The true deal could be won until move {at + 1}, with {_count(left, 'card')} in the "
+            "stock."
         )
     last = verdicts.last_won
     if last is None:

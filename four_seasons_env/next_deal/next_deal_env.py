@@ -155,7 +155,6 @@ class FourSeasonsNextDealEnv(GameEnv):
 
         Raises:
             ValueError: for an action that is not offered.
-            gymnasium.error.ResetNeeded: before the first reset.
         """
         self._batch.check_started()
         return self._batch.moves_of(0, action)
@@ -235,6 +234,13 @@ class NextDealBatch(RunningGames):
             played=self.played,
         )
         self._share_buffers()
+
+    def reset(
+        self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
+    ) -> None:
+        """See `RunningGames.reset`; no action has played any moves."""
+        super().reset(asked, chosen)
+        self.played[... if chosen is None else chosen] = -1
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""

@@ -168,6 +168,13 @@ def test_features_are_frozen() -> None:
     assert all_features() == FEATURES.read_text()
 
 
+def test_reset_has_no_moves() -> None:
+    env = FourSeasonsNextDealEnv()
+    env.reset(seed=1)
+    assert env.step(0)[-1]["moves"]
+    assert env.reset()[1]["moves"] == ()
+
+
 def test_copies_play_alike() -> None:
     env = FourSeasonsNextDealVectorEnv(40, num_threads=2, **SMALL)
     env.reset(seed=5)
