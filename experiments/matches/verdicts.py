@@ -6,7 +6,9 @@ the solver answers for a position in the middle of the open ones, and few answer
 
 from __future__ import annotations
 
+import functools
 import time
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,65 +53,37 @@ def judge(positions: Sequence[Game], seconds: float = 10.0) -> Verdicts:
     """Solve the positions of a game, as far as the time allows.
 
     In each round the solver expands four times more positions per answer than in the round before.
-    Positions between two open ones wait for the next round, because the solver fails most often
-    near the losing move.
+    It fails most often near the losing move. So each round finds the last position known to be
+    winnable and the first known to be lost apart, by bisection; what lies between waits.
 
     Args:
         positions: positions of one game, first to last.
         seconds: time limit for all answers.
     """
-    end = positions[-1]
+    end, count = positions[-1], len(positions)
     if end.is_won:
-        return Verdicts([WON] * len(positions))
+        return Verdicts([WON] * count)
     solve(positions[0], max_positions=1)  # loads the compiled solver before the clock runs
-    edges = _Edges(-1, len(positions) - end.is_over)
     deadline = time.perf_counter() + seconds
-    limit = _FIRST
-    while edges.lost - edges.won > 1 and time.perf_counter() < deadline:
-        edges.narrow(positions, limit, deadline)
+    limit, wins, lost = _FIRST, 0, count - end.is_over
+    while wins < lost and time.perf_counter() < deadline:
+        answers: dict[int, str] = {}
+        ask = functools.partial(_answer, positions, limit, deadline, answers)
+        wins += bisect_left(range(wins, lost), True, key=lambda at: ask(at) != WON)
+        lost = min([lost, *(at for at, answer in answers.items() if answer == LOST)])
+        lost = wins + bisect_left(range(wins, lost), True, key=lambda at: ask(at) == LOST)
         limit *= 4
-    open_ones = edges.lost - edges.won - 1
-    return Verdicts(
-        [WON] * (edges.won + 1) + [UNKNOWN] * open_ones + [LOST] * (len(positions) - edges.lost)
-    )
+    return Verdicts([WON] * wins + [UNKNOWN] * (lost - wins) + [LOST] * (count - lost))
 
 
-@dataclass
-class _Edges:
-    """The last position known to be winnable (-1: none), and the first known to be lost."""
-
-    won: int
-    lost: int
-
-    def narrow(self, positions: Sequence[Game], limit: int, deadline: float) -> None:
-        """Move the edges towards each other until the position next to each stays open.
-
-        Args:
-            positions: positions of the game.
-            limit: positions that the solver expands for one answer.
-            deadline: time limit for all answers, by `time.perf_counter`.
-        """
-        first, last = self.lost, self.won  # open positions with this limit
-        while (left := deadline - time.perf_counter()) > 0:
-            below, above = first - self.won - 1, self.lost - last - 1
-            if self.won < 0 and first > 0:
-                at = 0  # if the opening is lost, all positions are
-            elif below > 0 and below >= above:
-                at = (self.won + first) // 2
-            elif above > 0:
-                at = (last + self.lost) // 2
-            else:
-                break
-            status = solve(positions[at], max_positions=limit, seconds=left).status
-            if status == WON:
-                self.won = at
-            elif status == LOST:
-                self.lost = at
-            else:
-                first, last = min(first, at), max(last, at)
-            # Others have decided those that stayed open: none is known to be too hard now.
-            if last <= self.won or first >= self.lost:
-                first, last = self.lost, self.won
+def _answer(
+    positions: Sequence[Game], limit: int, deadline: float, answers: dict[int, str], at: int
+) -> str:
+    """The solver's answer for a position, asked once; `unknown` after the deadline."""
+    left = deadline - time.perf_counter()
+    if at not in answers and left > 0:
+        answers[at] = solve(positions[at], max_positions=limit, seconds=left).status
+    return answers.get(at, UNKNOWN)
 
 
 def useful_moves(positions: Sequence[Game]) -> int:
