@@ -64,21 +64,19 @@ def test_every_agent_of_the_results_exists() -> None:
             make_agent(name)
 
 
-def test_bundled_policies_are_the_mean_of_their_networks(tmp_path: Path) -> None:
-    rules, layers = RULES["four-seasons"], ([8, 4, 8, 8], [4, 8, 4, 4])
-    card = candidate_card(rules)
-    for seed, own in enumerate(layers):
-        learned = dataclasses.replace(card, agent="planner", layers=own, decisions={})
-        weights = table_weights(tuple(own), HEADS, seed)
-        halves = {name: each.astype(np.float16) for name, each in weights.items()}
-        save_policy(tmp_path / str(seed), learned, halves)
-    parts = [tmp_path / "0", tmp_path / "1"]
-    run("bundle", *map(str, parts), "--out", str(tmp_path / "both"), "--deals", "4")
-    one, other, both = (value_at_opening(path) for path in (*parts, tmp_path / "both"))
-    assert both == pytest.approx((one + other) / 2, abs=0.01)
-    joined, _ = load_policy(tmp_path / "both", "planner", rules)
-    assert joined.layers == [12, 12, 12, 12]
-    assert len(joined.training["joined"]) == 2
+def test_bundled_policy_plays_nearly_alike(tmp_path: Path) -> None:
+    card = candidate_card(RULES["four-seasons"])
+    learned = dataclasses.replace(card, agent="planner", layers=[8, 4, 8, 8], decisions={})
+    save_policy(tmp_path / "one", learned, table_weights((8, 4, 8, 8), HEADS, 0))
+    run("bundle", str(tmp_path / "one"), "--out", str(tmp_path / "small"), "--deals", "4")
+    one, small = (value_at_opening(tmp_path / name) for name in ("one", "small"))
+    assert small == pytest.approx(one, abs=0.01)
+    assert load_policy(tmp_path / "small", "planner", RULES["four-seasons"])[0].layers == [
+        8,
+        4,
+        8,
+        8,
+    ]
 
 
 def value_at_opening(policy: Path) -> float:
