@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,25 +106,23 @@ def make_page(comparisons: list[Path], trainings: list[Path], census: pd.DataFra
         trainings: folders of trainings.
         census: results of `four-seasons census`, for the ceiling, or None.
     """
-    with tempfile.TemporaryDirectory() as work:
-        # The answer comes first, in a sentence that needs no statistics. Then each comparison, with
-        # its table before its plots, and learning, which is how the agents came about. Each part
-        # ends with its source: the command and commit that make it again.
-        page = Page("Four Seasons: how well is it played?", Path(work))
-        _opening(page, comparisons)
-        for folder in comparisons:
-            _comparison(page, folder, census)
-        if trainings:
-            _trainings(page, trainings, comparisons)
-        return page.as_html()
+    # The answer comes first, in a sentence that needs no statistics. Then each comparison, with its
+    # table before its plots, and learning, which is how the agents came about. Each part ends with
+    # its source: the command and commit that make it again.
+    page = Page("Four Seasons: how well is it played?")
+    _opening(page, comparisons)
+    for folder in comparisons:
+        _comparison(page, folder, census)
+    if trainings:
+        _trainings(page, trainings, comparisons)
+    return page.as_html()
 
 
 class Page:
     """A page under construction."""
 
-    def __init__(self, title: str, work: Path) -> None:
+    def __init__(self, title: str) -> None:
         self._title = title
-        self._work = work
         self._html: list[str] = []
 
     def heading(self, text: str, level: int = 2) -> None:
@@ -148,34 +147,23 @@ class Page:
         as_html = cells[columns].to_html(index=False, border=0)
         self._html.append(f'<div class="wide">{as_html}</div>')
 
-    def picture(self, description: str) -> Path:
-        """The path for the next picture."""
-        # Plots are drawn into this file after the call, so the finished page reads it.
-        path = self._work / f"{len(self._html)}.png"
-        self._html.append(f"\0{path}\0{description}")
-        return path
+    def picture(self, description: str, draw: Callable[[Path], None]) -> None:
+        """A picture, drawn into a file by a function; nothing if it cannot be drawn."""
+        with tempfile.TemporaryDirectory() as folder:
+            draw(path := Path(folder) / "plot.png")
+            data = base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
+        if data:
+            alt = html.escape(description)
+            self._html.append(f'<p><img alt="{alt}" src="data:image/png;base64,{data}"></p>')
 
     def as_html(self) -> str:
-        """The page as HTML, with its pictures inside."""
+        """The page as HTML."""
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{html.escape(self._title)}</title><style>{_STYLE}</style></head><body>"
-            f"<h1>{html.escape(self._title)}</h1>"
-            + "\n".join(_drawn(part) for part in self._html)
-            + "</body></html>\n"
+            f"<h1>{html.escape(self._title)}</h1>" + "\n".join(self._html) + "</body></html>\n"
         )
-
-
-def _drawn(part: str) -> str:
-    """A part of the page; a picture is read from its file, if it could be drawn."""
-    if not part.startswith("\0"):
-        return part
-    _, path, description = part.split("\0")
-    if not Path(path).is_file():
-        return ""
-    data = base64.b64encode(Path(path).read_bytes()).decode()
-    return f'<p><img alt="{html.escape(description)}" src="data:image/png;base64,{data}"></p>'
 
 
 def _opening(page: Page, comparisons: Sequence[Path]) -> None:
@@ -206,8 +194,8 @@ def _comparison(page: Page, folder: Path, census: pd.DataFrame | None) -> None:
             page.note(_LUCK_NOTE)
         if CEILING in set(summary["agent"]):
             page.note(_CEILING_NOTE)
-        plot_win_rates(summary, title, page.picture("win rates with intervals"))
-        plot_speed_strength(summary, title, page.picture("win rate against time per move"))
+        page.picture("win rates with intervals", partial(plot_win_rates, summary, title))
+        page.picture("win rate against time per move", partial(plot_speed_strength, summary, title))
         _over_seeds(page, played)
     origin = read_manifest(folder).origin
     page.heading("Source of the comparison", 3)
@@ -252,8 +240,8 @@ def _trainings(page: Page, folders: list[Path], comparisons: list[Path]) -> None
             page.table(pd.DataFrame(rows))
         curves, budget = _curves(own)
         title = f"{rules}: validation during training"
-        references = _reference(comparisons, rules)
-        plot_learning(curves, title, page.picture(title), budget, references)
+        found = _reference(comparisons, rules)
+        page.picture(title, partial(plot_learning, curves, title, budget=budget, references=found))
         page.note(_LEARNING_NOTE)
     page.heading("Source of the trainings", 3)
     page.commands([each["command"] for each in abouts.values()])
