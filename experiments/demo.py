@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.parallel.blocks import check_deals
-from four_seasons_env.experiments.results.out_folder import check_writable
 from four_seasons_env.experiments.results.training_run import BEST
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.rules import get_rules
@@ -76,7 +75,6 @@ def demo(run: Demo) -> Path:
     get_rules(run.rules)
     check_deals(run.deals)
     check_minutes(minutes=run.minutes)
-    check_writable(run.out)
     for needed in ("torch", "PIL.Image", "four_seasons_env.rendering.picture"):
         importlib.import_module(needed)  # fails before two minutes of work if it is missing
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from four_seasons_env.agents.names import split_name
 from four_seasons_env.engine.deals import check_deal
 from four_seasons_env.experiments.command_line import run_command
-from four_seasons_env.experiments.results.out_folder import check_writable
 from four_seasons_env.rules import get_rules
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def review(run: Review) -> None:
     get_rules(run.rules)
     split_name(run.agent)
     check_deal(run.deal)
-    check_writable(run.out.parent)
+    run.out.parent.mkdir(parents=True, exist_ok=True)  # fails before the game is played
 
     from four_seasons_env.experiments.reporting.review_page import review_page
     from four_seasons_env.files import write_atomically

@@ -6,7 +6,6 @@ before it plays or learns.
 
 from __future__ import annotations
 
-import errno
 import importlib.metadata
 import json
 import os
@@ -42,7 +41,7 @@ _PACKAGES = (
 
 
 def check_out(out: Path, kind: str) -> None:
-    """Reject a folder that holds something else, or that cannot be written to.
+    """Reject a folder that holds something else.
 
     Args:
         out: the folder; hidden files in it are ignored.
@@ -50,9 +49,8 @@ def check_out(out: Path, kind: str) -> None:
 
     Raises:
         FileExistsError: if the folder holds something else.
-        OSError: if the folder cannot be written to.
+        NotADirectoryError: if it is a file.
     """
-    check_writable(out)
     # A folder with hidden files only, such as .DS_Store, looks empty to its owner.
     is_own = (out / MARKS[kind]).is_file()
     if not is_own and out.exists() and any(each.name[0] != "." for each in out.iterdir()):
@@ -73,20 +71,6 @@ def check_holds(folder: Path, kind: str) -> None:
     """
     if not (folder / MARKS[kind]).is_file():
         raise FileNotFoundError(f"{folder} has no {kind}: {MARKS[kind]} is missing")
-
-
-def check_writable(folder: Path) -> None:
-    """Reject a folder that cannot be made or written to.
-
-    Raises:
-        OSError: naming the folder, or the parent that prevents it.
-    """
-    # `lexists`, because a broken link does not exist but is in the way.
-    there = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
-    if not there.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "is not a folder: choose another", str(there))
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, "cannot be written to: choose another", str(there))
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:

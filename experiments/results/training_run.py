@@ -99,7 +99,6 @@ def check_new_run(out: Path) -> None:
 
     Raises:
         FileExistsError: if the folder is not empty.
-        OSError: if it cannot be written to.
     """
     if (out / RUN).is_file():
         done = "is finished" if (out / DONE).is_file() else "is unfinished"
