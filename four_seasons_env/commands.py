@@ -71,8 +71,7 @@ def solve_deal(arguments: Sequence[str] | None = None) -> None:
     # Not at the top: compiled code takes time to load, and the list of rules needs none.
     from four_seasons_env.engine.deals import check_seed
     from four_seasons_env.game import Game
-    from four_seasons_env.solver.search import solve
-    from four_seasons_env.solver.shorten import shorten
+    from four_seasons_env.solver import shorten, solve
 
     if not options.seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {options.seconds:g}")

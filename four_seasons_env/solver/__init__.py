@@ -1,9 +1,9 @@
 """The solver: can a position be won with all cards known, and how likely is a win without that?
 
-- `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says.
+- `search`: `solve` and `solve_all`, which make one search after another, as `schedule` says, and
+  `shorten`, a pass that makes solutions shorter.
 - `beam`: searches for wins. A search that left nothing out and has not won proves a loss.
 - `sat`: proofs of loss, in the easier game of `analysis.relaxation`.
-- `shorten`: a pass that makes solutions shorter.
 - `analysis`: where searches start, and what they read off one position. It imports none of the
   others.
 - `fair`: `fair_value`, the chance to win by the best play without seeing hidden cards. It imports
@@ -16,8 +16,7 @@ solver, so only its users wait for its compilation (half a minute, once).
 from __future__ import annotations
 
 from four_seasons_env.solver.fair import Decision, FairValue, Known, fair_value
-from four_seasons_env.solver.search import Solution, solve, solve_all
-from four_seasons_env.solver.shorten import shorten
+from four_seasons_env.solver.search import Solution, shorten, solve, solve_all
 
 __all__ = [
     "Decision",

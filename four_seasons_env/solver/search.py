@@ -1,4 +1,7 @@
-"""`solve`: one search after another, in the order of a schedule, until one has an answer."""
+"""`solve`: one search after another, in the order of a schedule, until one has an answer.
+
+`shorten` is a simple pass that removes moves from a solution.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,18 @@ import functools
 import math
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from four_seasons_env.arguments import whole_number
+from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import check_seed
-from four_seasons_env.engine.jit import announce
-from four_seasons_env.engine.moves import WASTE, Move
+from four_seasons_env.engine.jit import announce, jit
+from four_seasons_env.engine.moves import WASTE, Move, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.rules import RULES
 from four_seasons_env.solver.analysis.root import (
@@ -57,22 +61,11 @@ class Solution:
     """The step of the schedule that decided, such as `beam, width 100`; empty if none did."""
 
 
-class Method(Protocol):
-    """A row of the schedule at work: one search from one position."""
+Method = Beam | FormulaSearch
+"""A row of the schedule at work: one search from one position.
 
-    @property
-    def positions(self) -> int:
-        """Positions made by a move so far."""
-
-    def go_on(self, positions: int = ANY_NUMBER) -> int:
-        """Continue for some hundredths of a second, and make at most `positions` positions.
-
-        Returns:
-            SEARCHING, WON, LOST or UNDECIDED. After any but the first the search is over.
-        """
-
-    def moves(self) -> list[Move]:
-        """The moves that win, once it is won."""
+``go_on`` continues for some hundredths of a second and makes at most a number of positions. It
+returns SEARCHING, WON, LOST or UNDECIDED; after any but the first the search is over."""
 
 
 def make_search(step: Step, root: Root) -> Method:
@@ -212,3 +205,63 @@ def solve_all(
     _warm_up()  # once, and not in each thread
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         return list(pool.map(lambda game: solve(game, seconds=seconds, memory=memory), games))
+
+
+# --- shorter solutions
+
+
+@jit
+def _wins(games, rules, moves, words):
+    """Whether moves, played on a copy of a game, are all legal and win."""
+    copy = games.copy()
+    g, rule = copy[0], rules[0]
+    for move in moves:
+        kernel.legal(g, rule, False, words)
+        if not (words[move >> 3] >> np.uint64(8 * (move & 7))) & np.uint64(1):
+            return False
+        kernel.play(g, rule, move)
+    return kernel.is_won(g, rule)
+
+
+def _shorter(
+    moves: list[Move], i: int, by_places: dict[tuple[int, int], Move]
+) -> Iterator[list[Move]]:
+    """Lines without move i: without it alone, or joined with the next move from its target."""
+    move = moves[i]
+    yield moves[:i] + moves[i + 1 :]
+    for j in range(i + 1, len(moves)):
+        if moves[j].source == move.target:
+            between = moves[i + 1 : j]
+            yield moves[:i] + between + moves[j + 1 :]
+            direct = by_places.get((move.source, moves[j].target))
+            if direct:
+                yield [*moves[:i], direct, *between, *moves[j + 1 :]]
+                yield [*moves[:i], *between, direct, *moves[j + 1 :]]
+            return
+
+
+def shorten(game: Game, moves: Sequence[Move]) -> list[Move]:
+    """A solution without some of its unnecessary moves.
+
+    A move is removed, alone or with the next move from its target, or the two are replaced by one
+    direct move, if the remaining moves still win. This is repeated until it finds nothing more.
+    """
+    rules = kernel.compile_rules(game.rules)
+    words = kernel.new_masks(1, game.rules)[0][0]
+    games = game.record.copy()
+    by_places = {(move.source, move.target): move for move in all_moves(game.rules)}
+    best = list(moves)
+    found = True
+    while found:
+        found = False
+        i = 0
+        while i < len(best):
+            for line in _shorter(best, i, by_places):
+                numbers: NDArray[np.int64] = np.array([move.number for move in line], np.int64)
+                if _wins(games, rules, numbers, words):
+                    best = line
+                    found = True
+                    break
+            else:
+                i += 1
+    return best
