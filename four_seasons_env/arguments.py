@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,26 +17,11 @@ T = TypeVar("T")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint for an error message: the nearest known word, and all of them.
-
-    "lr" and "rate" are short for "learning_rate"; capitals do not matter.
-    """
+    """A hint for an error message: the nearest known word, and all of them."""
     names = {name.casefold(): name for name in known}
-    typed = str(word).casefold()
-    starts = re.findall("[a-z0-9]+", typed)
-    short = [
-        name for name in names if starts and all(f" {each}" in _words(name) for each in starts)
-    ]
-    for choices, likeness in (names, 0.8), (short, 0.0), (names, 0.5):
-        if close := difflib.get_close_matches(typed, choices, n=1, cutoff=likeness):
-            return f"did you mean {names[close[0]]!r}? known: {', '.join(names.values())}"
-    return f"known: {', '.join(names.values())}"
-
-
-def _words(name: str) -> str:
-    """The words of a name and their initials, each after a space."""
-    words = re.findall("[a-z0-9]+", name)
-    return f" {' '.join(words)} {''.join(each[0] for each in words)}"
+    close = difflib.get_close_matches(str(word).casefold(), names, n=1, cutoff=0.5)
+    guess = f"did you mean {names[close[0]]!r}? " if close else ""
+    return f"{guess}known: {', '.join(names.values())}"
 
 
 def whole_number(name: str, value: Any) -> int:

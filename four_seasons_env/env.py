@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from types import NoneType
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -25,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class OneGame:
-    """A game of a batch: what the environments show of it, between reset and step."""
+    """A game of a batch: what the environments show of it, between reset and step.
+
+    Before the first reset, there is nothing to show: `gymnasium.error.ResetNeeded`.
+    """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
     _batch: RunningGames
@@ -35,20 +37,12 @@ class OneGame:
 
     @property
     def game(self) -> Game:
-        """A copy of the position, to inspect and to try moves on.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """A copy of the position, to inspect and to try moves on."""
         self._batch.check_started()
         return Game.from_own_record(self._batch.games[self._index], self.rules)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions as a bool array of shape (A,), which sb3-contrib calls.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """The legal actions as a bool array of shape (A,), which sb3-contrib calls."""
         self._batch.check_started()
         masks: NDArray[np.bool_] = self._batch.masks[self._index].view(np.bool_)
         return masks.copy()
@@ -62,11 +56,7 @@ class OneGame:
         self._batch.set_deals(deals, [self._index])
 
     def render(self) -> Any:
-        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3).
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """The position as text (`"ansi"`) or as a picture, uint8 of shape (height, width, 3)."""
         return None if self.render_mode is None else draw_as(self.render_mode, self.game)
 
 
@@ -90,10 +80,6 @@ class LimitInSpec:
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             spec = dataclasses.replace(spec, max_episode_steps=self._batch.max_moves)
-            if not isinstance(spec.kwargs.get("deals"), (Sequence, np.ndarray, NoneType)):
-                # An iterator can neither be copied nor read again.
-                drawn = [deals.tolist() for _, deals in self._batch.drawn_from]
-                spec.kwargs = spec.kwargs | {"deals": drawn[0]}
         self._spec = spec
 
 

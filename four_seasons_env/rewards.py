@@ -8,7 +8,6 @@ environment.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import nearest
-from four_seasons_env.engine.jit import jit, merged
+from four_seasons_env.engine.jit import jit
 
 RewardFunction = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
@@ -28,32 +27,21 @@ ILLEGAL_PENALTY = 0.01
 """Cost of an illegal action with ``illegal="stay"``: half of what a card put up earns."""
 
 
-@merged
-def _foundation(rule, put_up, won):
-    """The share of the deck put up in this step, plus 1 on winning: a won game earns about 2."""
-    return put_up / rule.cards + (1.0 if won else 0.0)
-
-
-@merged
-def _win(won):
-    """1 on winning, else 0."""
-    return 1.0 if won else 0.0
-
-
 @jit
 def reward_of(kind, rule, put_up, won):
     """The reward of a step, by its kind.
 
     Args:
-        kind: FOUNDATION or WIN; anything else earns 0.
+        kind: FOUNDATION, the share of the deck put up in this step, plus 1 on winning, so that a
+            won game earns about 2; or WIN, 1 on winning; anything else earns 0.
         rule: the compiled rule set.
         put_up: cards put up in this step, negative if some were worried back.
         won: whether the game is won.
     """
     if kind == FOUNDATION:
-        return _foundation(rule, put_up, won)
+        return put_up / rule.cards + (1.0 if won else 0.0)
     if kind == WIN:
-        return _win(won)
+        return 1.0 if won else 0.0
     return 0.0
 
 
@@ -61,31 +49,15 @@ def check_reward(reward: str | RewardFunction) -> int:
     """A reward's number for the compiled functions, CUSTOM for a callable.
 
     Raises:
-        ValueError: for an unknown reward, with the nearest one, or a callable that does not take
-            two positions.
+        ValueError: for an unknown reward, with the nearest one.
     """
     if callable(reward):
-        _check_signature(reward)
         return CUSTOM
     if not isinstance(reward, str) or reward not in REWARDS:
         raise ValueError(
             f"unknown reward {reward!r}: {nearest(reward, REWARDS)}, or a callable(before, after)"
         )
     return REWARDS.index(reward)
-
-
-def _check_signature(reward: RewardFunction) -> None:
-    try:
-        signature = inspect.signature(reward)
-    except ValueError:  # some functions that are not written in Python have no signature
-        return
-    try:
-        signature.bind(None, None)
-    except TypeError as error:
-        name = getattr(reward, "__name__", repr(reward))
-        raise ValueError(
-            f"a reward must take (before, after), and {name}{signature} does not: {error}"
-        ) from None
 
 
 def earn(

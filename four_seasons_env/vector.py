@@ -99,11 +99,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         return games
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal moves as a bool array of shape (n, A).
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """The legal moves as a bool array of shape (n, A)."""
         self._batch.check_started()
         return self._give(self._batch.masks).view(np.bool_)
 
@@ -272,11 +268,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         self._batch.close()
 
     def render(self) -> tuple[Any, ...]:
-        """The positions, each as the single environment renders it.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """The positions, each as the single environment renders it."""
         return self.call("render")
 
 

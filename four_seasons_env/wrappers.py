@@ -29,31 +29,12 @@ MASK_KEYS = {
 }
 """Library -> the keys under which it looks for the observation and for the mask."""
 
-DTYPES = ("int8", "uint8", "bool", "float32")
-"""Dtypes of the mask: 1 or True for actions that may be chosen."""
-
-TERMINAL_MASKS = ("ones", "zeros")
-"""The values of the mask of a game that is over."""
-
-
-def _check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """The dtype of a mask.
-
-    Raises:
-        ValueError: if it is not one of `DTYPES`, with the nearest one.
-    """
-    try:
-        name = np.dtype(dtype).name
-    except TypeError:
-        name = str(dtype)
-    return np.dtype(check_choice("dtype of a mask", name, DTYPES))
-
 
 class _Masking:
     """The part that the two wrappers share: names, spaces, and joining observation and mask."""
 
     def __init__(
-        self, keys: str | Sequence[str], dtype: str, terminal_mask: str, flatten: bool
+        self, keys: str | Sequence[str], dtype: DTypeLike, terminal_mask: str, flatten: bool
     ) -> None:
         if isinstance(keys, str):
             if keys not in MASK_KEYS:
@@ -64,8 +45,8 @@ class _Masking:
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
         self.keys = (keys[0], keys[1])
-        self.dtype = _check_dtype(dtype)
-        self.ones_at_end = check_choice("terminal_mask", terminal_mask, TERMINAL_MASKS) == "ones"
+        self.dtype = np.dtype(dtype)
+        self.ones_at_end = check_choice("terminal_mask", terminal_mask, ("ones", "zeros")) == "ones"
         self.flatten = check_choice("flatten", flatten, (True, False))
 
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
@@ -103,7 +84,7 @@ class _Recorded(RecordConstructorArgs):
     _masking: _Masking
 
     def _record(
-        self, keys: str | Sequence[str], dtype: str, terminal_mask: str, flatten: bool
+        self, keys: str | Sequence[str], dtype: DTypeLike, terminal_mask: str, flatten: bool
     ) -> None:
         """Check the arguments, and record them for the spec."""
         self._masking = _Masking(keys, dtype, terminal_mask, flatten)
@@ -122,7 +103,7 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
     Args:
         env: an environment with `Discrete` actions and masks in `info["action_mask"]`.
         keys: names of the observation and of the mask, or a library's name (`MASK_KEYS`).
-        dtype: dtype of the mask, one of `DTYPES`.
+        dtype: dtype of the mask, such as "int8", "bool" or "float32".
         terminal_mask: the mask of a game that is over, in which no action is legal. "ones" gives a
             policy that is called with the last observation a distribution over actions; "zeros" is
             the truth, which `info["action_mask"]` has in either case. The mask of an episode that
@@ -139,7 +120,7 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
         self,
         env: gym.Env[Any, Any],
         keys: str | Sequence[str] = ("observation", "action_mask"),
-        dtype: str = "int8",
+        dtype: DTypeLike = "int8",
         terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
@@ -175,7 +156,7 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Recorded):
         self,
         env: gym.vector.VectorEnv[Any, Any, Any],
         keys: str | Sequence[str] = ("observation", "action_mask"),
-        dtype: str = "int8",
+        dtype: DTypeLike = "int8",
         terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:

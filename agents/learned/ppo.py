@@ -10,8 +10,6 @@ Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient A
 
 from __future__ import annotations
 
-import warnings
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,7 +153,6 @@ class Ppo(Learner):
         arguments = {name: getattr(settings, name) for name in variant.env_arguments}
         env = variant.env(settings.games, rules=rules, **arguments)
         self._done = 0.0
-        self._truncated: deque[bool] = deque(maxlen=4 * settings.games)  # the latest games
         self.model: Any = MaskablePPO(
             variant.policy,
             env,
@@ -196,16 +193,6 @@ class Ppo(Learner):
 
         self.model.learn(1, note, log_interval=None, reset_num_timesteps=False)
         self.average.update(self.model.policy, self.steps)
-        self._truncated.extend(info["TimeLimit.truncated"] for info in ended)
-        full = len(self._truncated) == self._truncated.maxlen
-        if full and self.settings.gamma == 1.0 and np.mean(self._truncated) > 0.5:
-            warnings.warn(
-                "most training games end at max_moves, and gamma=1 makes a long game no worse than "
-                "a short one: set gamma below 1 (--set gamma=0.999). The docstring of "
-                "FourSeasonsEnv has more advice.",
-                RuntimeWarning,
-                stacklevel=1,
-            )
         return Update(
             [bool(info["is_success"]) for info in ended],
             [int(info["cards_up"]) for info in ended],

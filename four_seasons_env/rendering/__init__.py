@@ -3,7 +3,6 @@
 - `svg`: `draw_svg`, the only drawing; `layout` and `cards` are its parts.
 - `picture`: the drawing as pixels, and as SVG and PNG files.
 - `text`: the text of `print(game)`.
-- `position`: what a drawing reads of a game.
 
 A drawing shows only what the player may see. For the stock, this is its size and a card that lies
 face up.
@@ -33,11 +32,6 @@ def check_render_mode(render_mode: str | None) -> str | None:
     Raises:
         ValueError: for an unknown mode, with the nearest one.
     """
-    if render_mode == "human":
-        raise ValueError(
-            'render_mode "human" is a wrapper of Gymnasium: use '
-            'gymnasium.make("FourSeasons-v0", render_mode="human")'
-        )
     return check_choice("render_mode", render_mode, RENDER_MODES)
 
 

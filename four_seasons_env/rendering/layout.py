@@ -1,21 +1,18 @@
-"""The public part of a game, and its layout on the table.
+"""The layout of a game on the table, and what its places hold.
 
 Drawings and pages name places "T0", "W" (the waste), "F:H" and "stock". Lengths are in units of the
 drawing, in which a card is 100 wide and 140 high.
 """
-
-# ruff: noqa: D102
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from four_seasons_env.engine.deals import SUITS
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
-from four_seasons_env.rules import Rules
 
 Place = int | str
 """A pile by its number, or a foundation by its suit."""
@@ -35,40 +32,8 @@ _CROSS: tuple[tuple[Place, ...], ...] = (("C", 0, "S"), (1, 2, 3), ("H", 4, "D")
 _WIDEST = 6
 
 
-class Position(Protocol):
-    """The public part of a game: what the player may see, and which moves are legal.
-
-    `four_seasons_env.Game` documents each part.
-    """
-
-    @property
-    def rules(self) -> Rules: ...
-    @property
-    def deal(self) -> int: ...
-    @property
-    def tableau(self) -> list[list[str]]: ...
-    @property
-    def waste(self) -> list[str]: ...
-    @property
-    def foundations(self) -> dict[str, list[str]]: ...
-    @property
-    def bases(self) -> dict[str, str]: ...
-    @property
-    def stock_size(self) -> int: ...
-    @property
-    def face_up(self) -> str | None: ...
-    @property
-    def redeals_left(self) -> int: ...
-    @property
-    def cards_up(self) -> int: ...
-    @property
-    def moves_played(self) -> int: ...
-    @property
-    def is_won(self) -> bool: ...
-    @property
-    def is_over(self) -> bool: ...
-
-    def legal_moves(self, distinct: bool) -> list[Move]: ...
+Position = Any
+"""A `four_seasons_env.Game`, which draws itself by this package and so cannot be imported here."""
 
 
 def cards_at(position: Position, place: str) -> list[str]:
@@ -76,10 +41,12 @@ def cards_at(position: Position, place: str) -> list[str]:
     if place == "stock":
         return [position.face_up] if position.face_up else []
     if place == "W":
-        return position.waste
-    if place.startswith("T"):
-        return position.tableau[int(place[1:])]
-    return position.foundations[place[2:]] if place.startswith("F:") else []
+        cards: list[str] = position.waste
+    elif place.startswith("T"):
+        cards = position.tableau[int(place[1:])]
+    else:
+        cards = position.foundations[place[2:]] if place.startswith("F:") else []
+    return cards
 
 
 def ends(position: Position, move: Move) -> tuple[str, str]:

@@ -144,20 +144,12 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
 
     @property
     def game(self) -> Game:
-        """A copy of the position.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """A copy of the position."""
         return self._env.game
 
     @property
     def message(self) -> str:
-        """The observation without the instructions.
-
-        Raises:
-            gymnasium.error.ResetNeeded: before the first reset.
-        """
+        """The observation without the instructions."""
         self._batch.check_started()
         return self._transcript[-1]["content"]
 

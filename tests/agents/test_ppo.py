@@ -58,16 +58,6 @@ def test_every_seed_can_be_trained(name: str) -> None:
         assert kind(DEFAULT, settings, seed).update(0.0).records
 
 
-@pytest.mark.parametrize(("gamma", "warns"), [("1", True), ("0.999", False)])
-def test_truncated_games_warn_once(gamma: str, warns: bool, recwarn) -> None:
-    learner = make("maskable_ppo", DEFAULT, f"gamma={gamma}", "max_moves=4")
-    for _ in range(4):  # 16 games end
-        learner.update(0.0)
-    told = [str(each.message) for each in recwarn if "max_moves" in str(each.message)]
-    assert len(told) == warns
-    assert not told or "--set gamma=0.999" in told[0]
-
-
 def test_an_update_is_one_rollout_at_its_rate() -> None:
     learner = make("maskable_ppo", DEFAULT, "games=2", "n_steps=8")
     rates = []

@@ -22,32 +22,17 @@ TAKEN = [
 ]
 
 
-KNOWN = [
-    "n_steps",
-    "batch_size",
-    "learning_rate",
-    "gae_lambda",
-    "layers",
-    "value_weight",
-    "Czarina",
-]
+KNOWN = ["n_steps", "batch_size", "learning_rate", "Czarina"]
 
 
 @pytest.mark.parametrize(
     ("word", "meant"),
     [
-        *[("lr", "learning_rate"), ("rate", "learning_rate"), ("LR", "learning_rate")],
-        *[
-            ("lambda", "gae_lambda"),
-            ("batch", "batch_size"),
-            ("step", "n_steps"),
-            ("bs", "batch_size"),
-        ],
-        *[("layer", "layers"), ("val-w", "value_weight"), ("learnrate", "learning_rate")],
-        *[("CZARINA", "Czarina"), ("czarnia", "Czarina"), ("", None), ("=", None), ("xyz", None)],
+        *[("batch", "batch_size"), ("steps", "n_steps"), ("learnrate", "learning_rate")],
+        *[("CZARINA", "Czarina"), ("czarnia", "Czarina"), ("", None), ("xyz", None)],
     ],
 )
-def test_short_and_misspelled_words(word: str, meant: str | None) -> None:
+def test_misspelled_words(word: str, meant: str | None) -> None:
     hint, _, listed = nearest(word, KNOWN).rpartition("known: ")
     assert hint == (f"did you mean {meant!r}? " if meant else "")
     assert listed == ", ".join(KNOWN)

@@ -14,8 +14,6 @@ from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import CARD, layout
 from four_seasons_env.rendering.picture import paint, save_picture
 from four_seasons_env.rules import Rules
-from four_seasons_env.text import FourSeasonsTextEnv
-from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
     REPRESENTATIVES,
     deck_with,
@@ -265,9 +263,3 @@ def test_closing_a_window_never_ends_the_process(screen):
             env.step(0)
         env.close()
     twin.step(0)
-
-
-def test_a_window_needs_gymnasium():
-    for make in (FourSeasonsEnv, FourSeasonsVectorEnv, FourSeasonsTextEnv):
-        with pytest.raises(ValueError, match=r"use gymnasium\.make"):
-            make(render_mode="human")
