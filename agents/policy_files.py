@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
@@ -27,7 +27,7 @@ from safetensors.numpy import save as save_tensors
 from four_seasons_env.episodes.settings import MASKS
 from four_seasons_env.files import whole_folder
 from four_seasons_env.rules import Rules
-from four_seasons_env.schemas import Digest, fitting, one_of, read_json
+from four_seasons_env.schemas import Digest, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
@@ -38,12 +38,6 @@ _Width = Annotated[int, Meta(ge=1, le=2**16)]
 
 class PolicyFileError(ValueError):
     """A policy that cannot be used: damaged, or for another game."""
-
-
-class Training(TypedDict, total=False):
-    """The fields of `PolicyCard.training` that are read."""
-
-    seed: int | None
 
 
 @dataclass
@@ -156,7 +150,6 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
             )
     try:
         card: PolicyCard = read_json(folder / CARD_FILE, PolicyCard)
-        fitting(card.training, Training)
     except ValueError as error:
         raise PolicyFileError(str(error)) from None
     return card

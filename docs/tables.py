@@ -6,8 +6,7 @@
 
 Each part is enclosed by `<!-- name -->` and `<!-- /name -->`. `--add` first merges a new file of
 results into a stored one: its rows replace those of the same agents, deals or measurements, and
-name the version and the commit that they come from. `--check` also names stored results of another
-major version.
+name the version and the commit that they come from.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -184,17 +183,14 @@ def weights() -> pd.DataFrame:
     """A row for each folder of bundled weights, from its card."""
     rows = []
     for path in sorted((ROOT / "agents" / "weights").glob("*/*/model.json")):
-        card = json.loads(path.read_text())["training"]
-        parts = card.get("joined", [card])  # the trainings whose networks are joined
-        teacher = str(parts[0].get("warm_start")).partition(" ")[0]
-        unit = "games" if "games" in parts[0] else "steps"
+        run = json.loads(path.read_text())["training"]
+        teacher = str(run.get("warm_start")).partition(" ")[0]
+        unit = "games" if "games" in run else "steps"
         row = {"path": path.relative_to(ROOT).as_posix(), "name": "/".join(path.parts[-3:-1])}
-        row["seed"] = ", ".join(str(part["seed"]) for part in parts)
-        row["amount"] = f"{sum(part[unit] for part in parts):,} {unit}"
+        row["seed"], row["amount"] = str(run["seed"]), f"{run[unit]:,} {unit}"
         row["teacher"] = teacher.replace("None", "-").rpartition("weights/")[2]
-        row["minutes"] = sum(part.get("core_seconds", part["seconds"]) for part in parts) / 60
-        row["tried"] = sum(part["validation"]["won"] for part in parts) / len(parts)
-        rows.append(row)
+        row["minutes"] = run.get("core_seconds", run["seconds"]) / 60
+        rows.append(row | {"tried": run["validation"]["won"]})
     return pd.DataFrame(rows)
 
 
@@ -411,17 +407,6 @@ def add(new: Path, path: Path) -> None:
     write_csv(path, rows)
 
 
-def of_other_versions(paths: Iterable[Path]) -> list[str]:
-    """The files with results of another major version, or of none that they name."""
-    major, found = __version__.partition(".")[0], []
-    for path in paths:
-        rows = read_table(path)
-        versions = rows["version"].fillna("").unique() if "version" in rows else [""]
-        if any(each.partition(".")[0] != major for each in versions):
-            found.append(f"{path}: version {' and '.join(versions) or 'unknown'}")
-    return found
-
-
 def main() -> None:
     """Write the parts, or name the stale ones."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -438,12 +423,9 @@ def main() -> None:
             stale.append(f"{page}: {name}")
             if not flags.check:
                 (ROOT / page).write_text(after)
-    old = of_other_versions(sorted([*RESULTS.glob("*.csv"), *DATA.rglob("*.csv")]))
-    print("\n".join(stale + old) or "all tables are up to date")
+    print("\n".join(stale) or "all tables are up to date")
     if flags.check and stale:
         sys.exit("stale: run python docs/tables.py")
-    if flags.check and old:
-        sys.exit("results of another version: run make results")
 
 
 if __name__ == "__main__":

@@ -121,10 +121,8 @@ def test_new_results_replace_old_ones(tmp_path: Path) -> None:
     tables.add(new, before)
     rows = pd.read_csv(before).set_index("agent")["win_rate"]
     assert rows.to_dict() == {"a": 0.1, "b": 0.9, "c": 0.9}
-    assert tables.of_other_versions([before]) == [f"{before}: version  and {__version__}"]
-    assert tables.of_other_versions([new]) == [f"{new}: version unknown"]
-    tables.add(new, stored := tmp_path / "stored.csv")
-    assert tables.of_other_versions([stored]) == []
+    assert rows.index.tolist() == ["a", "c", "b"]
+    assert pd.read_csv(before)["version"].dropna().tolist() == 2 * [__version__]
 
 
 def test_one_measurement_may_have_many_rows(tmp_path: Path) -> None:

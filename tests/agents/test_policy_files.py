@@ -86,7 +86,6 @@ def test_weights_must_be_finite(tmp_path: Path) -> None:
         ("maskable_ppo", "colour", "red", "unknown 'colour'"),
         ("maskable_ppo", "layers", 5, r"Expected `array`, got `int` - at `\$.layers`"),
         ("maskable_ppo", "mask", "../x", r"legal\|distinct.* - at `\$.mask`"),
-        ("maskable_ppo", "training", {"seed": "../x"}, r"got `str` - at `\$.seed`"),
         ("next_deal_ppo", "layers", [8, 4, 8, 9], r"must be of shape \(9, 20\), not \(8, 20\)"),
         ("next_deal_ppo", "decisions", {"endings": "search"}, "must be .*'candidates', "),
     ],
