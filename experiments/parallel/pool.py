@@ -79,11 +79,7 @@ class Workers:
 
     @contextmanager
     def started(self) -> Iterator[None]:
-        """Let `joblib.Parallel` use these workers within a block.
-
-        Raises:
-            ValueError: see `check`.
-        """
+        """Let `joblib.Parallel` use these workers, once checked, within a block."""
         self.check()
         start = {"loky": _loky, "dask": _dask, "ray": _ray}[self.backend]
         with start(self):
@@ -174,9 +170,6 @@ def run_tasks(
     Yields:
         The name of each task, with None if it has finished or a Failure, in the order in which they
         end (with Ray: all at the end).
-
-    Raises:
-        ValueError: see `Workers.check`.
     """
     from joblib import Parallel, delayed
 
@@ -307,11 +300,7 @@ class Pool:
 
 @contextmanager
 def started_pool(workers: Workers) -> Iterator[Pool]:
-    """Workers that live until the end of the block.
-
-    Raises:
-        ValueError: see `Workers.check`.
-    """
+    """Workers that live until the end of the block."""
     from joblib import Parallel, effective_n_jobs
 
     where = os.environ.get("JOBLIB_TEMP_FOLDER")
