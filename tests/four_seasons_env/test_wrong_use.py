@@ -31,7 +31,7 @@ def step(env: Any) -> Any:
 
 
 def unharmed(*twins: Any) -> Iterator[Any]:
-    """The first of two equal environments in an episode; at the end, both must go on alike."""
+    """The first of two equal environments in an episode; at the end, both continue alike."""
     for each in twins:
         each.reset(seed=11)
         step(each)
@@ -48,7 +48,7 @@ def env(request) -> Iterator[Any]:
 
 @pytest.fixture(params=MANY)
 def envs(request) -> Iterator[Any]:
-    """Its games end, and others begin, while it goes on."""
+    """Its games end, and others begin, during the test."""
     yield from unharmed(request.param(2, max_moves=9), request.param(2, max_moves=9))
 
 
