@@ -208,12 +208,7 @@ def parse_record(line: str | bytes) -> Record:
     record = Record(**fields)
     if not all(isinstance(move, str) for move in record.moves):
         raise RecordError("moves must be texts")
-    if record.times and (
-        len(record.times) != len(record.moves)
-        or not all(type(each) in (int, float) and math.isfinite(each) for each in record.times)
-        or any(early > late for early, late in itertools.pairwise([0, *record.times]))
-    ):
-        raise RecordError("times must be seconds from 0, one for each move, in rising order")
+    check_times(record.times, len(record.moves))
     for field in _COUNTS:
         if getattr(record, field) < 0:
             raise RecordError(f"{field!r} must be 0 or more, not {getattr(record, field)}")
@@ -226,6 +221,20 @@ def parse_record(line: str | bytes) -> Record:
     if result != said:
         raise RecordError(f"the moves end in {result!r}, the record says {said!r}")
     return record
+
+
+def check_times(times: Sequence[Any], moves: int) -> None:
+    """Check the times of a number of moves, if there are any.
+
+    Raises:
+        RecordError: if they are not numbers in rising order, one for each move.
+    """
+    if times and (
+        len(times) != moves
+        or not all(type(each) in (int, float) and math.isfinite(each) for each in times)
+        or any(early > late for early, late in itertools.pairwise([0, *times]))
+    ):
+        raise RecordError("times must be seconds from 0, one for each move, in rising order")
 
 
 def read_records(path: Path) -> Iterator[Record]:

@@ -8,7 +8,8 @@ GET ``/api/start``                  the rule set and the deal (or null) to open 
 GET ``/api/rules``                  the names of the rule sets
 GET ``/api/advisers?rules=``        the agents that can play a rule set here, and whether the
                                     chance of winning is known for it
-POST ``/api/sessions``              ``{rules, deal, moves}``: a new game; deal "deck": the flag's
+POST ``/api/sessions``              ``{rules, deal, moves, history}``: a new game; deal "deck": the
+                                    flag's; history: a view's, after these moves
 GET ``/api/sessions/ID``            the game
 POST ``/api/sessions/ID/move``      ``{move, agent}``, with an agent's name if it plays the move;
                                     also ``undo``, ``redo``, ``finish``, ``restart``
@@ -107,7 +108,8 @@ def _new_session(body: dict[str, Any], keep: Keep | None, first: int | str | Non
         deal = int(deal)  # the page sends text, because JavaScript's numbers end at 2^53
     elif isinstance(deal, bool) or not isinstance(deal, int):
         raise ValueError(f"deal must be a number, not {str(deal)[:40]!r}")
-    return Session(_field(body, "rules", str, "four-seasons"), deal, moves, keep=keep)
+    rules, history = _field(body, "rules", str, "four-seasons"), _field(body, "history", dict, {})
+    return Session(rules, deal, moves, history, keep=keep)
 
 
 class Application:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from four_seasons_env.engine.moves import Move, find_move
 from four_seasons_env.game import Game
 from four_seasons_env.play.words import describe, how_to_play, move_words, places
-from four_seasons_env.records import Record
+from four_seasons_env.records import Record, check_times
 from four_seasons_env.rendering import draw_svg
 from four_seasons_env.rendering.layout import ends
 from four_seasons_env.rules import Rules
@@ -42,12 +42,15 @@ class Session:
     Args:
         rules: a rule set's name or a `Rules`.
         deal: the deal's number, or a deck's text.
-        moves: played at once, as texts; records of the game have no times then.
+        moves: played at once, as texts.
+        history: what `history` of another session returned after these moves. Without it, records
+            of the game have no times.
         clock: returns seconds.
         keep: called each time the game ends; after its `OSError` the game continues.
 
     Raises:
-        ValueError: for unknown rules, a bad deal, or moves that are not legal.
+        ValueError: for unknown rules, a bad deal, moves that are not legal, or a history of other
+            moves.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Session:
         rules: str | Rules,
         deal: int | str,
         moves: Sequence[str] = (),
+        history: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
         keep: Keep | None = None,
     ) -> None:
@@ -71,11 +75,34 @@ class Session:
         self._ended: set[tuple[Move, ...]] = set()  # all moves of each game that has ended
         self._advised: set[tuple[Move, ...]] = set()  # all moves before each hint or agent's move
         self._undone: list[Step] = []
-        for move in moves:
-            self._play(Step(self.game, find_move(self.game.rules, str(move)), None, PLAYER))
+        times, by = self._check_history(moves, history or {})
+        for move, seconds, who in zip(moves, times, by, strict=True):
+            self._play(Step(self.game, find_move(self.game.rules, str(move)), seconds, who))
         self._keep = keep
         self._clock = clock
-        self._started = clock()
+        self._started = clock() - (times[-1] if times and times[-1] else 0)
+
+    def _check_history(
+        self, moves: Sequence[str], history: Mapping[str, Any]
+    ) -> tuple[Sequence[float | None], str]:
+        """The times of moves, and who played them."""
+        times, by = history.get("times", ()), history.get("by", PLAYER * len(moves))
+        self.undone = history.get("undone", 0)
+        if not isinstance(times, (list, tuple)):
+            raise ValueError(f"times must be a list, not {type(times).__name__}")
+        check_times(times, len(moves))
+        if not isinstance(by, str) or len(by) != len(moves) or set(by) - {PLAYER, HINTED, AGENT}:
+            raise ValueError(f"by must have a letter p, h or a for each move, not {by!r:.40}")
+        if type(self.undone) is not int or self.undone < 0:
+            raise ValueError(f"undone must be an integer from 0, not {self.undone!r:.40}")
+        return times or [None] * len(moves), by
+
+    @property
+    def history(self) -> dict[str, Any]:
+        """Times, the player of each move, and how many were taken back; for another `Session`."""
+        by = "".join(step.by for step in self.steps)
+        times = [round(each, 2) for each in self.record().times]
+        return {"times": times, "by": by, "undone": self.undone}
 
     @property
     def played(self) -> list[Move]:
@@ -221,6 +248,7 @@ def session_view(session: Session, unseen: bool = False, compact: bool = False) 
         ],
         "places": {place: describe(game, place) for place in places(game)},
         "moves": [move.text for move in session.played],
+        "history": session.history,
         "can_redo": session.can_redo,
         "cards_up": game.cards_up,
         "cards": game.rules.cards,

@@ -345,17 +345,23 @@ def test_a_finished_game_is_one_line(client, tmp_path):
     for what in ("undo", "redo", "undo", "move", "restart"):
         change(what, moves[-1])
     for move in moves:
-        change("move", move)
+        shown = change("move", move)
+    assert shown["history"]["by"].startswith("hhp")  # an agent's move, taken back, was a hint
     (record,) = read_records(path)
     counts = record.undone, record.hinted, record.by_agent, len(record.times)
     assert counts == (1, 1, 1, len(moves))
 
-    body = {name: view[name] for name in ("rules", "deal", "moves")}
+    body = {name: view[name] for name in ("rules", "deal", "moves", "history")}
     again = client.post("/api/sessions", json=body).json()  # after a restart of the server
+    assert again["history"] == view["history"]
     game = f"/api/sessions/{again['id']}"
     change("undo")
     change("redo")
     assert len([*read_records(path)]) == 1
+    assert new_game(client, moves=moves)[0]["history"]["times"] == []
+    for wrong in ({"times": [1.0]}, {"by": "h"}, {"undone": -1}, {"times": 5}):
+        refused = client.post("/api/sessions", json=body | {"history": wrong})
+        assert refused.status_code == 400 and next(iter(wrong)) in refused.json()["error"]
 
 
 def test_agents_and_the_solver_advise(client):
@@ -783,6 +789,8 @@ def test_watching_ends_where_nothing_is_left(page):
     press(page, "u", len(moves) - 1, len(moves) - 2)
     page.click("#step")
     wait_for(page, len(moves) - 1)
+    kept = page.evaluate("name => JSON.parse(sessionStorage[name]).history", GAME + address)
+    assert kept["by"] == "p" * (len(moves) - 2) + "a"
 
 
 def test_new_games_and_the_way_back(page):

@@ -106,7 +106,7 @@ function show(next) {
   const { id, rules, deal, moves } = view;
   const address = addressOf(view);
   ids[address] = id;
-  const game = JSON.stringify({ rules, deal, moves });
+  const game = JSON.stringify({ rules, deal, moves, history: view.history });
   keep("sessionStorage", KEPT + address, game);
   for (const storage of STORAGES) keep(storage, KEPT, game);
   if (location.search !== address) history.replaceState(null, "", address);
@@ -199,8 +199,8 @@ function tally() {
 }
 
 /** Ask for a game from the opening, or after moves. */
-function setUp({ rules, deal, moves }) {
-  return post(`sessions${suffix()}`, { rules, deal, moves });
+function setUp({ rules, deal, moves, history }) {
+  return post(`sessions${suffix()}`, { rules, deal, moves, history });
 }
 
 /** Start a game with an entry in the browser's history: Back returns to the game before. */
