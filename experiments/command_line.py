@@ -85,8 +85,8 @@ def run_command(
         out = shlex.quote(str(getattr(run, "out", "")))
         print(f"stopped: {saved.format(run=run, command=command, out=out)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except (ModuleNotFoundError, BrokenPipeError):
-        raise  # for `four_seasons_env.__main__`, which names the extra, or ends without a word
+    except ModuleNotFoundError:
+        raise  # for `four_seasons_env.__main__`, which names the extra
     except EXPECTED_ERRORS as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         if details := own_traceback(error.__cause__) or "\n".join(getattr(error, "__notes__", ())):
