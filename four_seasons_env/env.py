@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -80,6 +81,10 @@ class LimitInSpec:
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             spec = dataclasses.replace(spec, max_episode_steps=self._batch.max_moves)
+            if not isinstance(spec.kwargs.get("deals"), (Sequence, np.ndarray, NoneType)):
+                # An iterator can neither be copied nor read again.
+                drawn = [deals.tolist() for _, deals in self._batch.drawn_from]
+                spec.kwargs = spec.kwargs | {"deals": drawn[0]}
         self._spec = spec
 
 

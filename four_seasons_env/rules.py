@@ -202,6 +202,19 @@ class Rules:
         return dataclasses.replace(self, **changes)
 
 
+class UnknownRules(KeyError, ValueError):
+    """An unknown name of a rule set; the message names the nearest known one."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _Table(dict[str, Rules]):
+    def __missing__(self, name: Any) -> Rules:
+        get_rules(name)  # raises if nothing has this name
+        raise UnknownRules(f"RULES has no {name!r}: use get_rules({name!r})")
+
+
 _PYSOLFC = Rules(base_from="first", wrap="always", first_waste=1)
 """Fields shared by PySolFC's games: the base card comes first, and one card starts the waste."""
 
@@ -351,8 +364,8 @@ _TABLE = (
     ),
 )
 
-RULES: dict[str, Rules] = {rules.name: rules for rules in _TABLE}
-"""The rule sets by name; `get_rules` also knows other names, changed fields and small games."""
+RULES: dict[str, Rules] = _Table({rules.name: rules for rules in _TABLE})
+"""The rule sets by name; an unknown one is an `UnknownRules`, which is a KeyError."""
 
 
 def _small(size: str, build: str = "any_suit", suffix: str = "") -> Rules:
@@ -397,7 +410,8 @@ def get_rules(rules: str | Rules) -> Rules:
     4
 
     Raises:
-        ValueError: for an unknown name, field or value, with the nearest valid one.
+        UnknownRules: for an unknown name, with the nearest known one.
+        ValueError: for a wrong field or value, with the nearest valid one.
         TypeError: for anything else.
     """
     if isinstance(rules, Rules):
@@ -413,7 +427,7 @@ def get_rules(rules: str | Rules) -> Rules:
         return SMALL[name]
     if name not in RULES:
         known = [*RULES, *ALIASES, *SMALL]
-        raise ValueError(f"unknown rules {rules!r}: {nearest(rules, known)}")
+        raise UnknownRules(f"unknown rules {rules!r}: {nearest(rules, known)}")
     return RULES[name]
 
 

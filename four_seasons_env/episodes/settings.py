@@ -5,14 +5,15 @@ The constructors take these fields as their arguments (`arguments.takes`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import KW_ONLY, dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive
+from four_seasons_env.arguments import check_choice, check_positive, nearest
 from four_seasons_env.engine.deals import TEST, check_deal
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
@@ -29,21 +30,26 @@ AUTORESET = {
     AutoresetMode.DISABLED: stepping.DISABLED,
 }
 """The number of each mode for the compiled functions."""
-_MODES = tuple(each.value for each in AUTORESET)
+
+
+_DRAWN: WeakKeyDictionary[Generator[int], list[int]] = WeakKeyDictionary()
+"""The deals of generators, which give them only once."""
 
 
 def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int64]:
     """The deals that episodes draw from, as an int64 array.
 
     Raises:
-        ValueError: if they are not numbers of deals, if they can be read only once, if there are
-            none, or for a test deal that is not allowed.
+        ValueError: if they are not numbers of deals, if there are none, or for a test deal that is
+            not allowed.
     """
-    if isinstance(deals, (str, bytes, Iterator)) or not isinstance(deals, Iterable):
+    if isinstance(deals, (str, bytes)) or not isinstance(deals, Iterable):
         raise ValueError(f"deals must be numbers, such as range(2**32, 2**32 + 100), not {deals!r}")
+    if isinstance(deals, Generator):  # several environments may get the same one
+        deals = _DRAWN.setdefault(deals, list(deals))
     numbers = [check_deal(deal) for deal in deals]
     if not numbers:
-        raise ValueError("deals must name one deal or more")
+        raise ValueError("deals must name one deal or more; an iterator can be read only once")
     test = None if allow_test_deals else next((deal for deal in numbers if deal in TEST), None)
     if test is not None:
         raise ValueError(
@@ -54,14 +60,19 @@ def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int6
 
 
 def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """The AutoresetMode of a value such as `"NextStep"`.
+    """Convert a mode, a value or a name to an AutoresetMode: `"NextStep"`, `"next_step"`.
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
     """
     if isinstance(mode, AutoresetMode):
         return mode
-    return AutoresetMode(check_choice("autoreset_mode", mode, _MODES))
+    modes = {each.value.lower(): each for each in AUTORESET}
+    word = str(mode).lower().replace("_", "")
+    if word not in modes:
+        values = [each.value for each in AUTORESET]
+        raise ValueError(f"unknown autoreset_mode {mode!r}: {nearest(str(mode), values)}")
+    return modes[word]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def drawn(seed: int, count: int) -> list[int]:
 
 @pytest.mark.parametrize("env_id", [*IDS, "FourSeasonsText-v0"])
 def test_episodes_draw_from_them(env_id: str) -> None:
-    env = gym.make(env_id, deals=DEALS)
+    env = gym.make(env_id, deals=iter(DEALS))
     played = [env.reset(seed=SEED)[1]["deal"]]
     twin = copy.deepcopy(env)
     played += [env.reset()[1]["deal"] for _ in range(8)]
@@ -45,6 +45,21 @@ def test_each_game_of_many_draws_from_them(env_id: str) -> None:
     for i, deals in enumerate(played):
         assert len(deals) > 3
         assert deals == drawn(SEED + i, len(deals))
+
+
+@pytest.mark.parametrize("env_id", [*IDS, "FourSeasonsText-v0"])
+def test_a_generator_is_read_once_for_all(env_id: str) -> None:
+    deals = (deal for deal in DEALS)
+    for env in (gym.make(env_id, deals=deals), gym.make(env_id, deals=iter(DEALS))):
+        assert env.spec is not None
+        again = gym.make(env.spec)
+        first = env.reset(seed=SEED)[1]["deal"]
+        assert first == again.reset(seed=SEED)[1]["deal"]
+        assert first == copy.deepcopy(env).reset(seed=SEED)[1]["deal"] == drawn(SEED, 1)[0]
+    for mode in ("sync", "vector_entry_point")[: 2 - (env_id == "FourSeasonsText-v0")]:
+        envs = gym.make_vec(env_id, 2, vectorization_mode=mode, deals=deals)
+        played = envs.reset(seed=SEED)[1]["deal"].tolist()
+        assert played == drawn(SEED, 1) + drawn(SEED + 1, 1)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from four_seasons_env.registration import ENVS
-from four_seasons_env.rules import ALIASES, RULES, Rules, file_name, get_rules
+from four_seasons_env.rules import ALIASES, RULES, Rules, UnknownRules, file_name, get_rules
 from tests.helpers import rule_sets
 
 
@@ -25,6 +25,18 @@ def test_an_unknown_name_gets_the_nearest():
         get_rules("xyzzy")
     with pytest.raises(TypeError, match="a name or a Rules, not 5"):
         get_rules(5)
+
+
+def test_names_that_rules_do_not_have():
+    for error in (KeyError, ValueError):
+        with pytest.raises(error, match="unknown rules 'czarin': did you mean 'czarina'"):
+            RULES["czarin"]
+    with pytest.raises(UnknownRules, match=r"use get_rules\('corner-card'\)"):
+        RULES["corner-card"]
+    with pytest.raises(UnknownRules, match=r"use get_rules\('small-4x3'\)"):
+        RULES["small-4x3"]
+    with pytest.raises(UnknownRules, match="unknown rules 'small-4x9': did you mean 'small-4x4'"):
+        RULES["small-4x9"]
 
 
 @pytest.mark.parametrize(
