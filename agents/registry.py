@@ -284,6 +284,11 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
     from four_seasons_env.episodes.settings import MASKS  # compiled code, which takes time to load
 
     own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
+    if inspect.isfunction(maker) and {"observations", "masks"} & set(_needed(maker)):
+        raise ValueError(
+            f"agent {place!r} is a function of observations: say for which environment, with "
+            '@policy("FourSeasonsNextDeal-v0", plays=("stochastic",)), see docs/reference/agents.md'
+        )
     with _blamed(place):
         agent = maker(**own, **options)
     if not takes_three(getattr(agent, "act", None)):
@@ -311,6 +316,12 @@ def takes_three(function: Any) -> bool:
     except ValueError:  # some functions that are not written in Python have no signature
         pass
     return True
+
+
+def _needed(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that a call must give."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.default is each.empty]
 
 
 @contextmanager

@@ -48,6 +48,9 @@ class Drawn:
     def act(self, games, masks, rng):
         return any_of(masks, np.array([[random.random() for _ in row] for row in masks]))
 
+def plain(observations, masks, rng):
+    return masks.argmax(axis=1)
+
 class First:
     def act(self, games, masks, rng):
         return self.first(games)
@@ -179,6 +182,7 @@ class Floats:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("plain", "is a function of observations: say for which environment, with @policy"),
         ("Odd", "plays 'stochastc': did you mean 'stochastic'"),
         ("both@candidates=3", "has no option 'candidates'"),
     ],
