@@ -1,4 +1,4 @@
-"""The wheel in clean environments: what it holds, and that it runs what the README promises."""
+"""The wheel: what it holds, and that it runs, installed where there is no torch."""
 
 import importlib.metadata
 import os
@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from PIL import Image
 
+from four_seasons_env.experiments.demo import PLAYED, TRAINED
 from tests.helpers import ROOT
 
 pytestmark = pytest.mark.slow
@@ -24,11 +26,11 @@ import sys
 
 import numpy as np
 
-from four_seasons_env.agents import AGENTS, make_agent
+from four_seasons_env.agents import make_agent
 from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.vector import FourSeasonsVectorEnv
 
-for name in AGENTS:
+for name in sys.argv[1:]:
     agent, rng = make_agent(name), np.random.default_rng(0)
     env = FourSeasonsVectorEnv(5, mask=agent.mask)
     _, infos = env.reset(options={"deal": list(range(TRAIN_FROM, TRAIN_FROM + 5))})
@@ -36,26 +38,31 @@ for name in AGENTS:
         moves = agent.act(env.games.copy(), infos["action_mask"], rng)
         *_, infos = env.step(moves)
     print("played:", name)
-print("torch" in sys.modules)
-"""
 
-HINTS = """
 from starlette.testclient import TestClient
 
 from four_seasons_env.play.server import make_app
 
 client = TestClient(make_app(["testserver"]))
-print(client.get("/api/advisers?rules=four-seasons").json())
+print("offered:", client.get("/api/advisers?rules=four-seasons").json()["agents"])
+print("torch" in sys.modules)
 """
 
 
-def run(python: Path, *command: str, cwd: Path) -> str:
-    """The output of a command of an environment's Python; the command must succeed."""
+def start(python: str, *command: str, cwd: Path, path: str = "") -> tuple[int, str, str]:
+    """The exit status and output of a command of a Python."""
+    environment = os.environ | {"PYTHONPATH": path}  # the caller's might lead to the clone
     done = subprocess.run(
-        [str(python), *command], cwd=cwd, capture_output=True, text=True, check=False
+        [python, *command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return done.returncode, done.stdout, done.stderr
+
+
+def run(python: str, *command: str, cwd: Path, path: str = "") -> str:
+    """The output of a command that must succeed."""
+    status, printed, warned = start(python, *command, cwd=cwd, path=path)
+    assert status == 0, printed + warned
+    return printed
 
 
 def tracked(*folders: str) -> list[str]:
@@ -65,65 +72,38 @@ def tracked(*folders: str) -> list[str]:
     return [name for name in done.stdout.split() if os.path.lexists(ROOT / name)]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the wheel and the source archive, built from a copy of the tracked files."""
     sources, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("release")
     for name in tracked():
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, sources / name, follow_symlinks=False)
-    run(Path(sys.executable), "-m", "build", "--outdir", str(out), cwd=sources)
+    run(sys.executable, "-m", "build", "--outdir", str(out), cwd=sources)
     return out
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def wheel(release: Path) -> Path:
     """The wheel."""
     (built,) = release.glob("*.whl")
     return built
 
 
-def interpreter(version: str) -> str | None:
-    """A Python of this version, on the path or pyenv's."""
+def newest_python() -> str:
+    """The newest Python that the project names, on the path or pyenv's; else that of the tests."""
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
-    found = [shutil.which(f"python{version}"), *pyenv.glob(f"versions/{version}.*/bin/python")]
+    found = [
+        shutil.which(f"python{VERSIONS[-1]}"),
+        *pyenv.glob(f"versions/{VERSIONS[-1]}.*/bin/python"),
+    ]
     for each in filter(None, found):
         if subprocess.run([each, "-c", ""], capture_output=True, check=False).returncode == 0:
             return str(each)
-    return None
+    return sys.executable
 
 
-@pytest.fixture(scope="session", params=(VERSIONS[0], VERSIONS[-1]))
-def installed(
-    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
-    """The Python of an environment with the wheel and the extras that need no torch."""
-    version = request.param
-    base = interpreter(version)
-    if base is None:
-        pytest.skip(f"there is no Python {version}")
-    folder = tmp_path_factory.mktemp(f"python{version}")
-    run(Path(base), "-m", "venv", str(folder), cwd=folder)
-    python = folder / "bin" / "python"
-    constraints = ("--constraint", str(ROOT / "constraints.txt")) if version == VERSIONS[0] else ()
-    extras = f"{wheel}[agents,play,experiments]"
-    packages = (extras, "httpx2")  # for Starlette's test client
-    run(
-        python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-compile",
-        *constraints,
-        *packages,
-        cwd=folder,
-    )
-    yield python
-    shutil.rmtree(folder)
-
-
-def test_wheel_has_every_tracked_file(wheel: Path) -> None:
+def test_the_archives_are_complete(release: Path, wheel: Path, tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     missing = [
         path
@@ -134,73 +114,13 @@ def test_wheel_has_every_tracked_file(wheel: Path) -> None:
     ]
     assert not missing
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"four_seasons_env"}
-
-
-def test_it_is_small(wheel: Path) -> None:
-    """Most of it is weights."""
-    assert wheel.stat().st_size < 6_000_000
-
-
-def test_source_archive_has_the_wheel_files(release: Path, wheel: Path) -> None:
+    assert wheel.stat().st_size < 6_000_000  # most of it is weights
     (archive,) = release.glob("*.tar.gz")
     with tarfile.open(archive) as file:
         sources = {name.partition("/")[2] for name in file.getnames()}
-    files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    files = {name for name in names if ".dist-info/" not in name}
     assert files | {"pyproject.toml", "README.md", "LICENSE", "PKG-INFO"} <= sources
 
-
-def test_bundled_agents_play_without_torch(installed: Path, tmp_path: Path) -> None:
-    printed = run(installed, "-c", PLAY, cwd=tmp_path)
-    assert all(f"played: {name}\n" in printed for name in LEARNED)
-    assert printed.endswith("False\n")
-
-
-def test_the_page_has_hints_of_the_planner(installed: Path, tmp_path: Path) -> None:
-    assert "planner" in run(installed, "-c", HINTS, cwd=tmp_path)
-
-
-def test_comparisons_include_the_ceiling(installed: Path, tmp_path: Path) -> None:
-    flags = ("--deals", "0-19", "--record", "--n-jobs", "1", "--out", "x")
-    command = ("-m", "four_seasons_env", "compare", "--agents", "random", "heuristic", "planner")
-    printed = run(installed, *command, *flags, cwd=tmp_path)
-    assert all(name in printed for name in ("random", "heuristic", "planner", "ceiling"))
-    assert "60 games" in run(installed, "-m", "four_seasons_env", "verify", "x", cwd=tmp_path)
-
-
-def test_a_missing_extra_is_named_in_one_line(installed: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [str(installed), "-m", "four_seasons_env", "train", "--out", "x"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "pip install 'four-seasons-env[" in done.stderr
-
-
-def test_the_demo_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    """It uses the packages of this environment, because they include torch."""
-    unpacked = tmp_path / "unpacked"
-    zipfile.ZipFile(wheel).extractall(unpacked)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    flags = ("--minutes", "0.2", "--deals", "10000-10099", "--out", "demo")
-    done = subprocess.run(
-        [sys.executable, "-m", "four_seasons_env", "demo", *flags],
-        cwd=empty,
-        env=os.environ | {"PYTHONPATH": str(unpacked)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    (report,) = empty.glob("demo/*/report.html")
-    assert "heuristic" in report.read_text(encoding="utf-8")
-
-
-def test_metadata_are_complete_and_base_is_light(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
     (about,) = importlib.metadata.distributions(path=[str(tmp_path)])
     base = [need for need in about.requires or [] if "extra ==" not in need]
@@ -211,3 +131,55 @@ def test_metadata_are_complete_and_base_is_light(wheel: Path, tmp_path: Path) ->
     assert "Typing :: Typed" in classifiers
     (script,) = about.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("four-seasons", "four_seasons_env.__main__:main")
+
+
+def test_agents_play_without_torch(wheel: Path, tmp_path: Path) -> None:
+    """In a new environment with the newest packages and the extras that need no torch."""
+    run(newest_python(), "-m", "venv", "new", cwd=tmp_path)
+    python = str(tmp_path / "new" / "bin" / "python")
+    packages = f"{wheel}[agents,play,experiments]", "httpx2"  # for Starlette's test client
+    run(python, "-m", "pip", "install", "--quiet", "--no-compile", *packages, cwd=tmp_path)
+    command = ("-m", "four_seasons_env")
+
+    status, _, warned = start(python, *command, "train", "--out", "x", cwd=tmp_path)
+    assert (status, warned.count("\n")) == (2, 1)
+    assert "pip install 'four-seasons-env[" in warned
+
+    printed = run(python, "-c", PLAY, *LEARNED, cwd=tmp_path)
+    assert all(f"played: {name}\n" in printed for name in LEARNED)
+    assert "offered: ['planner'" in printed
+    assert printed.endswith("False\n")
+
+    flags = ("--deals", "0-19", "--record", "--n-jobs", "1", "--out", "x")
+    names = ("random", "heuristic", "planner")
+    printed = run(python, *command, "compare", "--agents", *names, *flags, cwd=tmp_path)
+    assert all(name in printed for name in (*names, "ceiling"))
+    assert "60 games" in run(python, *command, "verify", "x", cwd=tmp_path)
+
+
+def test_the_demo_writes_its_files(wheel: Path, tmp_path: Path) -> None:
+    """The packages are those of this environment, because the demo needs torch."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "unpacked")
+    flags = ("--minutes", "0.25", "--deals", "0-199", "--out", "demo")
+    command = ("-m", "four_seasons_env", "demo", *flags)
+    printed = run(sys.executable, *command, cwd=tmp_path, path=str(tmp_path / "unpacked"))
+    (report,) = tmp_path.glob("demo/*/report.html")
+    folder = report.parent
+    assert f"report:         {report.relative_to(tmp_path)}" in printed.replace("\n", "")
+
+    table = (folder / "compare" / "table.md").read_text()
+    for name in (*PLAYED, TRAINED, "ceiling"):
+        assert f"| {name} |" in table
+    results = pd.read_csv(folder / "compare" / "results.csv")
+    assert set(results["agent"]) == {*PLAYED, TRAINED}
+    assert (results.groupby("agent")["deal"].nunique() == 200).all()
+
+    curve = pd.read_csv(folder / "train" / "progress.csv")
+    assert len(curve.dropna(subset=["validation/win_rate"])) >= 2
+    assert curve["time/core_seconds"].is_monotonic_increasing
+
+    page = report.read_text(encoding="utf-8")
+    for text in ("rule of thumb", "learned + search", "Learning four-seasons"):
+        assert text in page
+    with Image.open(folder / "game.gif") as animation:
+        assert animation.n_frames > 20

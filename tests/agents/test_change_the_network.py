@@ -1,17 +1,15 @@
 """The page "Change the network", followed step by step."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file
 
 from tests.agents.policies import SMALL_RUNS
-from tests.helpers import ROOT, python_path
+from tests.helpers import ROOT, python_path, run_python
 
 pytestmark = pytest.mark.slow
 
@@ -31,15 +29,7 @@ def command(text: str) -> list[str]:
 
 
 def four_seasons(words: list[str], source: Path, where: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "four_seasons_env", *words],
-        cwd=where,
-        env=os.environ | python_path(source),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_python("-m", "four_seasons_env", *words, cwd=where, **python_path(source))
 
 
 def test_a_width_is_a_flag(tmp_path: Path) -> None:
@@ -51,12 +41,12 @@ def test_a_width_is_a_flag(tmp_path: Path) -> None:
 
 
 def test_a_feature_touches_one_file(tmp_path: Path) -> None:
-    """A copy of the sources is compiled from scratch, which takes minutes."""
+    """In a copy of the sources; only what depends on the file is compiled again."""
     (diff,) = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
     assert re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE) == [
         "four_seasons_env/positions/features.py"
     ]
-    skipped = shutil.ignore_patterns("__pycache__", "weights")
+    skipped = shutil.ignore_patterns("weights")
     source = tmp_path / "source"
     shutil.copytree(ROOT / "four_seasons_env", source / "four_seasons_env", ignore=skipped)
     subprocess.run(
