@@ -218,9 +218,8 @@ def _load(kind: type[Learner], rules: Rules, settings: Any, pool: Pool) -> None:
     small = dataclasses.replace(settings, **{"games": pool.size} | kind.smallest)
     learner = kind(rules, small, 0, pool)
     learner.update(0.0)
-    if kind.uses_workers:
-        deals, options = range(TRAIN_FROM, TRAIN_FROM + pool.size), learner.playing_options
-        validate(pool, rules, *learner.policy({}), options, deals)
+    deals, options = range(TRAIN_FROM, TRAIN_FROM + pool.size), learner.playing_options
+    validate(pool, rules, *learner.policy({}), options, deals)
 
 
 def _start_or_restore(run: Train, learner: Learner, monitor: Monitor) -> None:

@@ -141,7 +141,7 @@ class Ppo(Learner):
 
     run_steps = "20M"
     log_steps = 32_768
-    smallest = {"games": 2, "n_steps": 64, "batch_size": 64}
+    smallest = {"games": 2, "n_steps": 64, "batch_size": 64, "max_moves": 50}  # games end
 
     variant: ClassVar[Variant]
 

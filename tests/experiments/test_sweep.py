@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import yaml
 
-from four_seasons_env.agents.policy_files import WEIGHTS_FILE
 from four_seasons_env.experiments import sweep as module
 from four_seasons_env.experiments.parallel.pool import Workers
 from four_seasons_env.experiments.results.out_folder import write_json
@@ -16,20 +15,6 @@ from four_seasons_env.experiments.results.training_run import DONE, RUN, Done, V
 from four_seasons_env.experiments.sweep import Sweep, read_jobs, sweep
 
 ALONE = Workers(n_jobs=1)
-TINY = {
-    "fixed": {
-        "steps": 200,
-        "validations": 1,
-        "validation_deals": 10,
-        "games": 4,
-        "batch_size": 16,
-        "layers": [8],
-        "max_moves": 30,
-    },
-    "grid": {"agent": ["maskable_ppo"]},
-}
-
-
 PLANNER = {"agent": "planner"}
 
 
@@ -143,12 +128,3 @@ def test_paths_in_a_job_begin_in_the_folder_of_the_user(tmp_path: Path, monkeypa
     assert folder == tmp_path
     assert command[1:6] == ["-P", "-m", "four_seasons_env", "train", "--out"]
     assert command[6:] == [str(Path("s") / "run"), "--n-jobs", "1", *job.command]
-
-
-@pytest.mark.slow
-def test_a_job_is_a_training(tmp_path: Path) -> None:
-    job = Sweep(write(tmp_path, TINY), tmp_path / "s", ALONE)
-    assert sweep(job) == []
-    (done,) = read_jobs(job)
-    assert (done.out / "best" / WEIGHTS_FILE).is_file()
-    assert "policies in best/" in (tmp_path / "s" / "logs" / "run.log").read_text()
