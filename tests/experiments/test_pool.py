@@ -100,7 +100,7 @@ COMMANDS = [
     "compare --agents random --deals 999-1000",  # of two blocks
     "sweep {jobs}",
     "census --deals 0-19 --seconds 0.1",
-    "train --agent planner --steps 512 --validations 1 --validation-deals 8",
+    "train --agent planner --steps 32 --validations 1 --validation-deals 8 --set games=16",
 ]
 """Each needs code that those before it did not compile."""
 JOBS = """
