@@ -134,7 +134,7 @@ def test_the_archives_are_complete(release: Path, wheel: Path, tmp_path: Path) -
 
 
 def test_agents_play_without_torch(wheel: Path, tmp_path: Path) -> None:
-    """In a new environment with the newest packages and the extras that need no torch."""
+    """Install into a new environment with the newest packages and the extras that need no torch."""
     run(newest_python(), "-m", "venv", "new", cwd=tmp_path)
     python = str(tmp_path / "new" / "bin" / "python")
     packages = f"{wheel}[agents,play,experiments]", "httpx2"  # for Starlette's test client

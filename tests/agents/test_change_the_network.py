@@ -41,7 +41,7 @@ def test_a_width_is_a_flag(tmp_path: Path) -> None:
 
 
 def test_a_feature_touches_one_file(tmp_path: Path) -> None:
-    """In a copy of the sources; only what depends on the file is compiled again."""
+    """Copy the sources: only what depends on the file is compiled again."""
     (diff,) = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
     assert re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE) == [
         "four_seasons_env/positions/features.py"

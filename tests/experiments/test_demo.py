@@ -1,4 +1,4 @@
-"""What the demo says and draws; `test_wheel.py` runs it."""
+"""The demo: its words and plots. `test_wheel.py` runs it."""
 
 from pathlib import Path
 
