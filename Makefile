@@ -54,7 +54,7 @@ results: $(READY)  ## measure and store the published numbers: many hours; QUICK
 test: $(TESTS)  ## the default tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" --durations 8
 
-test-slow: $(READY)  ## the other tests, about ten minutes
+test-slow: $(READY)  ## the other tests, about eight minutes
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --durations 8
 
 # In a new virtual environment, because .venv has the versions of constraints.txt.
