@@ -13,9 +13,7 @@ import pandas as pd
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.reporting.plots import (
     colours_of,
-    in_lines,
     in_percent,
-    new_axes,
     new_panels,
     plot,
     plot_census,
@@ -57,41 +55,6 @@ def plot_calibration(moves: pd.DataFrame, path: Path) -> None:
         in_percent(axes, x=True, y=True)
     panels[0].set_ylabel(f"share won of {moves['games'].max()} games", fontsize=8)
     figure.suptitle("Four Seasons: the chance shown, and games won", fontsize=10)
-    figure.savefig(path)
-
-
-@plot
-def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Draw games won against seconds of one core per game: a curve from fast play to slow play.
-
-    Args:
-        summary: rows of agents on the same deals.
-        title: above the plot.
-        path: file of the picture.
-    """
-    figure, axes = new_axes(3.8)
-    rows = summary.sort_values("ms_per_game")
-    seconds, colours = rows["ms_per_game"] / 1000, colours_of(rows["agent"].tolist())
-    axes.plot(seconds, rows["win_rate"], color="silver", lw=1, zorder=1)
-    for at, row, name in zip(seconds, rows.itertuples(), in_lines(rows["agent"]), strict=True):
-        colour = colours[str(row.agent)]
-        axes.vlines(at, row.win_low, row.win_high, color=colour, lw=1.5)
-        axes.plot(at, row.win_rate, "o", color=colour, ms=5)
-        axes.annotate(
-            name,
-            (at, row.win_low),
-            xytext=(0, -4),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=7,
-        )
-    axes.set_xscale("log")
-    axes.margins(x=0.12, y=0.25)
-    axes.set_xlabel("seconds of one core per game")
-    axes.set_ylabel("games won, with 95% interval")
-    in_percent(axes, y=True)
-    figure.suptitle(title, fontsize=10)
     figure.savefig(path)
 
 
