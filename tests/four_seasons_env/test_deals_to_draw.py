@@ -62,6 +62,15 @@ def test_a_generator_is_read_once_for_all(env_id: str) -> None:
         assert played == drawn(SEED, 1) + drawn(SEED + 1, 1)
 
 
+def test_they_can_be_replaced() -> None:
+    env = gym.make("FourSeasons-v0", deals=DEALS)
+    env.reset(seed=SEED)
+    env.unwrapped.set_deals([10_001])
+    assert env.reset()[1]["deal"] == 10_001
+    env.unwrapped.set_deals(None)
+    assert env.reset()[1]["deal"] == training_deals(SEED, 3)[2]
+
+
 @pytest.mark.parametrize(
     ("deals", "error"),
     [
