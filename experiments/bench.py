@@ -81,10 +81,10 @@ def bench(run: Bench) -> pd.DataFrame:
     try:
         for measure in track(_measurements(run), "measuring"):
             rows += measure()
+            if saved:  # a folder that cannot be written to is reported before the others
+                write_csv(saved, pd.DataFrame(rows))
     finally:  # after Ctrl-C, too
         table = pd.DataFrame(rows)
-        if saved and rows:
-            write_csv(saved, table)
         if rows:
             print_table(as_cells(table), f"{run.rules} on {cpu_name()}", saved)
     if saved:

@@ -48,3 +48,12 @@ def test_an_interrupted_benchmark_keeps_what_it_has(tmp_path: Path, monkeypatch,
     assert SINGLE in printed.out
     assert printed.err == "stopped: finished measurements are shown, and saved with --out\n"
     assert pd.read_csv(tmp_path / "bench.csv")["what"].tolist() == [SINGLE]
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_early(tmp_path: Path, capsys) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit):
+        main(["--seconds", "0.01", "--out", str(tmp_path / "file" / "x")])
+    printed = capsys.readouterr()
+    assert "error: " in printed.err
+    assert SINGLE in printed.out and VECTOR not in printed.out
