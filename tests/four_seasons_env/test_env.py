@@ -94,6 +94,12 @@ def test_episode_and_mask_end_together(data):
     assert info["cards_up"] == env.game.cards_up
 
 
+def test_deals_differ_without_a_seed():
+    env = FourSeasonsEnv()
+    deals = [each.reset()[1]["deal"] for each in (env, env, FourSeasonsEnv())]
+    assert len(set(deals)) == 3
+
+
 def test_deal_and_deck_options():
     env = FourSeasonsEnv("corners")
     observation, info = env.reset(options={"deal": 17})

@@ -162,6 +162,15 @@ def test_packages_list_what_they_load_later(package):
     assert set(package.__all__) <= set(dir(package))
 
 
+def test_a_game_has_a_deal_or_a_deck():
+    for arguments, reason in (
+        ({"deal": -1}, "deal must be 0 to 2"),
+        ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            Game(**arguments)
+
+
 def test_wrong_size_of_bytes():
     data = Game().to_bytes()
     for wrong in (b"", data[:-1], data + b"\0"):
