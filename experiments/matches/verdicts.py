@@ -53,8 +53,9 @@ def judge(positions: Sequence[Game], seconds: float = 10.0) -> Verdicts:
     """Solve the positions of a game, as far as the time allows.
 
     In each round the solver expands four times more positions per answer than in the round before.
-    It fails most often near the losing move. So each round finds the last position known to be
-    winnable and the first known to be lost apart, by bisection; what lies between waits.
+    It fails most often near the losing move. So each round finds two edges by bisection: the last
+    position that it knows to be winnable, and the first that it knows to be lost. What lies between
+    waits for the next round.
 
     Args:
         positions: positions of one game, first to last.

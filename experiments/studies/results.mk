@@ -101,18 +101,15 @@ $(OUT)/calibration.csv:
 	$(PYTHON) $(STUDIES)/calibration.py --out $@ $(call few,--deals 1 --games 2)
 	$(call store,calibration.csv,$(RESULTS)/calibration.csv)
 
-# --- Speed, on an idle machine; the other libraries are `pip install open_spiel envpool pgx`.
+# --- Speed, on an idle machine.
 
-speed: $(OUT)/speed/bench.csv $(OUT)/costs.csv $(OUT)/peers.csv
+speed: $(OUT)/speed/bench.csv $(OUT)/costs.csv
 $(OUT)/speed/bench.csv:
 	$(FOUR) bench --out $(OUT)/speed $(call few,--seconds 0.05)
 	$(call store,speed/bench.csv,$(RESULTS)/bench.csv)
 $(OUT)/costs.csv:
 	$(PYTHON) $(STUDIES)/costs.py --out $@ $(call few,--games 1000 --minutes 0.02)
 	$(call store,costs.csv,$(RESULTS)/costs.csv)
-$(OUT)/peers.csv:
-	$(PYTHON) $(STUDIES)/peers.py --out $@ $(call few,--seconds 0.05)
-	$(call store,peers.csv,$(RESULTS)/costs.csv)
 
 # --- Other libraries, each in a virtual environment of its own.
 

@@ -44,12 +44,6 @@ def test_costs_of_starts_and_learning(tmp_path: Path, monkeypatch: pytest.Monkey
     assert rows["import"] < rows["import, make, reset and step"]
 
 
-def test_peers_compares_those_that_are_installed(tmp_path: Path) -> None:
-    run("peers", "--seconds", "0.01", "--out", str(tmp_path / "x.csv"))
-    rows = pd.read_csv(tmp_path / "x.csv").set_index("what")["value"]
-    assert rows["one environment: FourSeasons-v0 / Blackjack-v1"] > 1
-
-
 def test_every_agent_of_the_results_exists() -> None:
     command = ["make", "--dry-run", "--always-make", "--file", "experiments/studies/results.mk"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
