@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from four_seasons_env.agents.policy_files import PolicyCard
 
 
-NOT_IN_NAMES = ("rules", "card", "weights", "deterministic")
-"""Arguments of makers that are not options in an agent's name."""
+_GIVEN = ("rules", "card", "weights")
+"""Arguments of our makers that are not options."""
+NOT_IN_NAMES = (*_GIVEN, "deterministic")
+"""Those that are not options in an agent's name."""
 
 _KINDS = {
     int: "a whole number, 0 or more",
@@ -82,7 +84,7 @@ def _make(parts: Name, rules: Rules, arguments: dict[str, Any]) -> Agent:
     is_ours = name in AGENTS
     maker = load(entry.maker)
     check_options(name, maker, parts.options, NOT_IN_NAMES if is_ours else ("rules",))
-    check_options(name, maker, arguments, ("rules",))
+    check_options(name, maker, arguments, _GIVEN if is_ours else ("rules",))
     options = convert_options(name, maker, parts.options, text=True)
     options |= convert_options(name, maker, arguments, text=False)
     if not is_ours:

@@ -175,9 +175,13 @@ def as_actions(answer: Any, count: int, name: str) -> NDArray[np.int64]:
     Raises:
         AnswerError: unless they are one integer for each game.
     """
-    actions = np.asarray(answer)
-    if actions.shape != (count,) or actions.dtype.kind not in "iu":
+    try:
+        actions = np.asarray(answer)
         found = "None" if answer is None else f"{actions.dtype} of shape {actions.shape}"
+    except ValueError:  # such as the pair that SB3's `predict` returns
+        actions = np.empty(0)
+        found = f"a {type(answer).__name__} of unequal parts"
+    if actions.shape != (count,) or actions.dtype.kind not in "iu":
         raise AnswerError(f"{name} must return integers of shape ({count},), not {found}")
     return actions.astype(np.int64)
 

@@ -397,11 +397,18 @@ def with_part(page: str, name: str, part: str) -> str:
 
 
 def add(new: Path, path: Path) -> None:
-    """Merge rows of results into stored ones, in place of those with the same keys."""
+    """Merge rows of results into stored ones, in place of those with the same keys.
+
+    Raises:
+        ValueError: if a row would replace one of more deals.
+    """
     rows = read_table(new).assign(version=__version__, commit=provenance()["git"]["commit"][:10])
     before = read_table(path) if path.is_file() else rows[:0]
     keys = [name for name in _KEYS if name in rows and name in before]
     if keys:
+        both = before.merge(rows, on=keys, suffixes=("_before", ""))
+        if "deals_before" in both and (both["deals_before"] > both["deals"]).any():
+            raise ValueError(f"{new} has fewer deals than {path}: delete the rows there first")
         before = before[~before.set_index(keys).index.isin(rows.set_index(keys).index)]
         rows = pd.concat([before, rows], ignore_index=True)
     write_csv(path, rows)

@@ -125,6 +125,15 @@ def test_new_results_replace_old_ones(tmp_path: Path) -> None:
     assert pd.read_csv(before)["version"].dropna().tolist() == 2 * [__version__]
 
 
+def test_fewer_deals_do_not_replace_more(tmp_path: Path) -> None:
+    before, new = tmp_path / "before.csv", tmp_path / "new.csv"
+    before.write_text("rules,agent,play,deals\nr,a,p,1000\n")
+    new.write_text("rules,agent,play,deals\nr,a,p,20\n")
+    with pytest.raises(ValueError, match="fewer deals than"):
+        tables.add(new, before)
+    assert pd.read_csv(before)["deals"].tolist() == [1000]
+
+
 def test_one_measurement_may_have_many_rows(tmp_path: Path) -> None:
     """The rows of a deal replace all that were stored for it."""
     before, new = tmp_path / "before.csv", tmp_path / "new.csv"

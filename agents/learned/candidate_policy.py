@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPolicy
@@ -85,11 +86,22 @@ class TableEncoder(BaseFeaturesExtractor):
     Args:
         observation_space: of a next-deal environment with the observation `features`.
         widths: of the rows of suits, piles and game, and of the dense layer.
+
+    Raises:
+        ValueError: for another space.
     """
 
     def __init__(
         self, observation_space: spaces.Dict, widths: Sequence[int] = (64, 32, 64, 32)
     ) -> None:
+        rows = (
+            observation_space["observation"] if isinstance(observation_space, spaces.Dict) else None
+        )
+        if rows is None or rows.dtype != np.int16:
+            raise ValueError(
+                'TableEncoder needs FourSeasonsNextDeal-v0 with observation="features", not '
+                f"observations of {observation_space}"
+            )
         (candidates,) = observation_space["action_mask"].shape or ()
         super().__init__(observation_space, candidates * (widths[-1] + 1))
         self.width = widths[-1]

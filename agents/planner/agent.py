@@ -19,6 +19,7 @@ from four_seasons_env.agents.planner.search import HEADS, SearchLimits, best_sto
 from four_seasons_env.agents.policy_files import PolicyCard
 from four_seasons_env.agents.search.plans import ENDING_POSITIONS, Plans
 from four_seasons_env.agents.search.worlds import SolverVotes
+from four_seasons_env.engine.jit import announce
 from four_seasons_env.engine.kernel import nothing_hidden, sort_unseen
 from four_seasons_env.positions.search import (
     DEEPEST,
@@ -87,6 +88,7 @@ class PlannerAgent:
     ) -> None:
         if not 1 <= candidates <= CANDIDATES:
             raise ValueError(f"candidates must be 1 to {CANDIDATES}, not {candidates}")
+        announce(best_stop)
         self.train_seed = card.training.get("seed")
         self._evaluator = new_evaluator(rules, network_of(weights, card.layers, HEADS))
         self._positions, self._expansions = positions, expansions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import socket
 import sys
 import threading
@@ -86,9 +87,10 @@ def _serve(
             listener.bind((host, port))
             listener.listen()  # before the browser asks; uvicorn answers a little later
         except OSError as error:
+            taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+            remedy = "--port 0" if taken else "--host 127.0.0.1"
             raise ValueError(
-                f"cannot listen on {host}:{port} ({error.strerror}): try --port 0, or --host "
-                "127.0.0.1"
+                f"cannot listen on {host}:{port} ({error.strerror}): try {remedy}"
             ) from None
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"

@@ -155,6 +155,7 @@ def test_a_policy_may_play_both_ways(module: str, tmp_path: Path) -> None:
     [
         (lambda: policy("FourSeasonsNextDeal-v1", plays=()), "did you mean 'FourSeasonsNextDeal"),
         (lambda: _agent(lambda *_: [[1]]), r"must return integers of shape \(1,\), not int64 of"),
+        (lambda: _agent(lambda *_: ([0], None)), r"\(1,\), not a tuple of unequal parts"),
         (lambda: _agent(lambda *_: [99], "FourSeasonsNextDeal-v0"), "action 99 is not offered"),
         (lambda: play_deals(Floats(), RULES["czarina"], [7]), "Floats must .*, not float64"),
         (lambda: policy("FourSeasons-v0", plays=(), observtion=""), "did you mean 'observation'"),

@@ -444,6 +444,13 @@ def test_wrong_flags_of_the_command(flags, error, monkeypatch, capsys):
     assert line.startswith("error: ") and error in line
 
 
+def test_a_port_in_use_is_refused_with_another(capsys):
+    pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit):
+        main(["play", "--no-browser", "--port", str(taken.getsockname()[1])])
+    assert capsys.readouterr().err.endswith("in use): try --port 0\n")
+
+
 def test_a_server_opens_its_browser_and_compiles(monkeypatch):
     uvicorn = pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
     from four_seasons_env.play import advice
