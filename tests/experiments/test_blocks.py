@@ -40,11 +40,6 @@ def test_all_means_every_rule_set() -> None:
             rule_set_names(names)
 
 
-def test_a_part_is_named_by_its_deals(tmp_path: Path) -> None:
-    block = Block(tmp_path, "pysolfc/czarina", range(20, 25))
-    assert block.part == tmp_path / "parts" / "pysolfc_czarina" / "20-24.csv"
-
-
 def test_deals_are_split_in_order() -> None:
     assert split_deals("4-9", 3) == [range(4, 6), range(6, 9), range(9, 10)]
     assert split_deals("4-30", 3)[1] == range(6, 9)

@@ -1,6 +1,7 @@
 """Sweeps: the jobs in a YAML file, and what a sweep does with finished and failed ones."""
 
 import dataclasses
+import itertools
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -28,33 +29,18 @@ def jobs_of(tmp_path: Path, trainings: object) -> list[module.Job]:
     return read_jobs(Sweep(write(tmp_path, trainings), tmp_path / "s"))
 
 
-def test_a_grid_is_every_combination(tmp_path: Path) -> None:
-    trainings = {
-        "fixed": {"agent": "planner", "td_lambda": 0.9},
-        "grid": {"rules": ["czarina", "corners"], "seed": [0, 1], "games": 8},
-    }
-    jobs = {job.name: job for job in jobs_of(tmp_path, trainings)}
-    assert list(jobs) == [
-        *("czarina-seed-0", "czarina-seed-1"),
-        *("corners-seed-0", "corners-seed-1"),
-    ]
-    assert jobs["corners-seed-1"].command == (
-        *("--agent", "planner", "--rules", "corners", "--seed", "1"),
-        *("--set", "td_lambda=0.9", "games=8"),
-    )
-
-
-def test_variants_combine_with_the_grid(tmp_path: Path) -> None:
+def test_variants_and_grid_are_every_combination(tmp_path: Path) -> None:
     trainings: dict[str, dict[str, Any]] = {
-        "fixed": {"agent": "planner", "core_minutes": 2},
+        "fixed": {"agent": "planner", "core_minutes": 2, "td_lambda": 0.9},
         "variants": {"plain": {}, "long": {"core_minutes": 30, "games": 48}},
-        "grid": {"seed": [0, 1]},
+        "grid": {"rules": ["czarina", "corners"], "seed": [0, 1], "positions": 8},
     }
     jobs = {job.name: job for job in jobs_of(tmp_path, trainings)}
-    assert sorted(jobs) == ["long-seed-0", "long-seed-1", "plain-seed-0", "plain-seed-1"]
-    assert jobs["long-seed-1"].command == (
-        *("--agent", "planner", "--core-minutes", "30", "--seed", "1"),
-        *("--set", "games=48"),
+    each = itertools.product(("long", "plain"), ("czarina", "corners"), (0, 1))
+    assert list(jobs) == [f"{variant}-{rules}-seed-{seed}" for variant, rules, seed in each]
+    assert jobs["long-corners-seed-1"].command == (
+        *("--agent", "planner", "--core-minutes", "30", "--rules", "corners", "--seed", "1"),
+        *("--set", "td_lambda=0.9", "games=48", "positions=8"),
     )
     trainings["variants"]["odd"] = ["games"]
     with pytest.raises(ValueError, match=r"Expected `object`, got `array` - at .*variants"):

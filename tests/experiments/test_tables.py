@@ -6,10 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from four_seasons_env.engine.deals import TRAIN_FROM
-from four_seasons_env.experiments.reporting.cells import ADJUSTED, deals_as_text, win_rates
-from four_seasons_env.experiments.reporting.tables import as_latex, as_markdown, print_table
-from four_seasons_env.experiments.results.ceiling import CEILING
+from four_seasons_env.experiments.reporting.cells import ADJUSTED
+from four_seasons_env.experiments.reporting.tables import as_latex, print_table
 from four_seasons_env.experiments.results.tables import read_table, write_csv
 
 LONG = "ppo=maskable_ppo:runs/a study of mine/ppo-seed-*/and-a-long-one"
@@ -88,12 +86,6 @@ def test_file_gets_the_whole_table(capsys, monkeypatch, force) -> None:
     assert list(shown) == list(WIDE) and not note
 
 
-def test_a_table_as_markdown() -> None:
-    cells = pd.DataFrame([["a|b", "1"], ["c", "2"]], columns=["name", "won $"])
-    lines = ["| name | won \\$ |", "| --- | --- |", r"| a\|b | 1 |", "| c | 2 |"]
-    assert as_markdown(cells).splitlines() == lines
-
-
 def test_a_table_in_latex() -> None:
     cells = pd.DataFrame([["a_b", "+1"], ["[c]^", "-1.0 [-2, 1]"]], columns=["agent", "won %"])
     lines = as_latex(cells).splitlines()
@@ -116,23 +108,3 @@ def test_whole_numbers_survive_a_file(tmp_path: Path, seeds: list[int | None]) -
             f"{'' if seed is None else seed},12345678" for seed in seeds
         ]
         table = table[["train_seed", "deals"]]
-
-
-def test_only_the_ceiling_has_bounds() -> None:
-    agents = ["a", CEILING, "z"]
-    summary = pd.DataFrame({"agent": agents, "win_rate": 0.5, "win_low": 0.25, "win_high": 0.75})
-    interval = "50.00 [25.00, 75.00]"
-    assert win_rates(summary) == [interval, "25.00 to 75.00", interval]
-
-
-@pytest.mark.parametrize(
-    ("deals", "text"),
-    [
-        ([0, 1, 2], "deals 0-2"),
-        ([7], "deals 7-7"),
-        ([1000, 1001, 1001], "deals 1,000-1,001"),
-        ([TRAIN_FROM, TRAIN_FROM + 1], f"deals {TRAIN_FROM:,}-{TRAIN_FROM + 1:,}"),
-    ],
-)
-def test_deals_in_words(deals: list[int], text: str) -> None:
-    assert deals_as_text(pd.DataFrame({"deal": deals})) == text

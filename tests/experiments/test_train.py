@@ -23,21 +23,16 @@ from four_seasons_env.experiments.train import Train, train
 from four_seasons_env.experiments.training import monitor
 from four_seasons_env.experiments.training.monitor import Progress, validate
 from four_seasons_env.schemas import read_json
+from tests.agents.policies import SMALL_RUNS
 
 pytestmark = pytest.mark.slow
-
-TINY = [
-    *("games=4", "positions=10", "expansions=5", "batch_size=32"),
-    *("ending_positions=50", "ending_expansions=25"),
-]
-
 
 HERE = Workers(n_jobs=1)
 
 
 def run(out: Path, **flags: object) -> Train:
     about = {"agent": "planner", "steps": "24", "validations": 3, "validation_deals": 8}
-    return Train(out, **about | {"set": TINY, "workers": HERE} | flags)
+    return Train(out, **about | {"set": SMALL_RUNS["planner"], "workers": HERE} | flags)
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +126,9 @@ def same_outcome(one: Path, other: Path) -> bool:
 
 def test_a_warm_start_uses_planner_weights(finished: Path, tmp_path: Path) -> None:
     """Those of other rules."""
-    frozen = ["learning_rate=1e-12", "final_learning_rate=1e-12"]
+    frozen = [*SMALL_RUNS["planner"], "learning_rate=1e-12", "final_learning_rate=1e-12"]
     teacher = f"planner:{finished / 'last'}"
-    train(run(tmp_path, rules="corner-patience", warm_start=teacher, set=[*TINY, *frozen]))
+    train(run(tmp_path, rules="corner-patience", warm_start=teacher, set=frozen))
     weights = "last/model.safetensors"
     before, after = (load_file(each / weights) for each in (finished, tmp_path))
     assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
@@ -159,8 +154,8 @@ def test_train_writes_what_the_report_needs(tmp_path: Path) -> None:
     """Two seeds: from training to the page."""
     import torch
 
-    sizes = ["games=4", "n_steps=8", "batch_size=16", "layers=[8]", "max_moves=30"]
-    flags = {"steps": "300", "set": sizes, "validations": 3, "validation_deals": 20}
+    flags = {"steps": "300", "validations": 3, "validation_deals": 20}
+    flags["set"] = SMALL_RUNS["maskable_ppo"]
     for seed in (3, 4):
         train(
             Train(tmp_path / "study" / f"maskable_ppo-{seed}", seed=seed, rules="czarina", **flags)
