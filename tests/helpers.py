@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import strategies as st
 
 from four_seasons_env.agents import Agent
+from four_seasons_env.engine.deals import TRAIN_FROM
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game
@@ -196,6 +197,14 @@ def later(game: Game, moves: Iterable[Move]) -> Game:
     return game
 
 
+def played_on(rules: Rules, count: int, most: int, least: int = 0) -> Iterator[Game]:
+    """A position of each of some deals, after at least so many random moves and fewer than most."""
+    for number in range(count):
+        game = Game(rules, deal=TRAIN_FROM + number)
+        moves = random.Random(number).randrange(least, most)
+        yield later(game, random_moves(game, number, moves))
+
+
 def random_games(rules: Rules, count: int, moves: int) -> Iterator[Games]:
     """The same games after each of a number of random moves, until they are over."""
     games, rng = Games(rules, count), np.random.default_rng(0)
@@ -229,8 +238,8 @@ def restocked(game: Game, codes: Sequence[int]) -> Game:
     return Game.from_record(record, game.rules)
 
 
-def board(game: Game) -> dict[str, Any]:
-    """The parts of a position, with cards as texts."""
+def board(game: Any) -> dict[str, Any]:
+    """The parts of a position, of `Game` or of the slow model, with cards as texts."""
     return {
         "tableau": game.tableau,
         "waste": game.waste,
@@ -240,10 +249,12 @@ def board(game: Game) -> dict[str, Any]:
     }
 
 
-def canonical(game: Game) -> str:
-    """A position without the order of its piles and of its stock."""
-    piles = sorted(map(str, game.tableau))
-    return str((piles, game.waste, game.foundations, game.stock_size, game.redeals_left))
+def canonical(game: Any) -> str:
+    """A position, of `Game` or of the slow model, without the order of its piles and stock."""
+    piles = list(map(str, game.tableau))
+    reserve = piles.pop(len(piles) // 2) if game.rules.reserve else None
+    seen = game.waste, game.foundations, len(game.stock), game.redeals_left
+    return str((sorted(piles), reserve, *seen))
 
 
 def reachable(game: Game) -> dict[str, Game]:

@@ -46,6 +46,7 @@ WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
         ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "render_mode": "ansi"}),
         ("Czarina-v0", {"reward": "win", "max_moves": 20}),
         ("FourSeasons-v0", {"rules": small("pysolfc/corners"), "observation": "cards"}),
+        (NEXT_DEAL, {"candidates": 8}),
         (TEXT, {}),
         (TEXT, {"unit": "position"}),
     ],
@@ -97,7 +98,8 @@ def test_episode_and_mask_end_together(data):
 def test_deals_differ_without_a_seed():
     env = FourSeasonsEnv()
     deals = [each.reset()[1]["deal"] for each in (env, env, FourSeasonsEnv())]
-    assert len(set(deals)) == 3
+    deals += gym.make_vec("FourSeasons-v0", num_envs=2).reset()[1]["deal"].tolist()
+    assert len(set(deals)) == 5
 
 
 def test_deal_and_deck_options():
@@ -142,6 +144,9 @@ def test_reward_of_a_won_game():
     for move, reward in zip(WINNING[:-1], rewards, strict=False):
         assert reward == (1 / 16 if move.endswith(">F") else 0)
     assert rewards[-1] == 1 + 1 / 16
+    assert str(env.game).startswith("small, custom deck: 16 of 16 cards up, 27 moves, won\n")
+    with pytest.raises(IllegalMove, match="the game is won"):
+        env.game.play("deal")
     env = FourSeasonsEnv(SMALL, reward="win")
     env.reset(options={"deck": IN_ORDER})
     assert play_through(env, WINNING)[0] == [0.0] * 26 + [1.0]

@@ -38,6 +38,8 @@ def test_an_opening():
     assert not game.is_over
     assert game.deal == -1
     assert Game() == Game(deal=0) != Game("solitaire-till-dawn", deal=0)
+    with pytest.raises(ValueError, match="a deal or a deck, not both"):
+        Game(deal=1, deck=OPENING)
 
 
 @pytest.mark.parametrize(
@@ -75,24 +77,6 @@ def test_error_says_why_a_run_does_not_move():
     game.play("T0>T1")
     with pytest.raises(IllegalMove, match="no packed part of T1 with 5S on top fits 9S at T2"):
         game.play("T1>T2")
-
-
-def test_game_won_by_hand():
-    """Four ranks, three piles: the Aces lie open, and the rest comes in order."""
-    #   AS  AH  AD      [AC]     stock: 2C 2S 2H 2D 3C ... 4D
-    rules = Rules(ranks=4, piles=3)
-    game = Game(rules, deck="AS AH AD AC 2C 2S 2H 2D 3C 3S 3H 3D 4C 4S 4H 4D")
-    for move in ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12:
-        assert not game.is_over
-        game.play(move)
-    assert game.is_won
-    assert game.is_over
-    assert game.cards_up == 16
-    assert str(game).startswith("custom, custom deck: 16 of 16 cards up, 27 moves, won\n")
-    assert game.foundations == {suit: [rank + suit for rank in "A234"] for suit in "CSHD"}
-    assert game.legal_moves() == []
-    with pytest.raises(IllegalMove, match="the game is won"):
-        game.play("deal")
 
 
 @given(positions(), st.integers(0, 2**32))
@@ -160,15 +144,6 @@ def test_moves_show_their_texts():
 @pytest.mark.parametrize("package", [four_seasons_env, agents])
 def test_packages_list_what_they_load_later(package):
     assert set(package.__all__) <= set(dir(package))
-
-
-def test_a_game_has_a_deal_or_a_deck():
-    for arguments, reason in (
-        ({"deal": -1}, "deal must be 0 to 2"),
-        ({"deal": 1, "deck": OPENING}, "a deal or a deck, not both"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            Game(**arguments)
 
 
 def test_wrong_size_of_bytes():

@@ -125,13 +125,7 @@ class Player:
 
     def check(self) -> None:
         for game, mask, model in zip(self.env.games(), self.env.masks(), self.models, strict=True):
-            assert board(game) == {
-                "tableau": model.tableau,
-                "waste": model.waste,
-                "foundations": model.foundations,
-                "stock": model.stock,
-                "redeals left": model.redeals_left,
-            }
+            assert board(game) == board(model)
             assert {self.names[i] for i in np.flatnonzero(mask)} == (
                 set() if model.is_over else model.legal_moves()
             )

@@ -2,10 +2,8 @@
 
 import pickle
 
-import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from four_seasons_env import (
     FourSeasonsNextDealEnv,
@@ -248,16 +246,6 @@ def test_tiny_games_start_and_end(rules: Rules) -> None:
         assert terminated
         wins += info["won"]
     assert wins > 0
-
-
-def test_gymnasium_accepts_it() -> None:
-    check_env(gym.make("FourSeasonsNextDeal-v0", candidates=8).unwrapped)
-    env = gym.make("FourSeasonsNextDeal-v0", rules="czarina", render_mode="ansi")
-    env.reset(seed=0)
-    assert "czarina" in env.render()
-    envs = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=4, endings="policy", candidates=8)
-    observations, _ = envs.reset(seed=0)
-    assert envs.observation_space.contains(observations)
 
 
 def test_opening_with_nothing_hidden() -> None:

@@ -19,8 +19,6 @@ from four_seasons_env.solver.analysis.root import ANY_NUMBER, UNDECIDED
 from four_seasons_env.solver.beam import Beam
 from four_seasons_env.solver.schedule import Step, steps
 from tests.helpers import (
-    REPRESENTATIVES,
-    biased_choice,
     mostly_slow,
     numbered_deck,
     small,
@@ -87,6 +85,7 @@ def after_the_redeals(rules: Rules, deal: int) -> str:
     if game.redeals_left or game.is_over:
         return "over"
     solution = solve(game, seconds=UNHURRIED)
+    assert (solution.status == "won") == wins(game, solution.moves)
     expected = "won" if BruteForce(rules, deck, moves).can_be_won() else "lost"
     assert solution.status == expected, (rules, deal, moves)
     return expected
@@ -121,42 +120,6 @@ def test_wider_rules_keep_wins(row: str, narrow: dict, wide: dict) -> None:
         ] += 1
     assert not statuses["won", "lost"]
     assert statuses["won", "won"] + statuses["lost", "won"] + statuses["lost", "lost"] > 2
-
-
-@pytest.mark.parametrize("row", ["four-seasons", "corners", "kings-in-the-corner"])
-def test_solves_from_any_position(row: str) -> None:
-    """A random game is solved from each position; once lost, it stays lost."""
-    rules = small(row, ranks=4, piles=1)
-    rng = random.Random(3)
-    statuses: Counter[str] = Counter()
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 6):
-        game = Game(rules, deck=numbered_deck(deal, 4))
-        last = "won"
-        for _ in range(60):
-            kept = game.to_bytes()
-            solution = solve(game, seconds=UNHURRIED)
-            assert game.to_bytes() == kept
-            assert (solution.status, last) != ("won", "lost")
-            assert (solution.status == "won") == wins(game, solution.moves)
-            last = solution.status
-            statuses[last] += 1
-            if game.is_over:
-                assert last == ("won" if game.is_won else "lost")
-                break
-            game.play(biased_choice(game.legal_moves(), rng))
-    assert min(statuses["won"], statuses["lost"]) > 3
-
-
-@pytest.mark.parametrize("row", [*REPRESENTATIVES, "simplicity"])
-def test_rows_of_full_size(row: str) -> None:
-    """Some deals are decided within 300,000 positions."""
-    statuses = set()
-    for deal in range(TRAIN_FROM, TRAIN_FROM + 3):
-        game = Game(row, deal)
-        solution = solve(game, max_positions=300_000)
-        assert (solution.status == "won") == wins(game, solution.moves)
-        statuses.add(solution.status)
-    assert statuses & {"won", "lost"}
 
 
 def test_seed_and_budget_are_repeatable() -> None:

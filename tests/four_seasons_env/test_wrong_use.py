@@ -104,6 +104,8 @@ def test_wrong_arguments(kind, arguments, message):
 def test_wrong_mask_and_copy():
     with pytest.raises(ValueError, match="unknown copy 'x': known: True, False"):
         FourSeasonsVectorEnv(copy="x")
+    with pytest.raises(ValueError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextS"):
+        FourSeasonsVectorEnv(autoreset_mode="NextSteps")
     with pytest.raises(ValueError, match="unknown mask 'distinctive': did you mean 'distinct'"):
         FourSeasonsEnv(mask="distinctive")
 
