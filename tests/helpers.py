@@ -281,32 +281,6 @@ def observe(game: Game, kind: str) -> np.ndarray:
     return out[0]
 
 
-def winning_moves(game: Game) -> list[str]:
-    """The moves of a win of a tiny game, found by a complete depth-first search."""
-    seen: set[bytes] = set()
-    line: list[str] = []
-
-    def search(here: Game) -> bool:
-        if here.is_won:
-            return True
-        key = repr(board(here)).encode()
-        if key in seen:
-            return False
-        seen.add(key)
-        moves = here.legal_moves(distinct=True)
-        for move in sorted(moves, key=lambda move: not str(move).endswith(">F")):
-            after = here.copy()
-            after.play(move)
-            line.append(str(move))
-            if search(after):
-                return True
-            line.pop()
-        return False
-
-    assert search(game), "this game cannot be won"
-    return line
-
-
 # --- environments -------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""The compiled network: against NumPy, each position alone, and pairs of cards in the waste."""
+"""The compiled network: each position alone, and pairs of cards in the waste."""
 
 import numpy as np
 import pytest
@@ -15,10 +15,7 @@ from four_seasons_env.agents.planner.search import best_stop, new_evaluator
 from four_seasons_env.agents.policy_files import PolicyFileError
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.positions.features import (
-    GAME_SLOTS,
     PAIR_ROWS,
-    PILE_FEATURES,
-    SUIT_SLOTS,
     WASTE_SLOTS,
     pair_row,
     row_length,
@@ -27,8 +24,7 @@ from four_seasons_env.positions.features import (
 from four_seasons_env.positions.search import WON, new_search
 from four_seasons_env.rules import RULES
 from tests.agents.policies import candidate_weights, layers, value_network
-from tests.agents.test_planner import positions
-from tests.helpers import RANKS, random_steps
+from tests.helpers import RANKS, played_on, random_steps
 
 HEADS = ("score", "value")
 
@@ -53,37 +49,15 @@ def plain_pairs(row: np.ndarray) -> np.ndarray:
     return count
 
 
-def plain_tables(rows: np.ndarray, weights: dict[str, np.ndarray]) -> np.ndarray:
-    """The hidden layer's inputs, summed from scratch for each row."""
-    suits, piles, game = (
-        np.vstack([np.zeros_like(table[:1]), table])
-        for table in (weights[name] for name in ("suits", "piles", "game"))
-    )
-    sparse, last = rows[:, :-WASTE_SLOTS], 4 * SUIT_SLOTS
-    own = sparse[:, :last].reshape(len(rows), 4, SUIT_SLOTS)
-    of_piles = sparse[:, last:-GAME_SLOTS].reshape(len(rows), -1, PILE_FEATURES)
-    of_game = game[sparse[:, None, -GAME_SLOTS:]].sum(2)
-    of_game += (np.array([plain_pairs(row) for row in rows]) @ weights["pairs"])[:, None]
-    parts = [suits[own].sum(2), piles[of_piles].sum(2), of_game]
-    return np.hstack([np.maximum(part, 0).sum(1) for part in parts])
-
-
-def plain_dense(x: np.ndarray, weights: dict[str, np.ndarray], name: str) -> np.ndarray:
-    return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
-
-
 @pytest.mark.parametrize("rules", ["four-seasons", "simplicity"])
-def test_tables_and_heads_are_those_of_numpy(rules):
+def test_outputs_do_not_depend_on_the_position_before(rules):
+    """Equal to the last bit; `test_ppo.py` and `test_candidate_policy.py` compare with torch."""
     rows, chosen = observed(rules, "features")
-    weights = candidate_weights()
-    network = network_of(weights, [8, 4, 8, 8], HEADS)
+    network = network_of(candidate_weights(), [8, 4, 8, 8], HEADS)
     buffers = new_network_buffers(network, RULES[rules].piles)
     outputs, again = np.zeros((2, len(chosen), len(HEADS)), np.float32)
     apply_network_to_all(rows, chosen, network, buffers, outputs)
-    hidden = plain_dense(plain_tables(rows[chosen], weights), weights, "dense")
-    expected = np.hstack([plain_dense(np.maximum(hidden, 0), weights, name) for name in HEADS])
-    np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
-    # A position has the same outputs, to the last bit, after any other position.
+    assert len(np.unique(outputs)) > len(chosen) / 2
     order = np.random.default_rng(0).permutation(len(chosen))
     apply_network_to_all(rows, chosen[order], network, buffers, again)
     np.testing.assert_array_equal(again, outputs[order])
@@ -101,7 +75,7 @@ def test_layers_of_another_shape_are_refused():
 def test_pairs_of_waste_cards(row):
     rules = RULES[row]
     out, most = np.zeros(row_length(rules.piles), np.int16), 0
-    for game in positions(rules, 20):
+    for game in played_on(rules, 20, 150):
         write_row(game.record[0], compile_rules(rules)[0], out)
         cards = game.waste
         bases = {suit: RANKS.index(card[0]) for suit, card in game.bases.items()}
@@ -122,7 +96,7 @@ def test_search_values_each_position_alone(row):
     rules, network = RULES[row], value_network()
     search, evaluator = new_search(rules, 60), new_evaluator(rules, network)
     lower = 0
-    for game in positions(rules, 20):
+    for game in played_on(rules, 20, 150):
         _, count = best_stop(game.record[0], evaluator, search, 60, 30)
         for i in range(count):
             if search.values[i] != WON:

@@ -22,27 +22,11 @@ from four_seasons_env.engine.kernel import GAME, compile_rules, nothing_hidden, 
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.positions.search import DEEPEST, may_stop, new_search, write_path
-from four_seasons_env.rules import RULES, Rules
+from four_seasons_env.rules import RULES
 from tests.agents.policies import planner_card, value_network, value_weights
-from tests.helpers import reachable
+from tests.helpers import played_on, reachable
 
 DEFAULT = RULES["four-seasons"]
-
-
-def positions(rules: Rules, count: int) -> list[Game]:
-    """Positions of random play, from the opening to the end."""
-    rng = np.random.default_rng(1)
-    found = []
-    deal = TRAIN_FROM
-    while len(found) < count:
-        game = Game(rules, deal=deal)
-        deal += 1
-        while not game.is_over and len(game.record[0]["deck"]) and game.record[0]["moves"] < 150:
-            if rng.random() < 0.05:
-                found.append(game.copy())
-            moves = game.legal_moves()
-            game.play(moves[int(rng.integers(len(moves)))])
-    return found[:count]
 
 
 def test_values_ignore_stock_and_pile_order():
@@ -53,7 +37,7 @@ def test_values_ignore_stock_and_pile_order():
         return search.values[0]
 
     values = set()
-    for game in positions(DEFAULT, 20):
+    for game in played_on(DEFAULT, 20, 150):
         record = public_copy(game.record, compile_rules(DEFAULT), np.array([5], np.uint64))
         for field in ("top", "height"):
             record[field][:, :5] = record[field][:, [3, 1, 4, 0, 2]]
@@ -66,7 +50,7 @@ def test_search_finds_all_positions():
     rule = compile_rules(DEFAULT)[0]
     search, evaluator = new_search(DEFAULT, 1000), new_evaluator(DEFAULT, value_network())
     path, larger = np.zeros(DEEPEST + 1, np.int64), 0
-    for game in positions(DEFAULT, 60):
+    for game in played_on(DEFAULT, 60, 150):
         if nothing_hidden(game.record[0], rule):
             continue
         best, count = best_stop(game.record[0], evaluator, search, 1000, 1000)

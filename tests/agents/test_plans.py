@@ -1,9 +1,5 @@
 """Plans: moves once nothing is hidden, and questions to the solver."""
 
-from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,45 +7,25 @@ from four_seasons_env.agents.names import make_agent
 from four_seasons_env.agents.scripted.heuristic import HeuristicAgent
 from four_seasons_env.agents.search import plans as module
 from four_seasons_env.agents.search.agent import FinisherAgent
-from four_seasons_env.agents.search.plans import NONE, UNPLANNED, Plans
-from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.agents.search.plans import NONE, Plans
 from four_seasons_env.game import Game
-from tests.helpers import numbered_deck, small, winning_moves
-from tests.reference.brute_force import BruteForce
+from four_seasons_env.solver import Solution, solve
+from tests.helpers import numbered_deck, small
 
 RULES = small("four-seasons", ranks=4, piles=1)
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, int]]:
-    """Questions to the solver: positions and limits. Brute force answers them."""
+    """Questions to the solver: positions and limits."""
     questions: list[tuple[bytes, int]] = []
 
-    def solve(game: Game, max_positions: int) -> Any:
+    def noted(game: Game, max_positions: int) -> Solution:
         questions.append((game.to_bytes(), max_positions))
-        try:
-            return SimpleNamespace(moves=_moves(game))
-        except AssertionError:
-            return SimpleNamespace(moves=[])
+        return solve(game)
 
-    monkeypatch.setattr(module, "solve", solve)
+    monkeypatch.setattr(module, "solve", noted)
     return questions
-
-
-def _moves(game: Game) -> list[int]:
-    replay, moves = game.copy(), []
-    for text in winning_moves(game.copy()):
-        (move,) = [each for each in replay.legal_moves() if str(each) == text]
-        moves.append(move.number)
-        replay.play(move)
-    return moves
-
-
-def openings() -> Iterator[tuple[Game, bool]]:
-    """Games, and whether each can be won."""
-    for number in range(200):
-        deck = numbered_deck(number, 4)
-        yield Game(RULES, deck=deck), BruteForce(RULES, deck).can_be_won()
 
 
 def late(won: bool) -> Game:
@@ -59,11 +35,8 @@ def late(won: bool) -> Game:
         game = Game(RULES, deck=numbered_deck(number, 4))
         while len(game.stock) > 1:
             game.play(heuristic_move(heuristic, game))
-        try:
-            left = len(winning_moves(game.copy()))
-        except AssertionError:
-            left = 0
-        if bool(left) == won and len(game.legal_moves()) > 1 and not game.is_won:
+        can_be_won = solve(game).status == "won"
+        if can_be_won == won and len(game.legal_moves()) > 1 and not game.is_won:
             return game
     raise AssertionError("there is none")
 
@@ -71,33 +44,6 @@ def late(won: bool) -> Game:
 def heuristic_move(heuristic: HeuristicAgent, game: Game) -> int:
     mask = game.action_mask(distinct=True)[None]
     return int(heuristic.act(game.record.copy(), mask, np.random.default_rng(0))[0])
-
-
-def test_a_plan_names_each_move_on_its_way() -> None:
-    assert {NONE, UNPLANNED}.isdisjoint(range(len(all_moves(RULES))))
-    assert NONE != UNPLANNED
-    plans = Plans(RULES, positions=0)
-    game = next(game for game, winnable in openings() if winnable)
-    elsewhere = next(game for game, winnable in openings() if not winnable)
-    assert plans.moves_for(game.record.copy()).tolist() == [UNPLANNED]
-    moves = _moves(game)
-    plans.follow(game.record[0], moves)
-    for move in moves:
-        assert game.record[0] in plans
-        assert plans[game.record[0]] == move
-        both = np.concatenate([game.record, elsewhere.record])
-        assert plans.moves_for(both).tolist() == [move, UNPLANNED]
-        game.play(move)
-    assert game.record[0] not in plans
-    assert elsewhere.record[0] not in plans
-    assert plans[elsewhere.record[0]] == NONE
-    plans.follow(elsewhere.record[0], [])
-    assert elsewhere.record[0] in plans
-    assert plans.moves_for(elsewhere.record.copy()).tolist() == [NONE]
-    plans[elsewhere.record[0]] = 2
-    assert plans[elsewhere.record[0]] == 2
-    plans.clear()
-    assert elsewhere.record[0] not in plans
 
 
 def test_plans_depend_on_the_base():
@@ -149,7 +95,7 @@ def test_finisher_plays_plans_or_its_base(asked, won: bool) -> None:
     masks = np.stack([each.action_mask(distinct=True) for each in (game, hidden)])
     expected = base.act(games.copy(), masks, rng)
     if won:
-        expected[0] = _moves(game)[0]
+        expected[0] = solve(game).moves[0].number
     assert finisher.act(games.copy(), masks, rng).tolist() == expected.tolist()
     assert [most for _, most in asked] == [module.ENDING_POSITIONS] == [10**6]
     with pytest.raises(ValueError, match="base must be another agent"):

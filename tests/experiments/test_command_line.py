@@ -19,7 +19,7 @@ from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.results.out_folder import MARKS
 from tests.helpers import run_python
 
-WITHOUT_OUT = ("solve", "verify")
+WITHOUT_OUT = ("rules", "solve", "verify")
 COMMANDS = [name for group in GROUPS.values() for name in group]
 
 
@@ -39,7 +39,10 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("demo", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("report", ["nowhere"], "nowhere"),
         ("review", ["--agent", "planer"], "did you mean 'planner'"),
+        ("rules", ["czarena"], "did you mean 'czarina'"),
         ("solve", ["--rules", "czarena"], "did you mean 'czarina'"),
+        ("solve", ["--seconds", "-1"], "--seconds must be more than 0, not -1"),
+        ("solve", ["--seed", "-1"], "seed must be 0 to 2^64 - 1, not -1"),
         ("sweep", ["nowhere.yaml"], "no sweep at nowhere.yaml"),
         ("bench", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("train", ["--agent", "maskable_pop"], "did you mean 'maskable_ppo'"),
@@ -80,7 +83,9 @@ def test_wrong_flags_are_one_line_and_write_nothing(
     flags = flags + ([] if command in WITHOUT_OUT else ["--out", str(out)])
     before = (ROOT / "README.md").read_bytes()
     assert call(monkeypatch, command, *flags) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr()
+    (line,) = printed.err.splitlines()
+    assert not printed.out
     assert line.startswith("error: ")
     assert message in line
     assert not out.exists()

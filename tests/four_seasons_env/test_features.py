@@ -1,21 +1,17 @@
 """The score of a position, computed from what `Game` shows."""
 
-import random
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from four_seasons_env.engine.deals import TRAIN_FROM, card_code
+from four_seasons_env.engine.deals import card_code
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
-from four_seasons_env.rules import Rules
 from four_seasons_env.solver.analysis.features import FEATURES, WIDE_WEIGHTS, score_position
 from four_seasons_env.solver.analysis.relaxation import next_cards
 from four_seasons_env.solver.analysis.root import make_frame
-from tests.helpers import later, random_moves, small
+from tests.helpers import played_on, small
 
 
 def needed(cards: set[int], hosts: set[int], game: Game) -> int:
@@ -103,13 +99,6 @@ def features_of(game: Game) -> dict[str, float]:
     }
 
 
-def late_positions(rules: Rules, count: int) -> Iterator[Game]:
-    """Positions with cards in the waste, up, and packed."""
-    for number in range(count):
-        game = Game(rules, deal=TRAIN_FROM + number)
-        yield later(game, random_moves(game, number, random.Random(number).randrange(15, 60)))
-
-
 @jit
 def scores(games, rules, frames, weights, out):
     for i in range(len(weights)):
@@ -123,7 +112,7 @@ def test_each_feature_is_what_it_says(row: str) -> None:
     names = list(FEATURES)
     alone = np.vstack([np.eye(len(names)), WIDE_WEIGHTS])
     lost = set()
-    for game in late_positions(rules, 8):
+    for game in played_on(rules, 8, most=60, least=15):
         out = np.zeros(len(alone))
         frames = make_frame(game.record[0], rules)
         is_lost = scores(game.record, compile_rules(rules), frames, alone, out)

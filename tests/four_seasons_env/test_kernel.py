@@ -1,7 +1,6 @@
 """The engine against the slow model: whole games, compared after each move; and its invariants."""
 
 import random
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -219,22 +218,3 @@ def test_runs_move_as_far_as_they_fit():
     assert game.tableau == [["7H", "6C"], [], ["6D", "5D", "4S"], ["9S"], []]
     game.play("T2>T1")  # a space takes the uppermost card alone
     assert game.tableau == [["7H", "6C"], ["4S"], ["6D", "5D"], ["9S"], []]
-
-
-def test_docstring_draws_the_record() -> None:
-    """The offsets and sizes in the kernel's docstring are those of GAME."""
-    rows = re.findall(r"^ +(\d+) +(\d+)  (\w+|\(padding\)|)", kernel.__doc__ or "", re.MULTILINE)
-    fields = {name: (int(offset), int(size)) for offset, size, name in rows if name}
-    assert fields == {
-        name: (offset, dtype.itemsize)
-        for name, (dtype, offset, *_) in (kernel.GAME.fields or {}).items()
-    }
-    assert sum(int(size) for _, size, _ in rows) == kernel.GAME.itemsize
-    assert f"{kernel.GAME.itemsize} bytes" in (kernel.__doc__ or "")
-    drawn = re.findall(r"^ +byte (.*)\n +\| (.*) \|", kernel.__doc__ or "", re.MULTILINE)
-    offsets, names = (row.split() for row in (drawn[0][0], drawn[0][1].replace("|", "")))
-    first_of = {"counts": "dealt"}
-    assert [int(offset) for offset in offsets] == [
-        *(fields[first_of.get(name, name)][0] for name in names),
-        kernel.GAME.itemsize,
-    ]

@@ -1,6 +1,5 @@
 """The search for positions: the advice that orders it, and its limits."""
 
-import random
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -12,14 +11,12 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.game import Game
 from four_seasons_env.positions.enumeration import advice
 from four_seasons_env.positions.search import UNTIL_END, begin, expand_best, new_search, wait
-from tests.helpers import LINEAR, later, random_moves, small
+from tests.helpers import LINEAR, played_on, small
 
 
 def positions(rules, count: int, most: int) -> Iterator[Game]:
     """Positions of random play, and one in which all cards but a few lie in the waste."""
-    for number in range(count):
-        game = Game(rules, deal=number)
-        yield later(game, random_moves(game, number, random.Random(number).randrange(most)))
+    yield from played_on(rules, count, most)
     game = Game(rules, deal=0)
     while len(game.stock) > 1 and "deal" in map(str, game.legal_moves()):
         game.play("deal")

@@ -114,17 +114,6 @@ def test_cards_that_are_taken_back_are_counted():
 
 
 @pytest.mark.parametrize("rules", REPRESENTATIVES)
-def test_a_game_is_played_through(rules: str) -> None:
-    for deal in range(5):
-        start = Game(rules, deal=deal)
-        moves = random_moves(start, deal, 300)
-        game, numbers = later(start, moves), [int(move) for move in moves]
-        again = Game(rules, deal=deal).record.copy()
-        assert play_through(again, game.rules, numbers) == (len(numbers), not game.is_over)
-        assert Game.from_record(again, rules) == game
-
-
-@pytest.mark.parametrize("rules", REPRESENTATIVES)
 def test_a_replay_stops_at_an_illegal_move(rules: str) -> None:
     start = Game(rules, deal=3)
     moves = random_moves(start, 3, 6)

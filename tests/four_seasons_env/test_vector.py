@@ -14,7 +14,6 @@ from four_seasons_env.next_deal import FourSeasonsNextDealEnv, FourSeasonsNextDe
 from four_seasons_env.vector import FourSeasonsVectorEnv
 from tests.helpers import (
     cards_in_order,
-    observe,
     same,
     small,
 )
@@ -179,51 +178,17 @@ def test_what_one_game_cannot_answer(name, error):
             ask(name)
 
 
-def test_seeds_of_games():
-    env = FourSeasonsVectorEnv(4)
-    _, infos = env.reset(seed=5)
-    _, by_list = env.reset(seed=[8, 7, 6, 5])
-    assert infos["deal"].tolist() == by_list["deal"].tolist()[::-1]
-    assert len(set(infos["deal"])) == 4
-    _, unseeded = FourSeasonsVectorEnv(4).reset()
-    assert not set(unseeded["deal"]) & set(infos["deal"])
-
-
-def test_deal_and_deck_options():
-    env = FourSeasonsVectorEnv(3, "czarina")
-    observations, infos = env.reset(seed=1, options={"deal": [17, 0, 17]})
-    assert infos["deal"].tolist() == [17, 0, 17]
-    for row, deal in zip(observations, [17, 0, 17], strict=True):
-        assert (row == observe(Game("czarina", deal=deal), "tops")).all()
-    assert env.reset(options={"deal": 4})[1]["deal"].tolist() == [4, 4, 4]
-    deck = cards_in_order()[::-1]
-    observations, infos = env.reset(options={"deck": deck})
-    assert infos["deal"].tolist() == [-1] * 3
-    assert (observations == observe(Game("czarina", deck=deck), "tops")).all()
-
-
-def test_games_are_read_only():
+def test_one_deal_or_deck_for_all_games():
     env = FourSeasonsVectorEnv(2, "czarina")
-    env.reset(options={"deal": [3, 4]})
-    assert Game.from_record(env.games[1], "czarina") == Game("czarina", deal=4)
+    assert env.reset(options={"deal": 4})[1]["deal"].tolist() == [4, 4]
+    deck = cards_in_order()[::-1]
+    assert env.reset(options={"deck": deck})[1]["deal"].tolist() == [-1, -1]
+    assert Game.from_record(env.games[1], "czarina") == Game("czarina", deck=deck)
     with pytest.raises(ValueError, match="read-only"):
         env.games["level"][0] = 1
 
 
 # --- when the next episode starts --------------------------------------------------------------
-
-
-def test_mode_is_in_the_metadata():
-    env = FourSeasonsVectorEnv(2, autoreset_mode="NextStep")
-    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    assert "autoreset_mode" not in FourSeasonsVectorEnv.metadata
-    made = gym.make_vec("FourSeasonsNextDeal-v0", num_envs=2, autoreset_mode="Disabled")
-    assert made.metadata["autoreset_mode"] is AutoresetMode.DISABLED
-
-
-def test_unknown_mode():
-    with pytest.raises(ValueError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextS"):
-        FourSeasonsVectorEnv(2, autoreset_mode="NextSteps")
 
 
 def test_ended_games_need_a_reset():
