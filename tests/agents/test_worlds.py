@@ -15,10 +15,10 @@ from tests.helpers import small
 RULES = [small("four-seasons", ranks=4, piles=2), small("florentine", ranks=5, piles=3)]
 
 
-def with_hidden(rules: Rules, count: int | None = None) -> np.ndarray:
-    """The record of a game with this many cards in the stock; of an opening if None."""
+def with_hidden(rules: Rules, count: int) -> np.ndarray:
+    """The record of a game with this many cards in the stock."""
     game = Game(rules, deal=3)
-    while count is not None and len(game.stock) > count:
+    while len(game.stock) > count:
         game.play("deal")
     return game.record.copy()
 
@@ -33,16 +33,6 @@ def facts(records: np.ndarray, cards: list[int] | None = None) -> dict[str, list
     if cards is not None:
         found["deck"][found["dealt"] : found["deck_size"]] = cards
     return found
-
-
-@pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
-@pytest.mark.parametrize("hidden", [None, 6])
-def test_only_unseen_cards_are_sorted(rules: Rules, hidden: int | None) -> None:
-    records = with_hidden(rules, hidden)
-    expected = facts(records, sorted(stock(records)))
-    assert facts(records) != expected
-    sort_unseen(records[0], compile_rules(rules)[0])
-    assert facts(records) == expected
 
 
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)

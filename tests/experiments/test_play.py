@@ -11,14 +11,12 @@ import pytest
 from four_seasons_env.agents import make_agent
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix, shuffle
-from four_seasons_env.engine.moves import find_move
-from four_seasons_env.engine.repeats import RepeatGuard
 from four_seasons_env.experiments.matches.play import play_deals, play_games
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.game import Game
 from four_seasons_env.records import Record
 from four_seasons_env.rules import RULES, Rules
-from tests.helpers import canonical, deck_with
+from tests.helpers import canonical
 
 DEFAULT = RULES["four-seasons"]
 DEALS = range(TRAIN_FROM, TRAIN_FROM + 20)
@@ -156,42 +154,11 @@ def test_writing_into_a_mask_has_no_effect() -> None:
 # --- repeated positions ---------------------------------------------------------------------------
 
 
-def masks_of(game: np.ndarray) -> np.ndarray:
-    words, masks = kernel.new_masks(1, DEFAULT)
-    kernel.legal_all(game, kernel.compile_rules(DEFAULT), False, words, np.zeros(1, np.bool_))
-    return masks
-
-
-def test_no_move_back_until_a_card_is_dealt() -> None:
-    """A jack that moves to a queen, and could move back to its space."""
-    rule = kernel.compile_rules(DEFAULT)
-    game = Game(deck=deck_with("QC QH JS 2C 5D 9H")).record.copy()
-    guard = RepeatGuard(1, rule, 10)
-    rows = np.zeros(1, np.int64)
-    texts = "T2>T0", "T0>T2", "deal"
-    to, fro, deal = (np.array([find_move(DEFAULT, text).number]) for text in texts)
-    masks = masks_of(game)
-    guard.forbid(game, rows, masks)
-    assert masks[0, to] == 1
-    guard.played(rows, to)
-    kernel.play_all(game, rule, to)
-    masks = masks_of(game)
-    assert masks[0, fro] == 1, "it is legal"
-    before = masks.copy()
-    guard.forbid(game, rows, masks)
-    other = find_move(DEFAULT, "T0>T1").number
-    assert masks[0, other] == 1, "to the other queen: not met before"
-    assert masks[0, fro] == 0, "but leads back"
-    assert set(np.flatnonzero((before != masks)[0])) <= set(range(12, 32))
-    guard.played(rows, deal)
-    kernel.play_all(game, rule, deal)
-    masks = masks_of(game)
-    guard.forbid(game, rows, masks)
-    assert masks[0, fro] == 1, "there is a new card: the position was not met before"
-
-
 class Witness:
-    """Plays like `Lowest`, and stores positions that occur a second time."""
+    """Plays like `Lowest`, and stores positions that occur a second time.
+
+    Moves are forbidden only if they lead to a position that was met.
+    """
 
     mask = "distinct"
 
@@ -201,12 +168,14 @@ class Witness:
         self.again: list[tuple[int, Game]] = []
 
     def act(self, games, masks, rng):
-        for record in games:
+        for record, mask in zip(games, masks, strict=True):
             game = Game.from_record(record, self.rules)
             met = self.met.setdefault(int(record["deal"]), set())
             if canonical(game) in met:
                 self.again.append((int(record["deal"]), game))
             met.add(canonical(game))
+            for move in game.legal_moves(distinct=True):
+                assert mask[move.number] or canonical(game.after(move)) in met
         return Lowest().act(games, masks, rng)
 
 

@@ -10,7 +10,6 @@ from scipy import stats
 
 from four_seasons_env.experiments.matches.task import LUCK
 from four_seasons_env.experiments.reporting.cells import as_text, luck_as_text
-from four_seasons_env.experiments.results.ceiling import bounds_as_text
 from four_seasons_env.experiments.results.summary import (
     LEVEL,
     RESAMPLES,
@@ -143,55 +142,23 @@ def test_mcnemar() -> None:
 # --- as text --------------------------------------------------------------------------------------
 
 
-def made(**columns: object) -> pd.DataFrame:
-    """A summary of two rows, the second without a comparison."""
-    nothing = [np.nan, np.nan]
-    table: dict[str, object] = {
-        "agent": ["greedy", "heuristic"],
-        "play": ["as given", None],
-        "rules": "czarina",
-        "seeds": 1,
-        "deals": 1000,
-        "win_rate": [0.5, 0.123456],
-        "win_low": [0.45, 0.1],
-        "win_high": [0.55, 0.2],
-        "iqm": [0.5, 0.1],
-        "iqm_low": nothing,
-        "iqm_high": nothing,
-        "cards_up": [20.04, 10],
-        "cards_low": [19, 9],
-        "cards_high": [21, 11],
-        "moves": 9,
-        "ms_per_move": [0.12345, np.nan],
-        "ms_per_game": [1.005, 2],
-        "win_difference": [0.25, np.nan],
-        "win_difference_low": [-0.1, np.nan],
-        "win_difference_high": [0.3, np.nan],
-        "cards_difference": [-1.25, np.nan],
-        "cards_difference_low": [-2, np.nan],
-        "cards_difference_high": [1, np.nan],
-        "p_value": [0.00009, np.nan],
-    }
-    return pd.DataFrame(table | columns)
-
-
 def test_each_cell_of_a_summary() -> None:
-    assert as_text(made()).to_dict("list") == {
+    base = played("heuristic", [1, 1] + 18 * [0], [52, 52] + 18 * [12])
+    results = pd.concat([played("greedy", 20 * [1], 20 * [10]), base])
+    assert as_text(summarise(results)).to_dict("list") == {
         "agent": ["greedy", "heuristic"],
-        "play": ["as given", "-"],
-        "won % [95%]": ["50.00 [45.00, 55.00]", "12.35 [10.00, 20.00]"],
-        "vs heuristic [95%]": ["+25.00 [-10.00, +30.00]", "-"],
+        "play": ["as given", "as given"],
+        "won % [95%]": ["100.00 [83.89, 100.00]", "10.00 [2.79, 30.10]"],
+        "vs heuristic [95%]": ["+90.00 [+75.00, +100.00]", "-"],
         "McNemar p": ["< 0.0001", "-"],
-        "cards up [95%]": ["20.0 [19.0, 21.0]", "10.0 [9.0, 11.0]"],
-        "cards vs heuristic [95%]": ["-1.2 [-2.0, +1.0]", "-"],
-        "ms/move": ["0.123", "-"],
-        "ms/game": ["1.00", "2.00"],
+        "cards up [95%]": ["10.0 [10.0, 10.0]", "16.0 [12.0, 22.0]"],
+        "cards vs heuristic [95%]": ["-6.0 [-12.0, -2.0]", "-"],
+        "ms/move": ["0.538", "0.538"],
+        "ms/game": ["10.50", "10.50"],
     }
 
 
-def test_bounds_and_ranks() -> None:
-    assert bounds_as_text(0.25, 0.5) == "25.00 to 50.00"
-    assert bounds_as_text(0.25, 0.25) == "25.00"
+def test_agents_are_ranked() -> None:
     table = pd.DataFrame({"agent": ["a", "b", "c"], "win_rate": [0.1, 0.3, 0.1]})
     assert ranked(table)["agent"].tolist() == ["b", "a", "c"]
 
