@@ -17,9 +17,10 @@ from four_seasons_env.__main__ import GROUPS, main
 from four_seasons_env.experiments import train
 from four_seasons_env.experiments.command_line import ROOT, run_command
 from four_seasons_env.experiments.results.out_folder import MARKS
-from tests.helpers import run_python
+from tests.helpers import cards_in_order, run_python
 
-WITHOUT_OUT = ("rules", "solve", "verify")
+WITHOUT_OUT = ("play", "rules", "solve", "verify")
+DECK = " ".join(cards_in_order())
 COMMANDS = [name for group in GROUPS.values() for name in group]
 
 
@@ -37,6 +38,12 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("census", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("compare", ["--agents", "heuristik"], "did you mean 'heuristic'"),
         ("demo", ["--rules", "czarena"], "did you mean 'czarina'"),
+        ("play", ["--rules", "czarena"], "did you mean 'czarina'"),
+        ("play", ["--deck", ""], "missing: AC AS"),
+        ("play", ["--deck", DECK, "--deal", "17"], "give --deal or --deck, not both"),
+        ("play", ["--port", "99999"], "--port must be 0 to 65535, not 99999"),
+        ("play", ["--host", "192.0.2.1"], "cannot listen on 192.0.2.1:8752"),
+        ("play", ["--record", "."], ".: Is a directory"),
         ("report", ["nowhere"], "nowhere"),
         ("review", ["--agent", "planer"], "did you mean 'planner'"),
         ("rules", ["czarena"], "did you mean 'czarina'"),
@@ -46,7 +53,7 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
         ("sweep", ["nowhere.yaml"], "no sweep at nowhere.yaml"),
         ("bench", ["--rules", "czarena"], "did you mean 'czarina'"),
         ("train", ["--agent", "maskable_pop"], "did you mean 'maskable_ppo'"),
-        ("verify", ["nowhere"], "nowhere has no comparison"),
+        ("verify", ["nowhere"], "nowhere has no comparison: compare.json is missing"),
         ("compare", ["--agents"], "at least one agent"),
         ("compare", ["--agents", "random", "--rules"], "one rule set"),
         ("compare", ["--agents", "random", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
@@ -77,6 +84,8 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
 def test_wrong_flags_are_one_line_and_write_nothing(
     command: str, flags: list[str], message: str, tmp_path: Path, monkeypatch, capsys
 ) -> None:
+    if command == "play":
+        pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
     out, broken = tmp_path / "x", tmp_path / "broken.yaml"
     broken.write_text(BROKEN)
     flags = [each.format(broken=broken) for each in flags]

@@ -203,7 +203,6 @@ def test_a_recorded_game_is_reviewed(tmp_path, capsys):
         save_policy(tmp_path / f"r{seed}", named, weights)
     for wrong, message in (
         ([*flags, "--line", "3"], "has no game 3"),
-        (["--agent", "plannr", "--out", str(page)], "did you mean 'planner'"),
         (["--agent", pattern, "--out", str(page)], "the agent must be one player, not 2"),
     ):
         with pytest.raises(SystemExit):

@@ -168,14 +168,11 @@ def test_edited_rows_are_found(
     assert message in " ".join(differences(folder, capsys).split())
 
 
-def test_exit_status(folder: Path, capsys) -> None:
+def test_exit_status(folder: Path) -> None:
     verify_command([str(folder)])
     forge_results(folder, with_value("won", True))
-    for arguments, status in (([str(folder)], 1), ([str(folder / "nowhere")], 2)):
-        with pytest.raises(SystemExit) as stopped:
-            verify_command(arguments)
-        assert stopped.value.code == status
-    assert "nowhere has no comparison: compare.json is missing" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="1"):
+        verify_command([str(folder)])
 
 
 # --- recorded games -------------------------------------------------------------------------------

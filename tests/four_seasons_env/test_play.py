@@ -26,7 +26,6 @@ from four_seasons_env.rules import RULES, get_rules
 from four_seasons_env.solver import shorten, solve
 from tests.helpers import (
     REPRESENTATIVES,
-    ROOT,
     biased_choice,
     canonical,
     numbered_deck,
@@ -421,27 +420,6 @@ def test_advice_says_that_nothing_is_left(client, words):
 
 
 # --- the command ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("flags", "error"),
-    [
-        (["--rules", "czarena"], "did you mean 'czarina'"),
-        (["--deck", ""], "missing: AC AS"),
-        (["--deck", DECK, "--deal", "17"], "give --deal or --deck, not both"),
-        (["--port", "99999"], "--port must be 0 to 65535, not 99999"),
-        (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1:8752"),
-        (["--record", "tests"], "tests: Is a directory"),
-    ],
-)
-def test_wrong_flags_of_the_command(flags, error, monkeypatch, capsys):
-    pytest.importorskip("uvicorn", reason="the server needs the extra 'play'")
-    monkeypatch.chdir(ROOT)
-    with pytest.raises(SystemExit) as stopped:
-        main(["play", *flags])
-    assert stopped.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ") and error in line
 
 
 def test_a_port_in_use_is_refused_with_another(capsys):
