@@ -30,12 +30,20 @@ MASK_KEYS = {
 """Library -> the keys under which it looks for the observation and for the mask."""
 
 
-class _Masking:
-    """The part that the two wrappers share: names, spaces, and joining observation and mask."""
+class _Masking(RecordConstructorArgs):
+    """The part that the two wrappers share: arguments, spaces, and joining observation and mask."""
 
-    def __init__(
+    def _take(
         self, keys: str | Sequence[str], dtype: DTypeLike, terminal_mask: str, flatten: bool
     ) -> None:
+        """Check the arguments, and record them for the spec."""
+        RecordConstructorArgs.__init__(
+            self,
+            keys=keys,
+            dtype=np.dtype(dtype).name,
+            terminal_mask=terminal_mask,
+            flatten=flatten,
+        )
         if isinstance(keys, str):
             if keys not in MASK_KEYS:
                 raise ValueError(
@@ -44,25 +52,25 @@ class _Masking:
             keys = MASK_KEYS[keys]
         if len(keys) != 2 or len(set(keys)) != 2 or not all(isinstance(key, str) for key in keys):
             raise ValueError(f"keys must be two different names, not {keys!r}")
-        self.keys = (keys[0], keys[1])
-        self.dtype = np.dtype(dtype)
-        self.ones_at_end = check_choice("terminal_mask", terminal_mask, ("ones", "zeros")) == "ones"
-        self.flatten = check_choice("flatten", flatten, (True, False))
+        self._keys, self._dtype = (keys[0], keys[1]), np.dtype(dtype)
+        ends = check_choice("terminal_mask", terminal_mask, ("ones", "zeros"))
+        self._ones_at_end = ends == "ones"
+        self._flatten = check_choice("flatten", flatten, (True, False))
 
-    def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
+    def _space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> spaces.Dict:
         """The space of one game's observation."""
         if not isinstance(action, spaces.Discrete):
             raise ValueError(f"actions must be Discrete, not {action}")
         if isinstance(observation, spaces.Dict) and "action_mask" in observation.spaces:
             observation = observation["observation"]
-        if self.flatten:
+        if self._flatten:
             if not isinstance(observation, spaces.Box):
                 raise ValueError(f"flatten=True: observations must be a Box, not {observation}")
             observation = flatten_space(observation)
-        mask = spaces.Box(0, 1, (int(action.n),), self.dtype.type)
-        return spaces.Dict({self.keys[0]: observation, self.keys[1]: mask})
+        mask = spaces.Box(0, 1, (int(action.n),), self._dtype.type)
+        return spaces.Dict({self._keys[0]: observation, self._keys[1]: mask})
 
-    def join(self, observation: Any, info: dict[str, Any]) -> dict[str, Any]:
+    def _join(self, observation: Any, info: dict[str, Any]) -> dict[str, Any]:
         """An observation with the mask of its info, of one game or of a batch."""
         if "action_mask" not in info:
             raise ValueError(
@@ -70,34 +78,15 @@ class _Masking:
             )
         if isinstance(observation, dict) and "action_mask" in observation:
             observation = observation["observation"]
-        mask = np.asarray(info["action_mask"]).astype(self.dtype)
-        if self.flatten:
+        mask = np.asarray(info["action_mask"]).astype(self._dtype)
+        if self._flatten:
             observation = observation.reshape(*mask.shape[:-1], -1)
-        if self.ones_at_end:
+        if self._ones_at_end:
             mask[~mask.any(axis=-1)] = 1
-        return {self.keys[0]: observation, self.keys[1]: mask}
+        return {self._keys[0]: observation, self._keys[1]: mask}
 
 
-class _Recorded(RecordConstructorArgs):
-    """A wrapper whose spec records its arguments."""
-
-    _masking: _Masking
-
-    def _record(
-        self, keys: str | Sequence[str], dtype: DTypeLike, terminal_mask: str, flatten: bool
-    ) -> None:
-        """Check the arguments, and record them for the spec."""
-        self._masking = _Masking(keys, dtype, terminal_mask, flatten)
-        RecordConstructorArgs.__init__(
-            self,
-            keys=keys,
-            dtype=self._masking.dtype.name,
-            terminal_mask=terminal_mask,
-            flatten=flatten,
-        )
-
-
-class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
+class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Masking):
     """Observations become dictionaries that hold the action mask.
 
     Args:
@@ -124,25 +113,25 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any], _Recorded):
         terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        self._record(keys, dtype, terminal_mask, flatten)
+        self._take(keys, dtype, terminal_mask, flatten)
         super().__init__(env)
-        self.observation_space = self._masking.space(env.observation_space, env.action_space)
+        self.observation_space = self._space(env.observation_space, env.action_space)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """See the environment."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return self._masking.join(observation, info), info
+        return self._join(observation, info), info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """See the environment."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        joined = self._masking.join(observation, info)
+        joined = self._join(observation, info)
         return joined, reward, terminated, truncated, info
 
 
-class VectorMaskInObservation(gym.vector.VectorWrapper, _Recorded):
+class VectorMaskInObservation(gym.vector.VectorWrapper, _Masking):
     """`MaskInObservation` for a native vector environment, in one step for all games.
 
     Args:
@@ -160,9 +149,9 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Recorded):
         terminal_mask: str = "ones",
         flatten: bool = False,
     ) -> None:
-        self._record(keys, dtype, terminal_mask, flatten)
+        self._take(keys, dtype, terminal_mask, flatten)
         super().__init__(env)
-        self.single_observation_space = self._masking.space(
+        self.single_observation_space = self._space(
             env.single_observation_space, env.single_action_space
         )
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -172,13 +161,13 @@ class VectorMaskInObservation(gym.vector.VectorWrapper, _Recorded):
     ) -> tuple[Any, dict[str, Any]]:
         """See the environment."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        return self._masking.join(observations, infos), infos
+        return self._join(observations, infos), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """See the environment."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        joined = self._masking.join(observations, infos)
+        joined = self._join(observations, infos)
         if "final_obs" in infos:
-            final = self._masking.join(infos["final_obs"], infos["final_info"])
+            final = self._join(infos["final_obs"], infos["final_info"])
             infos = infos | {"final_obs": final}
         return joined, rewards, terminated, truncated, infos
