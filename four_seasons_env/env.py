@@ -17,7 +17,7 @@ from four_seasons_env.episodes.options import read_options
 from four_seasons_env.episodes.running import Batch, RunningGames
 from four_seasons_env.episodes.settings import MoveSettings
 from four_seasons_env.game import Game
-from four_seasons_env.rendering import check_render_mode, draw_as
+from four_seasons_env.rendering import draw_as
 from four_seasons_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class GameEnv(OneGame, LimitInSpec, gym.Env[Any, Any]):
     """The part that the single environments share, whatever an action is."""
 
     def __init__(self, batch: RunningGames) -> None:
-        self.render_mode = check_render_mode(batch.settings.render_mode)
+        self.render_mode = batch.settings.render_mode
         self._batch = batch
         self.rules = batch.rules
         self.observation_space, self.action_space = batch.spaces()

@@ -26,7 +26,6 @@ from four_seasons_env.episodes.settings import (
     VectorSettings,
     check_autoreset_mode,
 )
-from four_seasons_env.rendering import check_render_mode
 
 _INFO_KEYS = ("deal", "cards_up", "won", "illegal")
 
@@ -40,7 +39,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
 
     def __init__(self, batch: RunningGames, settings: VectorSettings) -> None:
         self.num_envs = len(batch.games)
-        self.render_mode = check_render_mode(batch.settings.render_mode)
+        self.render_mode = batch.settings.render_mode
         self.autoreset_mode = check_autoreset_mode(settings.autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self._batch = batch

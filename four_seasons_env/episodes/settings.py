@@ -18,6 +18,7 @@ from four_seasons_env.engine.deals import TEST, check_deal
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.observations import OBSERVATIONS
+from four_seasons_env.rendering import RENDER_MODES
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules
 
@@ -107,6 +108,7 @@ class GameSettings:
     def __post_init__(self) -> None:
         get_rules(self.rules)
         check_reward(self.reward)
+        check_choice("render_mode", self.render_mode, RENDER_MODES)
         check_positive("max_moves", self.max_moves)
         for name in ("reveal_deal", "allow_test_deals"):
             check_choice(name, getattr(self, name), (True, False))

@@ -12,27 +12,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from four_seasons_env.arguments import check_choice
 from four_seasons_env.rendering.layout import Position
 from four_seasons_env.rendering.svg import draw_svg
 from four_seasons_env.rendering.text import draw
 
-__all__ = ["RENDER_MODES", "check_render_mode", "draw", "draw_as", "draw_svg"]
+__all__ = ["RENDER_MODES", "draw", "draw_as", "draw_svg"]
 
 RENDER_MODES = (None, "ansi", "rgb_array")
-"""The render modes of all environments."""
-
-
-def check_render_mode(render_mode: str | None) -> str | None:
-    """Return a render mode.
-
-    Making an environment needs no pygame-ce, drawing a picture does: Stable-Baselines3 always asks
-    for `rgb_array`.
-
-    Raises:
-        ValueError: for an unknown mode, with the nearest one.
-    """
-    return check_choice("render_mode", render_mode, RENDER_MODES)
+"""The render modes of all environments. Making an environment needs no pygame-ce, drawing a picture
+does: Stable-Baselines3 always asks for `rgb_array`."""
 
 
 def draw_as(render_mode: str, position: Position) -> Any:
