@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from four_seasons_env.arguments import check_choice, check_positive, nearest
+from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.deals import TEST, check_deal
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
@@ -61,19 +61,13 @@ def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int6
 
 
 def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Convert a mode, a value or a name to an AutoresetMode: `"NextStep"`, `"next_step"`.
+    """Convert a mode or its value, such as "NextStep", to an AutoresetMode.
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
     """
-    if isinstance(mode, AutoresetMode):
-        return mode
-    modes = {each.value.lower(): each for each in AUTORESET}
-    word = str(mode).lower().replace("_", "")
-    if word not in modes:
-        values = [each.value for each in AUTORESET]
-        raise ValueError(f"unknown autoreset_mode {mode!r}: {nearest(str(mode), values)}")
-    return modes[word]
+    value = mode.value if isinstance(mode, AutoresetMode) else mode
+    return AutoresetMode(check_choice("autoreset_mode", value, tuple(m.value for m in AUTORESET)))
 
 
 @dataclass(frozen=True)
