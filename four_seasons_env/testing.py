@@ -19,18 +19,16 @@ from gymnasium.utils.env_checker import data_equivalence
 from numpy.typing import NDArray
 
 AnyEnv = gym.Env[Any, Any]
-Accepted = Callable[[Any, Any, dict[str, Any]], bool]
-"""Whether an action was accepted, from the observations before and after it, and the info."""
 
 
-def check_masked_env(
-    env: AnyEnv, steps: int = 200, seed: int = 0, accepted: Accepted | None = None
-) -> None:
+def check_masked_env(env: AnyEnv, steps: int = 200, seed: int = 0) -> None:
     """Play random legal actions and check masks, acceptance, seeds, copies, batches and secrets.
 
     1. The mask is int8 or bool of shape (A,), and the same in `info`, from `action_masks()` and in
        the observation, if it has one. It is never all zero before an episode ends.
-    2. An action is accepted if and only if the mask allows it (every action, in a copy).
+    2. An action is accepted if and only if the mask allows it (every action, in a copy). It is if
+       it raises no ValueError and `info["illegal"]` is False; without that key, if the observation
+       changes.
     3. The same seed and actions give the same episode.
     4. Copies and pickles continue like the original, and do not change it.
     5. If the environment's spec has a native vector form, its games are those of single
@@ -42,16 +40,13 @@ def check_masked_env(
         env: the environment, as `gymnasium.make` returns it; it is reset.
         steps: actions to play, for each of the checks 1, 3, 4 and 5.
         seed: seed of the resets and of the random actions.
-        accepted: decides whether an action was accepted. By default it was if it raised no
-            ValueError and `info["illegal"]` is False; without that key, if the observation has
-            changed.
 
     Raises:
         AssertionError: naming the first broken promise, and where.
     """
     if not isinstance(env.action_space, spaces.Discrete):
         raise AssertionError(f"actions must be Discrete, not {env.action_space}")
-    _check_masks(env, steps, seed, accepted or _accepted)
+    _check_masks(env, steps, seed)
     _check_seeds(env, steps, seed)
     _check_copies(env, steps, seed)
     if env.spec is not None and env.spec.vector_entry_point is not None:
@@ -78,13 +73,7 @@ def _mask(env: AnyEnv, observation: Any, info: dict[str, Any], where: str) -> ND
     return mask.astype(np.bool_)
 
 
-def _accepted(before: Any, after: Any, info: dict[str, Any]) -> bool:
-    if "illegal" in info:
-        return not info["illegal"]
-    return not data_equivalence(before, after)
-
-
-def _check_masks(env: AnyEnv, steps: int, seed: int, accepted: Accepted) -> None:
+def _check_masks(env: AnyEnv, steps: int, seed: int) -> None:
     """Promises 1 and 2."""
     rng = np.random.default_rng(seed)
     observation, info = env.reset(seed=seed)
@@ -95,7 +84,7 @@ def _check_masks(env: AnyEnv, steps: int, seed: int, accepted: Accepted) -> None
         assert mask.any(), f"{where}: the episode has not ended, but no action is legal"
         if step % 10 == 0:
             for action in range(len(mask)):
-                taken = _try(copy.deepcopy(env), action, observation, accepted)
+                taken = _is_accepted(copy.deepcopy(env), action, observation)
                 assert taken == mask[action], (
                     f"{where}: action {action} is {'accepted' if taken else 'refused'}, "
                     f"but its mask is {int(mask[action])}"
@@ -110,12 +99,12 @@ def _check_masks(env: AnyEnv, steps: int, seed: int, accepted: Accepted) -> None
     assert tried, "no step was taken: steps must be at least 1"
 
 
-def _try(env: AnyEnv, action: int, before: Any, accepted: Accepted) -> bool:
+def _is_accepted(env: AnyEnv, action: int, before: Any) -> bool:
     try:
         after, _, _, _, info = env.step(action)
     except ValueError:  # raised with `illegal="raise"` and the like
         return False
-    return accepted(before, after, info)
+    return not (info["illegal"] if "illegal" in info else data_equivalence(before, after))
 
 
 def _check_seeds(env: AnyEnv, steps: int, seed: int) -> None:
