@@ -20,12 +20,12 @@ import pandas as pd
 
 from four_seasons_env.agents import Agent, make_agent
 from four_seasons_env.agents.planner.chances import Judge
-from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.experiments.matches.play import play_games
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.results.tables import write_csv
 from four_seasons_env.game import MAX_MOVES, Game
+from four_seasons_env.games import Games
 from four_seasons_env.rules import RULES
 
 RULE_SET = RULES["four-seasons"]
@@ -43,20 +43,17 @@ COLUMNS = ["player", "deal", "moves", "hidden", "move", "chosen", "chance", "gam
 
 def games_won(position: Game, move: int, agent: Agent, games: int, seed: int) -> int:
     """Play a move and then an agent's moves in reshuffled copies; returns the games won."""
-    rng, rule = np.random.default_rng(seed), kernel.compile_rules(position.rules)
-    seeds = rng.integers(0, 2**63, games, np.uint64)
-    copies = kernel.public_copy(position.record.repeat(games), rule, seeds)
-    kernel.play_all(copies, rule, np.full(games, move))
-    words, masks = kernel.new_masks(games, position.rules)
+    copies, rng = Games.of(position, games), np.random.default_rng(seed)
+    copies.reshuffle(rng)
+    copies.play(np.full(games, move))
     for _ in range(MAX_MOVES):
-        goes_on = np.zeros(games, np.bool_)
-        kernel.legal_all(copies, rule, True, words, goes_on)
-        if not goes_on.any():
+        alive = np.flatnonzero(~copies.is_over)
+        if not len(alive):
             break
-        alive = copies[goes_on]
-        kernel.play_all(alive, rule, agent.act(alive.copy(), masks[goes_on], rng))
-        copies[goes_on] = alive
-    return int((copies["cards_up"] == position.rules.cards).sum())
+        moves, masks = np.full(games, -1), copies.action_masks(distinct=True)
+        moves[alive] = agent.act(copies.records[alive], masks[alive], rng)
+        copies.play(moves)
+    return int(copies.is_won.sum())
 
 
 def moves_compared(
