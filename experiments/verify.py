@@ -164,7 +164,7 @@ def _test_luck(
     import pandas as pd
 
     from four_seasons_env.experiments.matches.task import luck_of, meter_for
-    from four_seasons_env.experiments.reporting.cells import luck_p_as_text
+    from four_seasons_env.experiments.reporting.cells import p_as_text
     from four_seasons_env.experiments.results.summary import peeking
 
     if not games:
@@ -177,7 +177,7 @@ def _test_luck(
     measured = pd.concat(parts, ignore_index=True)
     measured["deal"], measured["train_seed"] = [game.deal for game in games], -1
     z, p = peeking(measured)
-    cells = {"luck z": "-" if math.isnan(z) else f"{z:+.2f}", "luck p": luck_p_as_text(p)}
+    cells = {"luck z": "-" if math.isnan(z) else f"{z:+.2f}", "luck p": p_as_text(p)}
     # Another meter, such as the planner of another version, measures other luck.
     if manifest.luck.get(rules.name) != meter_for(rules).name or "luck" not in rows:
         return cells, []

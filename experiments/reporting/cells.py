@@ -51,7 +51,7 @@ def as_text(summary: pd.DataFrame) -> pd.DataFrame:
             else None
         ),
         "luck z (p)": summary.apply(_peeking_as_text, axis=1) if lucky else None,
-        "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(_p_value),
+        "McNemar p": summary.get("p_value", pd.Series(np.nan, summary.index)).map(p_as_text),
         "cards up [95%]": _interval_text(summary, "cards_up", "cards", "{:.1f}"),
         f"cards vs {BASELINE} [95%]": _interval_text(
             summary, "cards_difference", "cards_difference", "{:+.1f}"
@@ -111,17 +111,11 @@ def _peeking_as_text(row: pd.Series) -> str:
     """The result of the test for peeking; a dash without luck."""
     if pd.isna(row["luck_z"]):
         return "-"
-    return f"{row['luck_z']:+.2f} ({luck_p_as_text(row['luck_p'])})"
+    return f"{row['luck_z']:+.2f} ({p_as_text(row['luck_p'])})"
 
 
-def luck_p_as_text(value: float) -> str:
-    """The p-value of the test for peeking; very small ones in scientific notation."""
-    if pd.isna(value):
-        return "-"
-    return f"{value:.0e}" if value < 0.0001 else f"{value:.4f}"
-
-
-def _p_value(value: float) -> str:
+def p_as_text(value: float) -> str:
+    """A p-value; a dash for a missing one."""
     if pd.isna(value):
         return "-"
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
@@ -129,10 +123,6 @@ def _p_value(value: float) -> str:
 
 def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary of a census as cells of text."""
-
-    def whole(column: str) -> pd.Series:
-        return summary[column].map(lambda value: "-" if pd.isna(value) else f"{value:.0f}")
-
     winnable = map(bounds_as_text, summary["low"], summary["high"])
     of_all = map(bounds_as_text, summary["all_low"], summary["all_high"])
     return pd.DataFrame(
@@ -144,9 +134,9 @@ def census_as_text(summary: pd.DataFrame) -> pd.DataFrame:
             "open": summary["unknown"].map("{:,}".format),
             "winnable %": list(winnable),
             "of all deals % [95%]": list(of_all),
-            "moves: median": whole("moves_median"),
-            "99%": whole("moves_99"),
-            "most": whole("moves_most"),
+            "moves: median": _numbers(summary, "moves_median", "{:.0f}"),
+            "99%": _numbers(summary, "moves_99", "{:.0f}"),
+            "most": _numbers(summary, "moves_most", "{:.0f}"),
             "s/deal": summary["seconds"].map("{:.2f}".format),
         }
     )
