@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -129,17 +129,16 @@ class Learner(abc.ABC):
         """Continue from the folder of a checkpoint, of a run with the same settings and seed."""
 
 
-def get_learner(agent: str, among: Sequence[str] | None = None) -> type[Learner]:
+def get_learner(agent: str) -> type[Learner]:
     """The learner of an agent. Unknown agents are refused before torch is imported.
 
     Args:
         agent: its registered name.
-        among: valid names; by default, those of all agents that learn.
 
     Raises:
         ValueError: for another agent, with the nearest.
     """
-    learning = among or [name for name, entry in AGENTS.items() if entry.learns]
+    learning = [name for name, entry in AGENTS.items() if entry.learns]
     if agent not in learning:
         raise ValueError(f"no learning agent {agent!r}: {nearest(agent, learning)}")
     learner: Any = load(AGENTS[agent].learner)

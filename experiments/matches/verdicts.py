@@ -19,6 +19,8 @@ WON, LOST, UNKNOWN = "won", "lost", "unknown"
 
 _FIRST = 25_000
 """Positions that the solver expands for a first answer; takes a few hundredths of a second."""
+_IN_ALL = 6.0
+"""Seconds for the verdicts on the moves of a position."""
 
 
 @dataclass
@@ -97,17 +99,8 @@ def useful_moves(positions: Sequence[Game]) -> int:
     return useful
 
 
-def verdicts_after_moves(position: Game, in_all: float = 6.0) -> dict[str, str]:
-    """The solver's verdict after each move, without moves that only rename spaces.
-
-    Args:
-        position: the position before the moves.
-        in_all: time limit for all answers, in seconds.
-    """
+def verdicts_after_moves(position: Game) -> dict[str, str]:
+    """The solver's verdict after each move, without moves that only rename spaces."""
     moves = position.legal_moves(distinct=True)
-    answers = {}
-    for move in moves:
-        after = position.copy()
-        after.play(move)
-        answers[move.text] = solve(after, seconds=in_all / len(moves)).status
-    return answers
+    seconds = _IN_ALL / len(moves)
+    return {move.text: solve(position.after(move), seconds=seconds).status for move in moves}
