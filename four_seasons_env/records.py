@@ -101,9 +101,7 @@ class Record:
         """The positions of the game, from the opening to the last."""
         positions = [self.start()]
         for move in self.moves:
-            after = positions[-1].copy()
-            after.play(move)
-            positions.append(after)
+            positions.append(positions[-1].after(move))
         return positions
 
     @functools.cached_property

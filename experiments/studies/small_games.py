@@ -119,8 +119,7 @@ def regret_of(game: Game, moves: Iterable[Move | str], known: Known) -> float:
     for move in moves:
         if value == 0:
             break
-        after = game.copy()
-        after.play(move)
+        after = game.after(move)
         if after.stock_size < game.stock_size and game.stock_size >= 2:  # turns a hidden card
             rest = exact_value(game, move, known=known)
             regret += value - rest

@@ -217,9 +217,7 @@ class Session:
             self.play(known[0].text)
 
     def _turns_a_card(self, move: Move) -> bool:
-        after = self.game.copy()
-        after.play(move)
-        return after.stock_size < self.game.stock_size
+        return self.game.after(move).stock_size < self.game.stock_size
 
 
 # --- what the page receives
