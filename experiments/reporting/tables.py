@@ -60,33 +60,20 @@ def _is_text(cells: pd.DataFrame, column: str) -> bool:
     return column in NAMES or column == cells.columns[0]
 
 
-def _fit(cells: pd.DataFrame, room: int) -> dict[str, int]:
-    """The columns that fit into a line, in their order, and their widths in characters."""
+def _fit(cells: pd.DataFrame, room: int) -> dict[str, int | None]:
+    """The columns that fit into a line, in their order. A number needs all of its width."""
     # A header wraps between its words.
     full = {str(name): max(map(len, [*str(name).split(), *cells[name], ""])) for name in cells}
-    stay = [name for name in full if name in _STAY or name == cells.columns[0]]
-    if "play" in full and cells.duplicated([name for name in stay if name in NAMES]).any():
-        stay.append("play")
-    # Numbers need their whole width; the text columns that stay share the rest.
-    texts = [name for name in stay if _is_text(cells, name)]
-    needed = _line({name: 0 if name in texts else full[name] for name in stay})
-    least = max(min(_NAME, (room - needed) // len(texts)), 1)
-    others = [name for name in full if name not in (*stay, *_LAST)]
-    widths: dict[str, int] = {}
-    for name in [*stay, *others, *(name for name in _LAST if name in full)]:
-        width = min(full[name], least) if _is_text(cells, name) else full[name]
-        if name in stay or _line(widths | {name: width}) <= room:
-            widths[name] = width
-    widths = {name: widths[name] for name in full if name in widths}
-    # What is left over goes to the names, from the left.
-    for name, width in widths.items():
-        widths[name] += min(full[name] - width, max(room - _line(widths), 0))
-    return widths
-
-
-def _line(widths: dict[str, int]) -> int:
-    """Characters of a line: each column has a space on both sides and a rule on its left."""
-    return sum(widths.values()) + 3 * len(widths) + 1
+    least = {name: min(full[name], _NAME) if _is_text(cells, name) else full[name] for name in full}
+    chosen = [name for name in full if name in _STAY or name == cells.columns[0]]
+    if "play" in full and cells.duplicated([name for name in chosen if name in NAMES]).any():
+        chosen.append("play")
+    others = [name for name in full if name not in (*chosen, *_LAST)]
+    for name in [*others, *(name for name in _LAST if name in full and name not in chosen)]:
+        # A column has a space on both sides and a rule on its left.
+        if sum(least[each] + 3 for each in [*chosen, name]) < room:
+            chosen.append(name)
+    return {name: None if _is_text(cells, name) else full[name] for name in full if name in chosen}
 
 
 def as_markdown(cells: pd.DataFrame) -> str:
