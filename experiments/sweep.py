@@ -41,7 +41,6 @@ from four_seasons_env.experiments.results.out_folder import check_out, write_jso
 from four_seasons_env.experiments.results.training_run import (
     DONE,
     RUN,
-    last_checkpoint,
     read_done,
 )
 from four_seasons_env.experiments.train import Train, load_here, parse_steps
@@ -238,18 +237,13 @@ def sweep(run: Sweep) -> list[Failure]:
     return failures
 
 
-def _saved(run: Sweep) -> str:
-    """Text after Ctrl-C: how many jobs are finished or have a checkpoint, and how to resume."""
-    begun = [path.parent for path in run.out.glob(f"*/{RUN}")]
-    unfinished = [folder for folder in begun if not (folder / DONE).is_file()]
-    kept = sum(last_checkpoint(folder) is not None for folder in unfinished)
-    return (
-        f"{len(begun) - len(unfinished)} finished jobs are saved in {{run.out}}, and the last "
-        f"checkpoints of {kept} of {len(unfinished)} unfinished jobs; resume: {{command}}"
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 1 if a job failed."""
-    failures = run_command(arguments, sweep, Sweep, __doc__, _saved)
+    failures = run_command(
+        arguments,
+        sweep,
+        Sweep,
+        __doc__,
+        "finished jobs and the last checkpoints are saved in {run.out}; resume: {command}",
+    )
     sys.exit(1 if failures else 0)
