@@ -13,6 +13,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.arguments import missing_extra
 from four_seasons_env.engine.deals import check_seed
 from four_seasons_env.env import GameEnv
 from four_seasons_env.game import Game
@@ -24,9 +25,7 @@ try:
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"this adapter needs {error.name}: pip install 'four-seasons-env[train]'", name=error.name
-    ) from None
+    raise missing_extra("this adapter", error) from error
 
 
 class FourSeasonsVecEnv(VecEnv):
