@@ -34,8 +34,7 @@ class SearchAgent(abc.ABC):
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._finisher = FinisherAgent(rules)
-        self._plans = Plans(rules, 0)
+        self._plans = Plans(rules, ENDING_POSITIONS)
 
     @abc.abstractmethod
     def choose(self, game: Game, rng: np.random.Generator) -> Stop | None:
@@ -50,20 +49,18 @@ class SearchAgent(abc.ABC):
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The next move towards the stop chosen in each game."""
-        self._plans.tidy()
-        moves = self._finisher.act(games, masks, rng)
-        for i, record in enumerate(games):
+        return self._plans.act(games, masks, rng, self._decide)
+
+    def _decide(self, games: NDArray[Any], rng: np.random.Generator) -> None:
+        """Plan each game up to the next card, or to its end if nothing is hidden."""
+        for record in games:
             game = Game.from_own_record(record, self.rules)
             if len(game.unseen) < 2:
+                self._plans.finish(record)
                 continue
-            if record not in self._plans:
-                stop = self.choose(game, rng)
-                way = [] if stop is None else [*stop.moves, stop.turn]
-                self._plans.follow(record, [move.number for move in way])
-            planned = self._plans[record]
-            if planned >= 0 and masks[i, planned]:
-                moves[i] = planned
-        return moves
+            stop = self.choose(game, rng)
+            way = [] if stop is None else [*stop.moves, stop.turn]
+            self._plans.follow(record, [move.number for move in way])
 
 
 class FinisherAgent:
