@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from string import Template
 
@@ -147,14 +148,10 @@ def _chart(game: Reviewed) -> str:
         f'<text x="{_LEFT - 5}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.0%}</text>'
         for v in (0, 0.5, 1)
     ]
-    runs: list[tuple[str, int, int]] = []
-    for i, status in enumerate(game.verdicts.statuses):
-        if runs and runs[-1][0] == status:
-            runs[-1] = (status, runs[-1][1], i)
-        else:
-            runs.append((status, i, i))
-    for status, first, final in runs:
-        x0, x1 = x(max(0, first - 0.5)), x(min(last, final + 0.5))
+    statuses = game.verdicts.statuses
+    for status, group in groupby(range(len(statuses)), statuses.__getitem__):
+        run = [*group]
+        x0, x1 = x(max(0, run[0] - 0.5)), x(min(last, run[-1] + 0.5))
         parts.append(
             f'<rect class="{status}" x="{x0:.1f}" y="{height - _BOTTOM + 8}" '
             f'width="{max(x1 - x0, 1):.1f}" height="12"><title>{_TOLD[status]}</title></rect>'
