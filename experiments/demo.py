@@ -33,9 +33,6 @@ TRAINED = "trained"
 PLAYED = ("greedy", "heuristic")
 """Agents to compare with."""
 
-SHOWN = ("random", "maskable_ppo", "finisher", "planner")
-"""More agents whose stored results are printed before the start."""
-
 QUICK = ("play_candidates=100", "play_expansions=160", "play_endings=search")
 """Hyperparameters for play that is twice as fast and wins about two points less."""
 
@@ -57,17 +54,6 @@ class Demo:
     """Rule set to learn and play."""
     deals: str = f"{TEST[0]}-{TEST[-1]}"
     """A range of deals to compare on."""
-
-
-def expectations(rules: str) -> str:
-    """A sentence with stored win rates; "" for a rule set without any."""
-    from four_seasons_env.experiments.results.tables import DATA, read_table
-
-    stored = read_table(DATA / "four-seasons.csv")
-    stored = stored[stored["rules"] == rules].drop_duplicates("agent")
-    rates = dict(zip(stored["agent"], stored["win_rate"].astype(float), strict=True))
-    known = [f"{name} {rates[name]:.1%}" for name in (*PLAYED, *SHOWN) if name in rates]
-    return f"Games won of the test deals: {', '.join(known)}." if known else ""
 
 
 def demo(run: Demo) -> Path:
@@ -93,9 +79,9 @@ def demo(run: Demo) -> Path:
     console.print(
         "An action is the position in which the next card is turned. Learned: which is best. "
         "Searched: the positions to choose from, and the ending once nothing is hidden. Written by "
-        f"hand: the order of the search. {expectations(run.rules)} After a minute the learner "
-        "beats the heuristic. The planner learns more in the same time, but takes longer to play: "
-        "see docs/explanation/learning.md."
+        "hand: the order of the search. After a minute the learner beats the heuristic. The "
+        "planner learns more in the same time, but takes longer to play: see "
+        "docs/explanation/learning.md."
     )
     train(
         Train(
