@@ -355,25 +355,20 @@ def _draws(deals: int) -> NDArray[np.float64]:
     return np.array(counts, np.float64)
 
 
-def interquartile_mean(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
-    """The mean of the middle half."""
-    mean: NDArray[np.float64] = stats.trim_mean(values, 0.25, axis=axis)
-    return mean
-
-
 def iqm_interval(rates: NDArray[np.float64]) -> tuple[float, float, float]:
     """The interquartile mean of the runs' results, and its 95% bootstrap interval over runs.
 
     The interval of a single run is NaN.
     """
-    mean = float(interquartile_mean(rates))
+    mean_of_middle_half = functools.partial(stats.trim_mean, proportiontocut=0.25)
+    mean = float(mean_of_middle_half(rates))
     if len(rates) < 2:
         return mean, np.nan, np.nan
     if np.ptp(rates) == 0:
         return mean, mean, mean
     found = stats.bootstrap(
         (rates,),
-        interquartile_mean,
+        mean_of_middle_half,
         n_resamples=RESAMPLES,
         confidence_level=LEVEL,
         method="percentile",
