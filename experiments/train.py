@@ -4,8 +4,8 @@
     four-seasons train --agent planner --steps 20k --out runs/p     # its steps are games
     four-seasons train --resume --out runs/x                        # after Ctrl-C or a kill
 
-A resumed run continues with the weights, optimiser, learning rate and random state of its last
-checkpoint. The planner learns the same as in an uninterrupted run; other agents start new games.
+A resumed run continues with the weights, optimiser and learning rate of its last checkpoint. The
+planner learns the same as in an uninterrupted run; other agents start new games.
 `four_seasons_env.experiments.results.training_run` describes the files of a run.
 """
 

@@ -213,14 +213,10 @@ class Ppo(Learner):
 
     def save(self, folder: Path) -> None:
         """See `Learner.save`; without the games that are being played."""
-        kind, key, *others = np.random.get_state(legacy=True)  # noqa: NPY002
         state = {
             "steps": self.steps,
             "parameters": self.model.get_parameters(),
             "average": self.average.state(),
-            "torch": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-            "numpy": [kind, np.asarray(key).tolist(), *others],
         }
         save_state(folder / _STATE, state)
 
@@ -230,12 +226,9 @@ class Ppo(Learner):
         self.model.num_timesteps = state["steps"]
         self.model.set_parameters(state["parameters"], device=self.model.device)
         self.average.restore(state["average"])
-        np.random.set_state(tuple(state["numpy"]))  # noqa: NPY002
-        torch.set_rng_state(state["torch"].cpu())
-        if state["cuda"] and torch.cuda.is_available():
-            torch.cuda.set_rng_state_all([each.cpu() for each in state["cuda"]])
-        # By the seed of the run, the first deals would be learned from again.
-        self.model.get_env().seed(int(torch.randint(2**62, ())))
+        # By the seed of the run alone, the first deals would be learned from again.
+        seed = np.random.SeedSequence([self.seed, self.steps]).generate_state(1)[0]
+        self.model.set_random_seed(int(seed))
 
 
 class MoveLevelPpo(Ppo):

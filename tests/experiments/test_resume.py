@@ -103,7 +103,7 @@ def test_a_killed_run_ends_as_it_should(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("agent", SMALL)
 def test_ppo_continues_with_new_games(agent: str, tmp_path: Path) -> None:
-    """Weights, optimiser, steps, learning rate and random state are those of the checkpoint."""
+    """Weights, optimiser, steps and learning rate are those of the checkpoint."""
     kind: Any = get_learner(agent)
     settings = kind.read_settings(SMALL[agent])
 
