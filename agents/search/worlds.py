@@ -36,19 +36,18 @@ def determinize(g, rule, seed, world):
         g: a position after `sort_unseen`; changed in place.
         seed: uint64.
         world: number of the world. World k deals the k-th unseen card next (modulo their number),
-            so that a sample covers the next card evenly. -1: any card may come next.
+            so that a sample covers the next card evenly.
     """
     left = np.int64(g.deck_size) - np.int64(g.dealt)
     if left <= 0 or stock_is_known(g, rule):
         return
     card = g.deck[g.dealt + world % left]
     reshuffle_unseen(g, rule, seed)
-    if world >= 0:  # exchange the card for the one that the shuffle put next
-        for i in range(g.dealt, g.deck_size):
-            if g.deck[i] == card:
-                g.deck[i] = g.deck[g.dealt]
-                g.deck[g.dealt] = card
-                return
+    for i in range(g.dealt, g.deck_size):  # exchange it for the one that the shuffle put next
+        if g.deck[i] == card:
+            g.deck[i] = g.deck[g.dealt]
+            g.deck[g.dealt] = card
+            return
 
 
 class SolverVotes:

@@ -42,11 +42,10 @@ def test_world_k_deals_the_kth_card_next(rules: Rules) -> None:
     sort_unseen(records[0], compiled[0])
     cards = stock(records)
     order = stock(public_copy(records, compiled, np.array([seed])))
-    for world in (*range(2 * len(cards) + 1), -1):
+    for world in range(2 * len(cards) + 1):
         expected = list(order)
-        if world >= 0:
-            at = order.index(cards[world % len(cards)])
-            expected[0], expected[at] = expected[at], expected[0]
+        at = order.index(cards[world % len(cards)])
+        expected[0], expected[at] = expected[at], expected[0]
         imagined = records.copy()
         determinize(imagined[0], compiled[0], seed, world)
         assert facts(imagined) == facts(records, expected), world
@@ -59,7 +58,7 @@ def test_a_known_stock_keeps_its_order() -> None:
         game.play("deal")
     game.play("redeal")
     records = game.record.copy()
-    for world in (-1, 0, 2):
+    for world in (0, 2):
         sort_unseen(records[0], compile_rules(rules)[0])
         determinize(records[0], compile_rules(rules)[0], np.uint64(1), world)
     assert stock(records) != sorted(stock(records))
