@@ -198,7 +198,7 @@ def later(game: Game, moves: Iterable[Move]) -> Game:
 
 
 def played_on(rules: Rules, count: int, most: int, least: int = 0) -> Iterator[Game]:
-    """A position of each of some deals, after at least so many random moves and fewer than most."""
+    """A position of each of some deals, after `least` to `most` - 1 random moves."""
     for number in range(count):
         game = Game(rules, deal=TRAIN_FROM + number)
         moves = random.Random(number).randrange(least, most)

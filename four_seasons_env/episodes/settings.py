@@ -61,11 +61,12 @@ def check_deals(deals: Iterable[int], allow_test_deals: bool) -> NDArray[np.int6
 
 
 def check_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Convert a mode or its value, such as "NextStep", to an AutoresetMode.
+    """Convert a mode, its value or its name to an AutoresetMode: "NextStep", "next_step".
 
     Raises:
         ValueError: for an unknown mode, with the nearest one.
     """
+    mode = AutoresetMode.__members__.get(str(mode).upper(), mode)
     value = mode.value if isinstance(mode, AutoresetMode) else mode
     return AutoresetMode(check_choice("autoreset_mode", value, tuple(m.value for m in AUTORESET)))
 
