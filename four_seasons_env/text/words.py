@@ -25,7 +25,7 @@ _PACKED = {
     ),
     "none": "A pile holds one card",
 }
-SPACES_IN_WORDS = {
+_SPACES = {
     "optional": "An empty pile takes any top card.",
     "before_dealing": (
         "An empty pile takes any top card; fill it before the next deal, unless the waste is empty."
@@ -47,7 +47,7 @@ def rules_in_words(rules: Rules) -> str:
         f"Goal: all cards on the foundations (F), each suit up from its first card, A after "
         f"{ranks[-1]}.",
         f"{piles} are piles, W is the waste; of each, only the last card shown, the top, moves.",
-        packing_in_words(rules),
+        _packing(rules),
     ]
     if rules.reserve:
         text.append(
@@ -55,7 +55,7 @@ def rules_in_words(rules: Rules) -> str:
             "or an empty pile. An empty pile takes only its card or the waste's."
         )
     else:
-        text.append(SPACES_IN_WORDS[rules.spaces])
+        text.append(_SPACES[rules.spaces])
     text.append(_stock(rules))
     if rules.worrying_back:
         text.append("A foundation's top card may go back on a pile (`F:H>T0`).")
@@ -63,7 +63,7 @@ def rules_in_words(rules: Rules) -> str:
     return " ".join(text)
 
 
-def packing_in_words(rules: Rules) -> str:
+def _packing(rules: Rules) -> str:
     """How cards are put on piles."""
     text = _PACKED[rules.build]
     if rules.build == "none":
