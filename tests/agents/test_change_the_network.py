@@ -21,7 +21,7 @@ def command(text: str) -> list[str]:
     (line,) = re.findall(rf"^    four-seasons ({text}.*)$", PAGE, re.MULTILINE)
     words = str(line).split()
     if words[0] == "compare":
-        return [*words, "--deals", "0-3"]
+        return [*words[: words.index("--deals")], "--deals", "0-3", *words[-2:]]
     given = [word for word in words if "=" in word]
     words = [word for word in words if word not in ("--set", *given)]
     words += ["--steps", "32", "--validations", "1", "--validation-deals", "4"]

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
@@ -521,6 +522,15 @@ def wait_for(page, moves: int, act=None, seconds: float = 0) -> None:
         act()
     page.wait_for_timeout(1000 * seconds)
     page.locator("#count", has_text=re.compile(f"^{moves}$")).wait_for()
+
+
+def wait_until(page, holds: Callable[[], bool]) -> None:
+    """Let the page go on until something holds: events reach a test a little later."""
+    for _ in range(200):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it does not hold after ten seconds")
 
 
 def press(page, key: str, *moves: int) -> None:
@@ -1063,6 +1073,7 @@ def test_a_server_started_again_gets_the_game(page):
     open_deal(page)
     page.wait_for_selector("#hint[aria-disabled=false]", timeout=LOAD)
     for moves, key in enumerate("ddh", 1):
+        wait_until(page, lambda moves=moves: len(made) == moves)
         # The bodies are read here: reading one inside the event's handler may end too late.
         lost = "|".join(answer.json()["id"] for answer in made)
         forgotten = re.compile(f"/api/sessions/({lost})[/?]")
@@ -1073,7 +1084,7 @@ def test_a_server_started_again_gets_the_game(page):
         if key == "h":
             page.get_by_text(" plays: ").wait_for(timeout=LOAD)
         wait_for(page, min(moves, 2))
-    assert len(made) == 4
+    wait_until(page, lambda: len(made) == 4)
     page.errors[:] = [error for error in page.errors if "status of 404" not in error]
 
 
