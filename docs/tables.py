@@ -109,7 +109,7 @@ def only(rows: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 @functools.cache
 def odds() -> pd.DataFrame:
     """A row for each rule set: what simple players, the best fair one and open cards win."""
-    played = stored("family", "four-seasons").query("agent != @CEILING")
+    played = stored("family", "four-seasons", "price").query("agent != @CEILING")
     played = played.assign(won=win_rates(played))
     bounds, found = summarise_census(census()).set_index("rules"), []
     for name in RULES:
@@ -117,9 +117,10 @@ def odds() -> pd.DataFrame:
         own = own.drop_duplicates(["agent", "play"]).set_index("agent", drop=False)
         best = own.drop("random").sort_values("win_rate", kind="stable").iloc[-1]
         simple = own.loc[["random", "heuristic"]]
-        (deals,) = {*simple["deals"], best["deals"], bounds["deals"][name]}
+        (deals,) = {*simple["deals"], bounds["deals"][name]}
+        fewer = "" if best["deals"] == deals else f" ({best['deals']:,} deals)"
         row = {"rules": name, "anchor": name.replace("/", ""), "deals": deals}
-        row |= simple["won"].to_dict() | {"best": best["agent"], "fair": best["won"]}
+        row |= simple["won"].to_dict() | {"best": best["agent"], "fair": best["won"] + fewer}
         found.append(row | {"open": bounds_as_text(bounds["low"][name], bounds["high"][name])})
     return pd.DataFrame(found)
 
@@ -263,6 +264,7 @@ DIFFERENCES = {
 
 LADDER = {
     CEILING: "a player who sees every card",
+    "planner@lookahead=3,worlds=32,candidates=8": "the planner, averaging over three cards",
     "planner@lookahead=1": "the planner, averaging over the next card",
     "planner": "a search with a network trained on its own games",
     "next_deal_ppo": "a network that chooses positions",
@@ -281,7 +283,14 @@ public information wins {best:.0%}. A player who sees every card could win at le
 
 def answer() -> pd.DataFrame:
     """The players of README and docs/explanation/answer.md."""
-    return only(players("four-seasons"), LADDER)
+    return only(players("four-seasons", "price"), LADDER)
+
+
+def with_luck() -> pd.DataFrame:
+    """Those of them whose luck has been measured."""
+    rows = players("leaderboard")
+    names = set(rows["agent"])
+    return only(rows, {name: about for name, about in LADDER.items() if name in names})
 
 
 def quote() -> str:
@@ -333,7 +342,7 @@ TABLES: list[tuple[str, str, Callable[[], pd.DataFrame], str, str]] = [
      "moves | number | chance shown, mean % | games won % | off by, points",
      "{what} | {moves} | {chance:.1%} | {rate:.1%} | {error:.0%}"),
     ("docs/explanation/luck.md", "luck",
-     lambda: only(players("leaderboard"), LADDER),
+     with_luck,
      "agent | deals | won % [95%] | luck-adjusted [95%] | worth deals | luck z | luck p",
      "{agent} | {deals:,} | {won} "
      "| {adjusted:.2%} [{adjusted_low:.2%}, {adjusted_high:.2%}] | {equivalent_deals:,.0f} "

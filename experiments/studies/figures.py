@@ -13,7 +13,9 @@ import pandas as pd
 from four_seasons_env.experiments.command_line import ROOT
 from four_seasons_env.experiments.reporting.plots import (
     colours_of,
+    in_lines,
     in_percent,
+    new_axes,
     new_panels,
     plot,
     plot_census,
@@ -26,7 +28,7 @@ from four_seasons_env.experiments.results.tables import DATA, read_table
 
 RESULTS = ROOT / "docs" / "results"
 ANSWER = ["random", "greedy", "maskable_ppo", "heuristic", "next_deal_ppo"]
-ANSWER += ["planner", "planner@lookahead=1", CEILING]
+ANSWER += ["planner", "planner@lookahead=1", "planner@lookahead=3,worlds=32,candidates=8", CEILING]
 """The players of docs/explanation/answer.md."""
 
 
@@ -58,6 +60,42 @@ def plot_calibration(moves: pd.DataFrame, path: Path) -> None:
     figure.savefig(path)
 
 
+@plot
+def plot_price(summary: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw games won against seconds of one core per game: a curve from fast to slow players.
+
+    Args:
+        summary: price.csv.
+        title: title of the plot.
+        path: file of the picture.
+    """
+    figure, axes = new_axes(3.4)
+    rows = summary.sort_values("ms_per_game")
+    seconds, rates = rows["ms_per_game"] / 1000, rows["win_rate"]
+    bars = [rates - rows["win_low"], rows["win_high"] - rates]
+    axes.errorbar(seconds, rates, bars, fmt="o-", color=colours_of(["planner"])["planner"], lw=1)
+    for i, (x, row) in enumerate(zip(seconds, rows.to_dict("records"), strict=True)):
+        is_above = i % 2 == 1
+        lines = in_lines([row["agent"].removeprefix("planner@")], room=14)
+        axes.annotate(
+            "\n".join([f"{row['win_rate']:.1%}", *lines]),
+            (x, row["win_high" if is_above else "win_low"]),
+            xytext=(0, 3 if is_above else -3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if is_above else "top",
+            fontsize=7,
+        )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.margins(x=0.14, y=0.3)
+    axes.set_xlabel("seconds of one core per game")
+    axes.set_ylabel("games won, with 95% interval")
+    in_percent(axes, y=True)
+    figure.suptitle(title, fontsize=10)
+    figure.savefig(path)
+
+
 def main() -> None:
     """Draw all plots."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -71,8 +109,11 @@ def main() -> None:
     leaderboard = read_table(RESULTS / "leaderboard.csv").query("agent != @CEILING")
     plot_speed_strength(leaderboard, "Four Seasons, 1,000 test deals", out / "leaderboard.png")
     once = players.sort_values("play").drop_duplicates("agent")
-    shown = once.query("agent in @ANSWER")
+    price = read_table(RESULTS / "price.csv").query("agent != @CEILING")
+    shown = pd.concat([once, price]).drop_duplicates("agent").query("agent in @ANSWER")
     plot_win_rates(shown, "Four Seasons: who wins how often", out / "answer.png")
+    title = f"Four Seasons, {price['deals'].max():,} test deals: what longer thought wins"
+    plot_price(price.query("agent != 'heuristic'"), title, out / "price.png")
 
     rates = once.set_index("agent")["win_rate"]
     references = {name: float(rates[name]) for name in ("heuristic", "finisher", "planner")}

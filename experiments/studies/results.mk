@@ -14,7 +14,7 @@ OUT := runs/results$(if $(QUICK),-quick)
 few = $(if $(QUICK),$(1),$(2))
 store = $(if $(QUICK),,$(PYTHON) docs/tables.py --add $(OUT)/$(1) $(2))
 
-NAMES := census players leaderboard family learning small-games calibration speed libraries
+NAMES := census players price leaderboard family learning small-games calibration speed libraries
 
 .PHONY: all $(NAMES)
 all: $(NAMES)
@@ -40,6 +40,15 @@ PLAYERS := random greedy heuristic first_candidate finisher maskable_ppo next_de
 players:
 	$(FOUR) compare --agents $(PLAYERS) --deals $(call few,0-19,0-9999) --out $(OUT)/players
 	$(call store,players/summary.csv,experiments/data/four-seasons.csv)
+
+# What thinking longer wins: from the fastest planner of positions to the slowest.
+PRICE := heuristic next_deal_ppo planner planner@lookahead=1 \
+	planner@lookahead=3,worlds=32,candidates=8
+
+price:
+	$(FOUR) compare --agents $(PRICE) --play deterministic --deals $(call few,0-9,0-1999) \
+		--out $(OUT)/price
+	$(call store,price/summary.csv,$(RESULTS)/price.csv)
 
 # All of them again on fewer deals, with luck, and others at several settings.
 SETTINGS := finisher@base=greedy finisher@base=maskable_ppo rollout@worlds=8 \

@@ -525,7 +525,7 @@ def wait_for(page, moves: int, act=None, seconds: float = 0) -> None:
 
 
 def wait_until(page, holds: Callable[[], bool]) -> None:
-    """Let the page go on until something holds: events reach a test a little later."""
+    """Let the page continue until something holds: events reach a test a little later."""
     for _ in range(200):
         if holds():
             return
