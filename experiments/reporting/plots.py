@@ -27,7 +27,7 @@ except ValueError:  # MPLBACKEND, perhaps of a notebook, names a backend that is
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from four_seasons_env.experiments.results.ceiling import CEILING, bounds_as_text
 from four_seasons_env.experiments.results.summary import labels
@@ -267,7 +267,7 @@ def plot_census(results: pd.DataFrame, title: str, path: Path) -> None:
         times.set_xscale("log")
     times.set_xlabel("seconds")
     times.set_ylabel("deals decided")
-    times.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    in_percent(times, y=True)
     times.set_ylim(0, 1.02)
     won = results[results["status"] == "won"]["moves"]
     if len(won):
@@ -335,4 +335,4 @@ def in_percent(axes: Axes, x: bool = False, y: bool = False) -> None:
     """Format the ticks of the chosen axes as percentages."""
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
         if wanted:
-            axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+            axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")

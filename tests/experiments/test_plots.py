@@ -45,3 +45,13 @@ def test_without_plots_the_table_is_printed(
         out = out.rename(tmp_path / os.fsdecode(b"no UTF-8: \xff"))
     page = report(Report([out])).read_text(encoding="utf-8")
     assert "<table" in page and "<img" not in page
+
+
+def test_ticks_say_what_they_are() -> None:
+    """A tick at 82.5% is not called 82%."""
+    figure, axes = plots.new_axes()
+    axes.set_yticks([0, 0.07, 0.8, 0.825])
+    plots.in_percent(axes, y=True)
+    figure.draw_without_rendering()
+    ticks = [label.get_text() for label in axes.get_yticklabels()]
+    assert ticks == ["0%", "7%", "80%", "82.5%"]
