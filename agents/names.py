@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _GIVEN = ("rules", "card", "weights")
 """Arguments of our makers that are not options."""
 NOT_IN_NAMES = (*_GIVEN, "deterministic")
-"""Those that are not options in an agent's name."""
+"""Arguments of our makers that are not options in an agent's name."""
 
 _KINDS = {
     int: "a whole number, 0 or more",

@@ -94,10 +94,10 @@ class TableEncoder(BaseFeaturesExtractor):
     def __init__(
         self, observation_space: spaces.Dict, widths: Sequence[int] = (64, 32, 64, 32)
     ) -> None:
-        rows = (
-            observation_space["observation"] if isinstance(observation_space, spaces.Dict) else None
-        )
-        if rows is None or rows.dtype != np.int16:
+        if (
+            not isinstance(observation_space, spaces.Dict)
+            or observation_space["observation"].dtype != np.int16
+        ):
             raise ValueError(
                 'TableEncoder needs FourSeasonsNextDeal-v0 with observation="features", not '
                 f"observations of {observation_space}"
