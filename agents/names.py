@@ -58,7 +58,7 @@ def make_agent(name: str | Name, rules: str | Rules = "four-seasons", **options:
     """Make an agent by its name, which may carry a path to its weights, and options.
 
     Args:
-        name: a registered name, as in "heuristic", "maskable_ppo:runs/x/best" or
+        name: a registered name, as in "heuristic", "maskable_ppo:runs/x" or
             "rollout@worlds=64"; or an agent of another package, "my_package.module:MyAgent"; or
             its parts from `split_name`.
         rules: the rule set to play.

@@ -31,6 +31,8 @@ from four_seasons_env.schemas import Digest, one_of, read_json
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
+BEST = "best"
+"""Folder of the policy that a training run stands for: the best on validation deals."""
 
 _DTYPES = (np.float32, np.float16)
 _Width = Annotated[int, Meta(ge=1, le=2**16)]
@@ -86,7 +88,7 @@ def load_policy(
     """Read a policy and check that it is undamaged, and for this agent and these rules.
 
     Args:
-        folder: of the policy.
+        folder: of the policy, or of a training run.
         agent: that is to play with it.
         rules: the rule set to play.
         any_rules: also accept a policy that was trained on other rules.
@@ -95,6 +97,7 @@ def load_policy(
         FileNotFoundError: if a file is missing.
         PolicyFileError: if a file is damaged, or made for another agent or rule set.
     """
+    folder = _policy_in(folder)
     card = load_policy_card(folder, agent, rules.name)
     data = (folder / WEIGHTS_FILE).read_bytes()
     if hashlib.sha256(data).hexdigest() != card.sha256:
@@ -134,7 +137,7 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
     """Read a policy's card.
 
     Args:
-        folder: of the policy.
+        folder: of the policy, or of a training run.
         agent: for the error message if there is none.
         rules: name of the rule set, for the same message.
 
@@ -142,6 +145,7 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
         FileNotFoundError: if a file is missing.
         PolicyFileError: if the file is not a policy's card.
     """
+    folder = _policy_in(folder)
     for name in (CARD_FILE, WEIGHTS_FILE):
         if not (folder / name).is_file():
             raise FileNotFoundError(
@@ -153,6 +157,11 @@ def load_policy_card(folder: Path, agent: str, rules: str) -> PolicyCard:
     except ValueError as error:
         raise PolicyFileError(str(error)) from None
     return card
+
+
+def _policy_in(folder: Path) -> Path:
+    """The folder of a policy: of a training run, its best policy."""
+    return folder / BEST if (folder / BEST / CARD_FILE).is_file() else folder
 
 
 def rules_fields(rules: Rules) -> dict[str, Any]:

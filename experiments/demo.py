@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from four_seasons_env.engine.deals import TEST
 from four_seasons_env.experiments.command_line import run_command
 from four_seasons_env.experiments.parallel.blocks import check_deals
-from four_seasons_env.experiments.results.training_run import BEST
 from four_seasons_env.experiments.train import Train, check_minutes, train
 from four_seasons_env.rules import get_rules
 
@@ -111,7 +110,7 @@ def demo(run: Demo) -> Path:
     page = report(Report([compared, learned], out=folder / "report.html"))
     deal, won = _game_to_show(compared)
     animation = folder / "game.gif"
-    save_animation(play_game(f"{LEARNER}:{learned / BEST}", run.rules, deal).positions(), animation)
+    save_animation(play_game(f"{LEARNER}:{learned}", run.rules, deal).positions(), animation)
     print(f"table:          {compared / 'table.md'}")
     print(f"learning curve: {learned / 'progress.csv'}")
     how = "won" if won else "lost, like all others"

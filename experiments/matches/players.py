@@ -24,7 +24,7 @@ def find_players(
 
     Args:
         names: names of agents, with an optional label in front and, for agents with weights, an
-            optional path after a colon: "heuristic", "maskable_ppo:runs/x/best",
+            optional path after a colon: "heuristic", "maskable_ppo:runs/x",
             "ppo=maskable_ppo:runs/ppo-*". A pattern stands for all matching runs, or policies, of
             these rules. Agents from other packages: "mine=my_package.module:MyAgent"
             (`four_seasons_env.agents.registry`); several with one label are the training seeds of
@@ -135,8 +135,8 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
     # Signs such as [ may be part of a folder's name: what exists is not a pattern.
     matches = matching(path)
     if matches == [path] or not glob.has_magic(str(path)):
-        return [_policy_in(path)]
-    found = [_policy_in(each) for each in matches if each.is_dir()]
+        return [path]
+    found = [each for each in matches if each.is_dir()]
     if not found:
         raise FileNotFoundError(f"no weights at {path}: nothing matches")
     fits = [
@@ -149,14 +149,6 @@ def _folders(registered: str, path: Path, rules: Rules) -> list[Path]:
             f"none of the {len(found)} policies at {path} was trained for {rules.name!r}"
         )
     return fits
-
-
-def _policy_in(path: Path) -> Path:
-    """The folder of a policy: of a run, its best policy."""
-    from four_seasons_env.agents.policy_files import CARD_FILE
-    from four_seasons_env.experiments.results.training_run import BEST
-
-    return path / BEST if (path / BEST / CARD_FILE).is_file() else path
 
 
 def check_distinct(players: list[Player]) -> None:

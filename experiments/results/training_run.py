@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RUN, DONE, PROGRESS = "run.json", "done.json", "progress.csv"
-BEST, LAST, CHECKPOINTS = "best", "last", "checkpoints"
+LAST, CHECKPOINTS = "last", "checkpoints"
 STEPS = "time/total_timesteps"
 """Column of the learning curve: moves, decisions or games so far."""
 

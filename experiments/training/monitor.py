@@ -19,14 +19,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from four_seasons_env.agents.names import make_player
-from four_seasons_env.agents.policy_files import PolicyCard, save_policy
+from four_seasons_env.agents.policy_files import BEST, PolicyCard, save_policy
 from four_seasons_env.agents.training import Learner, Update
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.experiments.parallel.pool import Pool
 from four_seasons_env.experiments.results.out_folder import write_json
 from four_seasons_env.experiments.results.training_run import (
-    BEST,
     LAST,
     PROGRESS,
     STEPS,

@@ -125,12 +125,12 @@ def same_outcome(one: Path, other: Path) -> bool:
 
 
 def test_a_warm_start_uses_planner_weights(finished: Path, tmp_path: Path) -> None:
-    """Those of other rules."""
+    """Those of other rules. A run stands for its best policy."""
     frozen = [*SMALL_RUNS["planner"], "learning_rate=1e-12", "final_learning_rate=1e-12"]
-    teacher = f"planner:{finished / 'last'}"
+    teacher = f"planner:{finished}"
     train(run(tmp_path, rules="corner-patience", warm_start=teacher, set=frozen))
-    weights = "last/model.safetensors"
-    before, after = (load_file(each / weights) for each in (finished, tmp_path))
+    policies = finished / "best", tmp_path / "last"
+    before, after = (load_file(each / "model.safetensors") for each in policies)
     assert all(abs(before[name] - after[name]).max() < 1e-6 for name in before)
     card = json.loads((tmp_path / "last" / "model.json").read_text())
     assert card["training"]["warm_start"] == teacher
