@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from four_seasons_env import __version__
 from four_seasons_env.experiments.command_line import IN_CLONE, ROOT, command_line
 from four_seasons_env.files import write_atomically
 
@@ -27,7 +28,6 @@ MARKS = {
 """Kinds of results, and the file that marks a folder of each kind."""
 
 _PACKAGES = (
-    "four-seasons-env",
     "gymnasium",
     "joblib",
     "numba",
@@ -80,7 +80,8 @@ def write_json(path: Path, values: dict[str, Any]) -> None:
 
 def provenance() -> dict[str, Any]:
     """The origin of a result: command, versions, machine and git state."""
-    versions = {}
+    # The metadata of an editable install stays as it was when the clone is updated.
+    versions = {"four-seasons-env": __version__}
     for name in _PACKAGES:
         try:
             versions[name] = importlib.metadata.version(name)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
+from four_seasons_env import __version__
 from four_seasons_env.agents.planner.learner import PlannerLearner
 from four_seasons_env.agents.training import Update
 from four_seasons_env.engine.deals import TRAIN_FROM
@@ -49,6 +50,7 @@ def test_run_folder(finished: Path) -> None:
     assert about["hyperparameters"]["final_td_lambda"] == 0.3
     assert about["hyperparameters"]["positions"] == 10
     assert about["command"].startswith("four-seasons")
+    assert about["versions"]["four-seasons-env"] == __version__
     assert about["run"]["workers"] == {"backend": "loky", "n_jobs": 1, "cluster": None}
     done = json.loads((finished / "done.json").read_text())
     assert done["steps"] == done["games"] == 24
