@@ -1,6 +1,6 @@
 """Make the weights that come with the project from those of a training.
 
-    python experiments/studies/bundle.py runs/a/best --out agents/weights/planner/four-seasons
+    python experiments/studies/bundle.py runs/a --out agents/weights/planner/four-seasons
 
 Weights are stored as float16, in half the space: each keeps eleven binary digits, so decisions
 between nearly equal positions can change. Measure the result again.
@@ -21,12 +21,16 @@ from numpy.typing import NDArray
 from four_seasons_env.agents import make_agent
 from four_seasons_env.agents.planner.chances import LARGEST_SHIFT, Judge
 from four_seasons_env.agents.planner.search import AGENT
-from four_seasons_env.agents.policy_files import CARD_FILE, PolicyCard, load_policy, save_policy
+from four_seasons_env.agents.policy_files import (
+    PolicyCard,
+    load_policy,
+    load_policy_card,
+    save_policy,
+)
 from four_seasons_env.engine.deals import VALIDATION
 from four_seasons_env.experiments.matches.play import play_deals
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
-from four_seasons_env.schemas import read_json
 
 
 def bundle(policy: Path) -> tuple[PolicyCard, dict[str, NDArray[np.float16]]]:
@@ -35,7 +39,7 @@ def bundle(policy: Path) -> tuple[PolicyCard, dict[str, NDArray[np.float16]]]:
     Raises:
         agents.policy_files.PolicyFileError: for a damaged policy.
     """
-    card = read_json(policy / CARD_FILE, PolicyCard)
+    card = load_policy_card(policy, AGENT, "four-seasons")
     card, weights = load_policy(policy, card.agent, Rules(**card.rules))
     card = dataclasses.replace(
         card, training=card.training | {"sha256": card.sha256}, chance_shift=None
@@ -70,7 +74,7 @@ def fit_shift(policy: Path, rules: Rules, deals: int) -> float | None:
 def main() -> None:
     """Bundle a policy."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("policy", type=Path, help="folder of the policy")
+    parser.add_argument("policy", type=Path, help="folder of the policy, or of its training")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--deals", type=int, default=500, help="validation deals for the chances")
     run = parser.parse_args()

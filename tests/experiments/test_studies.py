@@ -61,7 +61,7 @@ def test_every_agent_of_the_results_exists() -> None:
 def test_bundled_policy_plays_nearly_alike(tmp_path: Path) -> None:
     card = candidate_card(RULES["four-seasons"])
     learned = dataclasses.replace(card, agent="planner", layers=[8, 4, 8, 8], decisions={})
-    save_policy(tmp_path / "one", learned, table_weights((8, 4, 8, 8), HEADS, 0))
+    save_policy(tmp_path / "one" / "best", learned, table_weights((8, 4, 8, 8), HEADS, 0))
     run("bundle", str(tmp_path / "one"), "--out", str(tmp_path / "small"), "--deals", "4")
     one, small = (value_at_opening(tmp_path / name) for name in ("one", "small"))
     assert small == pytest.approx(one, abs=0.01)
