@@ -50,9 +50,8 @@ def policy(
 
     The function gets what the vector environment of the same arguments returns in n positions, n
     up to 256: observations (an array, or the dictionary of the next-deal environment), masks
-    (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). Under
-    the guard against repeats (`four_seasons_env.engine.repeats.RepeatGuard`) masks have
-    fewer moves than the rules allow.
+    (int8 of shape (n, A)) and a `numpy.random.Generator`. It returns integers of shape (n,). The
+    masks are those of the argument `mask`; a comparison gives deterministic players `no_repeats`.
 
     Args:
         env: the environment of the policy, "FourSeasons-v0" or "FourSeasonsNextDeal-v0".

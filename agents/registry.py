@@ -41,7 +41,8 @@ class Agent(Protocol):
     """A player of many games at once."""
 
     mask: str
-    """The masks that it takes: "legal", or "distinct" (without moves that only rename spaces)."""
+    """The mask that it plays with (`four_seasons_env.FourSeasonsEnv`): "legal", "distinct" or
+    "no_repeats". A deterministic player of a comparison always gets "no_repeats"."""
 
     def act(
         self, games: NDArray[Any], masks: NDArray[np.int8], rng: np.random.Generator
@@ -285,7 +286,7 @@ def make_plugin(place: str, rules: Rules, options: dict[str, Any]) -> Any:
         RuntimeError: for an error in making it, which is its cause.
     """
     maker = load(place)
-    from four_seasons_env.episodes.settings import MASKS  # compiled code, which takes time to load
+    from four_seasons_env.engine.repeats import MASKS  # compiled code, which takes time to load
 
     own = {"rules": rules} if "rules" in inspect.signature(maker).parameters else {}
     if inspect.isfunction(maker) and {"observations", "masks"} & set(_needed(maker)):

@@ -217,11 +217,21 @@ def _what_is_wrong(record: Record, task: GamesTask) -> str | None:
     if record.player != task.player.agent:
         return f"deal {record.deal} was played by {record.player!r}, not {task.player.agent!r}"
     count = len(record.moves)
-    if not record.end.over and count < MAX_MOVES:
+    if not record.end.over and count < MAX_MOVES and _could_go_on(record):
         return f"deal {record.deal} breaks off after {count} moves"
     if count > MAX_MOVES or record.undone:
         return f"deal {record.deal} has more than {MAX_MOVES} moves, or cards taken back"
     return None
+
+
+def _could_go_on(record: Record) -> bool:
+    """Whether the mask `no_repeats` has a move at the end of a game."""
+    from four_seasons_env.engine.moves import find_move
+    from four_seasons_env.engine.repeats import mask_after
+
+    start = record.start()
+    moves = [find_move(start.rules, move) for move in record.moves]
+    return bool(mask_after(start.record, start.rules, moves).any())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

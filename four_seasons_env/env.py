@@ -185,7 +185,14 @@ class FourSeasonsEnv(GameEnv):
     ## Action Space
     `Discrete(A)`, A = 32 for five piles: `0` deal, `1` waste to foundation, then piles to
     foundation, waste to piles, piles to piles; the table is in `four_seasons_env.engine.moves`.
-    `info["action_mask"]` and `action_masks()` mark the legal ones.
+    `info["action_mask"]` and `action_masks()` mark those that the environment accepts: the legal
+    ones, or fewer by the argument `mask`.
+
+    Most moves can be undone. With `mask="no_repeats"`, no move leads back to a position that was
+    seen since the last move that cannot be undone (a card from the stock or the waste, a card put
+    on a foundation unless the rules let it come back). Positions are equal if they differ only in
+    the order of their piles. So this mask depends on the episode's history, from its start or the
+    position that it was reset to. It loses no win, because a shortest way to a win repeats nothing.
 
     ## Observation Space
     `Box(0, 1, (L,), float32)`. `"tops"` holds the top cards of piles and
@@ -205,8 +212,11 @@ class FourSeasonsEnv(GameEnv):
     costs 0.01 (`rewards.ILLEGAL_PENALTY`) and earns nothing else.
 
     ## Episode End
-    Terminated when won, or lost: only moves that rename spaces are left. Truncated after
-    `max_moves` actions, because cards can be moved back and forth without end between equal piles.
+    Terminated when won, or lost: only moves that rename spaces are left or, with
+    `mask="no_repeats"`, only moves that it leaves out. Each position that could still be reached
+    could be reached before, so such a game has been lost by choice, and `cards_up` is final.
+    Truncated after `max_moves` actions, because cards can be moved back and forth without end
+    between equal piles.
 
     ## Information
     From `reset` and `step`: `action_mask` (int8 of shape (A,), never all zero before the game
@@ -217,10 +227,10 @@ class FourSeasonsEnv(GameEnv):
     leaves it out.
 
     ## Advice for Training
-    Cards can be moved back and forth. An agent with `gamma=1` can learn to do so until `max_moves`,
-    because an algorithm adds the value of the last position to the return of a truncated episode.
-    Use `gamma` below 1, `mask="distinct"` and fewer moves (`max_moves=200`), or learn in
-    `FourSeasonsNextDealEnv`, where no action goes back.
+    Use `mask="no_repeats"`: a learner that may move back wanders in circles, and mostly learns from
+    them. Use `gamma` below 1 and `max_moves=300`: an algorithm adds the value of the last position
+    to the return of a truncated episode, so with `gamma=1` an agent can learn to play on until
+    then. In `FourSeasonsNextDealEnv` an action is a position and episodes have at most 46 actions.
 
     ## Arguments
     See the constructor.

@@ -289,7 +289,7 @@ def play_to_next_card(agent: Agent, game: Game, rng: np.random.Generator) -> Mov
     for _ in range(200):
         if game.is_over:
             return None
-        mask = game.action_mask(distinct=agent.mask == "distinct")
+        mask = game.action_mask(distinct=agent.mask != "legal")
         shown = game.reshuffled(rng).record.copy()
         move = all_moves(game.rules)[int(agent.act(shown, mask[None], rng)[0])]
         if game.after(move).stock_size < game.stock_size:

@@ -36,7 +36,7 @@ from four_seasons_env.agents.training import (
     arrays_of,
     save_state,
 )
-from four_seasons_env.episodes.settings import MASKS
+from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
 from four_seasons_env.observations import OBSERVATIONS
 from four_seasons_env.positions.enumeration import ORDERS

@@ -7,6 +7,7 @@ import random
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,11 @@ from four_seasons_env.agents.registry import Agent, AnswerError, as_actions
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.deals import TRAIN_FROM, mix
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.engine.repeats import RepeatGuard
+from four_seasons_env.engine.repeats import MaskedGames
+from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.experiments.matches.players import find_players
 from four_seasons_env.experiments.results.comparison import Player
-from four_seasons_env.game import MAX_MOVES
+from four_seasons_env.game import MAX_MOVES, Game
 from four_seasons_env.records import Record
 from four_seasons_env.rules import Rules, get_rules
 
@@ -64,8 +66,8 @@ def play_in_block(
 def play_games(player: Player, rules: Rules, deals: Sequence[int], seed: int = 0) -> pd.DataFrame:
     """Play deals with the agent of a player, as one block of a comparison.
 
-    Deterministic players get a `RepeatGuard`. The global generators of Python, NumPy and torch are
-    seeded, because libraries draw from them. The same seed and deals give the same games.
+    Deterministic players get the mask `no_repeats`. The global generators of Python, NumPy and
+    torch are seeded, because libraries draw from them. The same seed and deals give the same games.
 
     Args:
         player: the player.
@@ -106,7 +108,7 @@ def _play(
         rules,
         deals,
         seed,
-        forbid_repeats=deterministic,
+        mask="no_repeats" if deterministic else None,
         record=record,
         name=player.agent,
     )
@@ -127,7 +129,7 @@ def play_deals(
     deals: Sequence[int] | NDArray[np.int64],
     seed: int = 0,
     max_moves: int = MAX_MOVES,
-    forbid_repeats: bool = False,
+    mask: str | None = None,
     record: bool = False,
     name: str = "",
 ) -> pd.DataFrame:
@@ -144,7 +146,8 @@ def play_deals(
         seed: seed of the agent's random numbers and of the reshuffled stock; the same seed and
             deals give the same games.
         max_moves: moves after which a game is given up.
-        forbid_repeats: forbid moves back to earlier positions (`RepeatGuard`).
+        mask: the mask of `FourSeasonsEnv` that decides which moves may be played; None: the
+            agent's own.
         record: return the games too.
         name: name of the agent in records and errors, by default the name of its class.
 
@@ -153,8 +156,8 @@ def play_deals(
         games); with ``record`` also `game`, a `Record`.
 
     Raises:
-        AnswerError: if the agent does not return one integer for each game, or plays a move that is
-            illegal or forbidden as a repeat.
+        AnswerError: if the agent does not return one integer for each game, or plays a move that
+            the mask leaves out.
     """
     name = name or type(agent).__name__
     rule = kernel.compile_rules(rules)
@@ -168,38 +171,25 @@ def play_deals(
     rng = _nameless_rng([seed, int(numbers[0]) if len(numbers) else 0])
     seconds = np.zeros(len(games))
     alive = np.arange(len(games))
-    words, masks = kernel.new_masks(len(games), rules)
-    distinct = agent.mask == "distinct"
-    guard = RepeatGuard(len(games), rule, max_moves) if forbid_repeats else None
+    playing = MaskedGames(games, rules, mask or agent.mask)
     texts = [move.text for move in all_moves(rules)]
     played: list[list[str]] = [[] for _ in numbers]
 
     for turn in range(max_moves):
-        shown = games[alive]
-        legal = masks[: len(alive)]
-        goes_on = np.zeros(len(alive), np.bool_)
-        kernel.legal_all(shown, rule, distinct, words[: len(alive)], goes_on)
-        if not goes_on.all():
-            alive, shown, legal = alive[goes_on], shown[goes_on], legal[goes_on]
+        masks, goes_on = playing.masks(alive)
+        alive, masks = alive[goes_on], masks[goes_on]
         if not len(alive):
             break
-        shown = kernel.public_copy(shown, rule, mix(keys[alive] + np.uint64(turn)))
-        by_rules = legal.copy()  # for the reason why a move was rejected
-        if guard is not None:
-            guard.forbid(shown, alive, legal)
+        shown = kernel.public_copy(games[alive], rule, mix(keys[alive] + np.uint64(turn)))
         # The agent gets a copy of the masks: moves are checked by those it cannot write to.
         started = time.perf_counter()
-        actions = as_actions(agent.act(shown, legal.copy(), rng), len(alive), name)
+        actions = as_actions(agent.act(shown, masks.copy(), rng), len(alive), name)
         seconds[alive] += (time.perf_counter() - started) / len(alive)
-        _check(name, actions, legal, by_rules, rules)
-        if guard is not None:
-            guard.played(alive, actions)
+        _check(name, actions, masks, games[alive], rules)
         if record:
             for i, action in zip(alive.tolist(), actions.tolist(), strict=True):
                 played[i].append(texts[action])
-        playing = games[alive]
-        kernel.play_all(playing, rule, actions)
-        games[alive] = playing
+        playing.play(alive, actions)
 
     results = pd.DataFrame(
         {
@@ -229,7 +219,7 @@ def _check(
     name: str,
     actions: NDArray[np.int64],
     masks: NDArray[np.int8],
-    by_rules: NDArray[np.int8],
+    games: NDArray[Any],
     rules: Rules,
 ) -> None:
     """Reject moves that the agent may not play.
@@ -238,7 +228,7 @@ def _check(
         name: name of the agent that chose them.
         actions: int64 (n,), numbers of the moves.
         masks: int8 (n, A), 1 for moves that may be played.
-        by_rules: int8 (n, A), 1 for moves that the rules allow.
+        games: GAME (n,).
         rules: the rule set.
 
     Raises:
@@ -249,11 +239,8 @@ def _check(
     if allowed.all():
         return
     game = int(np.flatnonzero(~allowed)[0])
-    action, moves = int(actions[game]), all_moves(rules)
-    text = moves[action].text if 0 <= action < len(moves) else str(action)
-    if text != str(action) and by_rules[game, action]:
-        raise AnswerError(
-            f"{name}: {text} is legal but returns to an earlier position, which deterministic "
-            'agents may not do; choose by the masks, or declare plays = ("stochastic",)'
-        )
-    raise AnswerError(f"{name} played {text}, which is not legal there")
+    action, count = int(actions[game]), masks.shape[1]
+    if not 0 <= action < count:
+        raise AnswerError(f"{name} must choose moves from 0 to {count - 1}, not {action}")
+    reason = why_left_out(Game.from_own_record(games[game], rules), action)
+    raise AnswerError(f"{name} must choose by the masks: {reason}")

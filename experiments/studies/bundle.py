@@ -59,7 +59,7 @@ def fit_shift(policy: Path, rules: Rules, deals: int) -> float | None:
         The shift; None if it is too large for a chance to be shown.
     """
     numbers, agent = VALIDATION[:deals], make_agent(f"{AGENT}:{policy}", rules)
-    won = play_deals(agent, rules, numbers, forbid_repeats=True)["won"].mean()
+    won = play_deals(agent, rules, numbers, mask="no_repeats")["won"].mean()
     judge = Judge(rules, policy)
     chances = [judge.chance(Game(rules, deal=deal)) or 0.0 for deal in numbers]
     odds = np.clip(chances, 1e-3, 1 - 1e-3)

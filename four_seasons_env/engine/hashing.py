@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit
-from four_seasons_env.engine.kernel import NO_PILE, stock_is_known, stock_size
+from four_seasons_env.engine.kernel import (
+    NO_PILE,
+    foundation_top,
+    lowest_moved,
+    stock_is_known,
+    stock_size,
+)
+from four_seasons_env.engine.moves import FOUNDATION
 
 _rng = np.random.default_rng(2026)
 
@@ -60,6 +67,30 @@ def position_keys(g, rule):
             unarranged += _CARD[card]
             card = host
     return arranged, unarranged
+
+
+@jit
+def key_change(g, rule, move):
+    """The change of the first of `position_keys` by a legal move that leaves stock and waste as is.
+
+    A move changes one link, and a foundation's level or the reserve's top card.
+    """
+    source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
+    if source >= FOUNDATION:
+        suit = source - FOUNDATION
+        card, level = foundation_top(g, rule, suit), np.int64(g.level[suit])
+        change = _LEVEL[suit, level - 1] - _LEVEL[suit, level]
+        return change + _LINK[card, g.top[target]]
+    if target == FOUNDATION:
+        card = g.top[source]
+        suit, level = card & 3, np.int64(g.level[card & 3])
+        change = _LEVEL[suit, level + 1] - _LEVEL[suit, level]
+    else:
+        card = lowest_moved(g, rule, source, target)
+        change = _LINK[card, g.top[target]]
+    if source == rule.reserve:
+        change += _TOP[source, g.below[card]] - _TOP[source, card]
+    return change - _LINK[card, g.below[card]]
 
 
 @jit

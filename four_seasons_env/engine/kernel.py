@@ -696,20 +696,35 @@ def foundation_top(g, rule, suit):
 # --- play -------------------------------------------------------------------------------------
 
 
+@jit
+def lowest_moved(g, rule, source, target):
+    """The lowest card that a legal move from pile to pile moves.
+
+    It is the top card of the source, or the bottom of its shortest packed part that fits the
+    target.
+    """
+    card = g.top[source]
+    host = g.top[target]
+    if rule.runs and host != NO_CARD:  # to a space: one card only
+        accepts = rule.accepts[g.base[0]]
+        # The move is legal, so a card that fits is found before the packed sequence ends.
+        while not (accepts[host] >> np.uint64(card)) & _ONE:
+            card = g.below[card]
+    return card
+
+
 @merged
 def _move_run(g, rule, source, target):
     """Move the shortest packed part of a pile whose bottom card fits the target, as a unit."""
-    accepts = rule.accepts[g.base[0]]
-    host = g.top[target]
-    top = bottom = g.top[source]
+    top = card = g.top[source]
+    bottom = lowest_moved(g, rule, source, target)
     cards = 1
-    # The move is legal, so a card that fits is found before the packed sequence ends.
-    while not (accepts[host] >> np.uint64(bottom)) & _ONE:
-        bottom = g.below[bottom]
+    while card != bottom:
+        card = g.below[card]
         cards += 1
     # Only the ends of the run change: its cards stay chained to each other.
     g.top[source] = g.below[bottom]
-    g.below[bottom] = host
+    g.below[bottom] = g.top[target]
     g.top[target] = top
     g.height[source] -= cards
     g.height[target] += cards

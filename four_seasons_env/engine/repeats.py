@@ -1,128 +1,192 @@
-"""`RepeatGuard`: masks the moves that lead back to earlier positions of a game."""
+"""Masks of a game that is played: `LEGAL`, `DISTINCT`, and `NO_REPEATS`, which has a memory.
+
+Most moves can be undone, so a player can go round in circles. A run of moves begins with the
+opening, and after each move that cannot be undone: one that moves a card from the stock or the
+waste, or that puts a card on a foundation, unless the rules let it come back. `NO_REPEATS` leaves
+out the moves back to a position of the present run. This loses no win, because a shortest way to it
+repeats nothing. It is not a rule of the game: `kernel.legal` has the rules.
+
+The positions of a run differ only in their piles, and in their foundations where cards come back.
+So they are hashed relative to the first one, whose hash is 0 here (`hashing.key_change`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine import kernel
-from four_seasons_env.engine.hashing import position_keys
-from four_seasons_env.engine.jit import jit
-from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
+from four_seasons_env.engine.hashing import key_change
+from four_seasons_env.engine.jit import internal, jit
+from four_seasons_env.engine.kernel import GAME, compile_rules, legal, new_masks, play
+from four_seasons_env.engine.masks import next_move
+from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
+from four_seasons_env.rules import Rules
+
+MASKS = ("legal", "distinct", "no_repeats")
+LEGAL, DISTINCT, NO_REPEATS = range(len(MASKS))
+
+RUN = np.dtype([("key", "u8"), ("length", "i8")])
+"""The run of a game: the hash of its position, and how many positions have been seen."""
+
+_ROOM = 16  # positions of a run, at first
+_BYTE = np.uint64(0xFF)
 
 
-class RepeatGuard:
-    """Keeps games that are played in lockstep from repeating positions.
+def new_seen(count: int, mask: int) -> NDArray[np.uint64]:
+    """Empty rows for the positions of the runs of ``count`` games, if the mask needs them."""
+    return np.zeros((count, _ROOM if mask == NO_REPEATS else 0), np.uint64)
 
-    A deterministic player that reaches a position again plays the same move again, until the game
-    is given up. In evaluation and in hints it may not move back to a position of the current run of
-    reversible moves: those since the last card from the waste, from the stock or to a foundation.
-    This loses no game: a win from a repeated position was possible when the position first
-    occurred. The guard is not a rule of the game and not used in training.
 
-    Args:
-        count: number of games.
-        rules: the rule set from `kernel.compile_rules`.
-        max_moves: maximum number of moves of a game.
-    """
-
-    def __init__(self, count: int, rules: NDArray[np.void], max_moves: int) -> None:
-        self._rules = rules
-        self._seen = np.zeros((count, max_moves + 1), np.uint64)
-        self._counts = np.zeros(count, np.int64)
-        self._scratch = np.zeros(1, kernel.GAME)
-
-    def forbid(
-        self, games: NDArray[Any], rows: NDArray[np.int64], masks: NDArray[np.int8]
-    ) -> NDArray[np.bool_]:
-        """Mask the moves that lead back to stored positions, and store these positions.
-
-        If every legal move leads back, all stay allowed.
-
-        Args:
-            games: GAME (n,).
-            rows: int64 (n,), indices of these games among all.
-            masks: int8 (n, A), written to.
-
-        Returns:
-            bool (n,), whether every legal move leads back.
-        """
-        stuck = np.zeros(len(games), np.bool_)
-        _forbid(games, rows, self._rules, masks, self._seen, self._counts, self._scratch, stuck)
-        return stuck
-
-    def played(self, rows: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
-        """Forget the positions of games ``rows`` after irreversible ``moves``; both int64 (n,)."""
-        _forget(moves, rows, self._rules, self._counts)
+def with_room(runs: NDArray[Any], seen: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The same positions; with twice the room if the longest run fills more than half of it."""
+    if 2 * runs["length"].max(initial=0) <= seen.shape[1]:
+        return seen
+    return np.concatenate([seen, np.zeros_like(seen)], axis=1)
 
 
 @jit
-def _is_reversible(rule: Any, move: int) -> bool:
-    """Whether later moves could undo a move; cards never return to the waste or the stock."""
-    source = rule.source[move]
-    if source in (WASTE, STOCK):
+def start_run(run):
+    """Begin a run at a game's position, whose hash is the 0 at the start of its row of ``seen``."""
+    run.key = 0
+    run.length = 1
+
+
+@jit
+def write_mask(g, rule, mask, i, runs, seen, words):
+    """Write the moves that a game may play (`new_masks`); returns False when it is over.
+
+    Args:
+        g: the position.
+        rule: the rule set.
+        mask: LEGAL, DISTINCT or NO_REPEATS.
+        i: row of the game in ``runs`` and ``seen``.
+        runs: RUN (n,).
+        seen: (n, room), the hashes of each run's positions.
+        words: a row of `new_masks`.
+
+    Returns:
+        False when the game is over: won, or without a move but those that rename spaces, or with
+        NO_REPEATS without a move to a new position.
+    """
+    if not legal(g, rule, mask != LEGAL, words):
         return False
-    return bool(rule.target[move] != FOUNDATION or rule.worrying_back)
+    if mask != NO_REPEATS or runs[i].length == 1:  # a new run: there is nothing to return to
+        return True
+    return _forbid(g, rule, runs[i], seen[i], words)
+
+
+@internal
+def _forbid(g, rule, run, seen, words):
+    """Remove the moves back to positions of a run; returns whether a move is left."""
+    left = False
+    move = next_move(words, -1)
+    while move >= 0:
+        if _may_be_undone(rule, move) and _returns(g, rule, move, run, seen):
+            words[move >> 3] &= ~(_BYTE << np.uint64(8 * (move & 7)))
+        else:
+            left = True
+        move = next_move(words, move)
+    return left
+
+
+@internal
+def _may_be_undone(rule, move):
+    """Whether later moves could undo a move, unless it turns a card automatically."""
+    if rule.source[move] in (WASTE, STOCK):
+        return False
+    return rule.target[move] != FOUNDATION or rule.worrying_back
+
+
+@internal
+def _returns(g, rule, move, run, seen):
+    """Whether a move that may be undone leads back to a position of the run."""
+    key = run.key + key_change(g, rule, move)
+    found = False
+    for k in range(run.length):  # no early end: so the compiler compares several at once
+        found |= seen[k] == key
+    if found and rule.refills:  # then it may turn a card, which no position of the run has
+        after = np.empty(1, GAME)
+        after[0] = g
+        play(after[0], rule, move)
+        return after[0].dealt == g.dealt and after[0].height[WASTE] == g.height[WASTE]
+    return found
 
 
 @jit
-def _forbid(
-    games: NDArray[Any],
-    rows: NDArray[np.int64],
-    rules: NDArray[Any],
-    masks: NDArray[np.int8],
-    seen: NDArray[np.uint64],
-    counts: NDArray[np.int64],
-    scratch: NDArray[Any],
-    stuck: NDArray[np.bool_],
-) -> None:
-    """Store each position, and mask the moves back to stored ones if other moves remain.
+def play_on(g, rule, mask, move, i, runs, seen):
+    """`kernel.play`, and enter the position into the game's run, or begin a new run.
+
+    The row of ``seen`` must have a free place.
+    """
+    if mask != NO_REPEATS:
+        play(g, rule, move)
+        return
+    run = runs[i]
+    goes_on = _may_be_undone(rule, move)
+    change = key_change(g, rule, move) if goes_on else np.uint64(0)
+    dealt, waste = g.dealt, g.height[WASTE]
+    play(g, rule, move)
+    if goes_on and g.dealt == dealt and g.height[WASTE] == waste:
+        run.key += change
+        seen[i, run.length] = run.key
+        run.length += 1
+    else:
+        start_run(run)
+
+
+class MaskedGames:
+    """Games that are played in lockstep outside an environment, with the masks of one.
 
     Args:
-        games: GAME (n,).
-        rows: (n,), row of each game in ``seen`` and ``counts``.
-        rules: RULE (1,).
-        masks: (n, A), written to.
-        seen: (N, M), keys of the current run of reversible moves.
-        counts: (N,), number of these keys.
-        scratch: GAME (1,).
-        stuck: (n,), becomes true for games without other moves.
+        games: GAME array of shape (n,), the positions; played in place.
+        rules: the rule set.
+        mask: one of `MASKS`.
     """
-    rule = rules[0]
-    for i in range(len(games)):
-        row = rows[i]
-        seen[row, counts[row]] = position_keys(games[i], rule)[0]
-        counts[row] += 1
-        if counts[row] == 1:
-            continue  # a new run: there is nothing to return to
-        # Whether a move remains is known at the end: until then, -1 marks those that lead back.
-        left = 0
-        for move in range(masks.shape[1]):
-            if masks[i, move] and _is_reversible(rule, move):
-                scratch[0] = games[i]
-                kernel.play(scratch[0], rule, move)
-                key = position_keys(scratch[0], rule)[0]
-                for k in range(counts[row]):
-                    if seen[row, k] == key:
-                        masks[i, move] = -1
-                        break
-            left += masks[i, move] == 1
-        for move in range(masks.shape[1]):
-            if masks[i, move] == -1:
-                masks[i, move] = left == 0
-        stuck[i] = left == 0
+
+    def __init__(self, games: NDArray[Any], rules: Rules, mask: str) -> None:
+        self.games = games
+        self._rules, self._rule, self._mask = rules, compile_rules(rules), MASKS.index(mask)
+        self._runs = np.zeros(len(games), RUN)
+        self._runs["length"] = 1
+        self._seen = new_seen(len(games), self._mask)
+
+    def masks(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+        """The masks of some games, int8 of shape (m, A), and which of them continue."""
+        words, masks = new_masks(len(rows), self._rules)
+        goes_on = np.zeros(len(rows), np.bool_)
+        _write_masks(
+            self.games, self._rule, self._mask, rows, self._runs, self._seen, words, goes_on
+        )
+        return masks, goes_on
+
+    def play(self, rows: NDArray[np.int64], moves: NDArray[np.int64]) -> None:
+        """Play a legal move in each of some games; both int64 of shape (m,)."""
+        self._seen = with_room(self._runs, self._seen)
+        _play(self.games, self._rule, self._mask, moves, rows, self._runs, self._seen)
+
+
+def mask_after(start: NDArray[Any], rules: Rules, moves: Iterable[Move]) -> NDArray[np.int8]:
+    """The mask `no_repeats`, int8 of shape (A,), after legal moves from a position, GAME (1,)."""
+    playing, row = MaskedGames(start.copy(), rules, "no_repeats"), np.zeros(1, np.int64)
+    for move in moves:
+        playing.play(row, np.array([move.number]))
+    mask: NDArray[np.int8] = playing.masks(row)[0][0]
+    return mask
 
 
 @jit
-def _forget(
-    moves: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    rules: NDArray[Any],
-    counts: NDArray[np.int64],
-) -> None:
-    """Forget the stored positions after a move that cannot be undone."""
-    for i in range(len(moves)):
-        if not _is_reversible(rules[0], moves[i]):
-            counts[rows[i]] = 0
+def _write_masks(games, rules, mask, rows, runs, seen, words, goes_on):
+    """`write_mask` for each game of ``rows``."""
+    for k in range(len(rows)):
+        i = rows[k]
+        goes_on[k] = write_mask(games[i], rules[0], mask, i, runs, seen, words[k])
+
+
+@jit
+def _play(games, rules, mask, moves, rows, runs, seen):
+    """`play_on` for each game of ``rows``."""
+    for k in range(len(rows)):
+        play_on(games[rows[k]], rules[0], mask, moves[k], rows[k], runs, seen)

@@ -22,6 +22,8 @@ from four_seasons_env.arguments import check_number, whole_number
 from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
 from four_seasons_env.engine.jit import Bundle, announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.engine.repeats import MASKS, NO_REPEATS, RUN, new_seen, with_room
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.settings import (
     AUTORESET,
@@ -361,20 +363,49 @@ class Batch(RunningGames):
         count, observation = len(self.games), settings.observation
         self._settings = stepping.CompiledSettings(
             **self._common_settings(),
-            distinct=settings.mask == "distinct",
+            mask=MASKS.index(settings.mask),
             observation=KINDS[observation],
             shares=(1 / largest_counts(self.rules, observation)).astype(np.float32),
         )
         words, self.masks = new_masks(count, self.rules)  # the same memory
+        self._surely_room = 0
         shape = (count, observation_length(self.rules, observation))
         self.observations = np.zeros(shape, np.float32)
         self._buffers = stepping.Buffers(
             **self._common_buffers(),
             words=words,
+            runs=np.zeros(count, RUN),
+            seen=new_seen(count, MASKS.index(settings.mask)),
             shown=np.zeros(count, SHOWN),
             counts=np.zeros(shape, np.uint8),
         )
         self._share_buffers()
+
+    def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
+        """See `RunningGames.step`."""
+        if self._settings.mask == NO_REPEATS:
+            self._make_room()
+        return super().step(actions, out)
+
+    def _make_room(self) -> None:
+        """Make room for a step in `seen`.
+
+        A step adds one position to a run at most, so this looks at the runs once in many steps.
+        """
+        if not self._surely_room:
+            runs, seen = self._buffers.runs, with_room(self._buffers.runs, self._buffers.seen)
+            if seen is not self._buffers.seen:
+                self._buffers = self._buffers._replace(seen=seen)
+                self._share_buffers()
+            self._surely_room = seen.shape[1] - int(runs["length"].max())
+        self._surely_room -= 1
+
+    def __setstate__(self, changing: tuple[Any, ...]) -> None:
+        """See `RunningGames.__setstate__`."""
+        seen = changing[0][self._buffers._fields.index("seen")]
+        self._buffers = self._buffers._replace(seen=np.zeros_like(seen))
+        self._share_buffers()
+        super().__setstate__(changing)
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""
@@ -395,15 +426,20 @@ class Batch(RunningGames):
             super()._deal_again(chosen, out)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
-        # The game knows why a move breaks the rules. If it plays the move, then only the mask has
-        # left it out.
-        try:
-            Game.from_own_record(self.games[index], self.rules).play(action)
-        except IllegalMove as error:
-            raise IllegalMove(f"action {action}{where}: {error}") from None
-        raise IllegalMove(
-            f"action {action}{where} only renames spaces, which mask='distinct' leaves out"
-        )
+        game = Game.from_own_record(self.games[index], self.rules)
+        raise IllegalMove(f"action {action}{where}: {why_left_out(game, action)}")
+
+
+def why_left_out(game: Game, move: int) -> str:
+    """Why a mask leaves a move out."""
+    try:
+        game.after(move)
+    except IllegalMove as error:
+        return str(error)
+    text = all_moves(game.rules)[move].text
+    if game.action_mask(distinct=True)[move]:
+        return f"{text} is legal, but returns to an earlier position"
+    return f"{text} is legal, but only renames spaces"
 
 
 class Threads:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_choice, check_positive
 from four_seasons_env.engine.deals import TEST, check_deal
+from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.episodes import stepping
 from four_seasons_env.game import MAX_MOVES
 from four_seasons_env.observations import OBSERVATIONS
@@ -22,7 +23,6 @@ from four_seasons_env.rendering import RENDER_MODES
 from four_seasons_env.rewards import RewardFunction, check_reward
 from four_seasons_env.rules import Rules, get_rules
 
-MASKS = ("legal", "distinct")
 ILLEGAL = ("stay", "raise")
 
 AUTORESET = {
@@ -132,8 +132,10 @@ class MoveSettings(EnvSettings):
 
     Args:
         observation: `"tops"` or `"cards"` (`four_seasons_env.observations`).
-        mask: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces,
-            which then count as illegal).
+        mask: `"legal"`: every legal move. `"distinct"`: without moves that only rename spaces.
+            `"no_repeats"`: also without moves back to a position that was seen since the last move
+            that cannot be undone; see `FourSeasonsEnv`. A move that the mask leaves out counts as
+            illegal.
     """
 
     observation: str = "tops"

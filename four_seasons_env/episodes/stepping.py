@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from four_seasons_env.engine.deals import next_deal
 from four_seasons_env.engine.jit import inlined, jit
-from four_seasons_env.engine.kernel import is_won, lay_out, legal, play, start
+from four_seasons_env.engine.kernel import is_won, lay_out, start
+from four_seasons_env.engine.repeats import play_on, start_run, write_mask
 from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import reward_of
 
@@ -25,7 +26,7 @@ EPISODE = np.dtype(
         ("cards_up", "i8"),
         ("won", "b1"),
         ("illegal", "b1"),  # the last action was illegal
-        ("over", "b1"),  # nothing is left to do: won, or lost at a standstill
+        ("over", "b1"),  # nothing is left to do: won, or lost
     ],
     align=True,
 )
@@ -47,7 +48,7 @@ class CompiledSettings(NamedTuple):
     """The settings of move-level games as compiled functions take them."""
 
     rules: NDArray[np.void]  # RULE (1,)
-    distinct: bool  # masks leave out the moves that only rename spaces
+    mask: int  # LEGAL, DISTINCT or NO_REPEATS of `engine.repeats`
     observation: int | None  # one of `observations.KINDS`
     reward: int  # see `rewards`
     penalty: float  # cost of an illegal action
@@ -64,6 +65,8 @@ class Buffers(NamedTuple):
     episodes: NDArray[np.void]  # EPISODE (n,)
     words: NDArray[np.uint64]  # (n, words), masks as `kernel.legal` writes them
     masks: NDArray[np.int8]  # (n, actions), over the same memory
+    runs: NDArray[np.void]  # RUN (n,)
+    seen: NDArray[np.uint64]  # (n, room), positions of the runs; see `engine.repeats`
     shown: NDArray[np.void]  # SHOWN (n,)
     counts: NDArray[np.uint8]  # (n, slots), observations as counts
     rewards: NDArray[np.float64]  # (n,)
@@ -149,8 +152,11 @@ def write_all(bundle, chosen, why):
         g, episode = buffers.games[i], buffers.episodes[i]
         if why == BEGIN:
             start_episode(g, rule, episode)
-        # `legal` writes the mask, too: the masks are views of the words.
-        episode.over = not legal(g, rule, settings.distinct, buffers.words[i])
+        # The masks are views of the words.
+        start_run(buffers.runs[i])
+        episode.over = not write_mask(
+            g, rule, settings.mask, i, buffers.runs, buffers.seen, buffers.words[i]
+        )
         # Written in full: the buffers still show the last game, so `refresh` would not be enough.
         encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
 
@@ -211,8 +217,11 @@ def step_all(bundle, actions, out):
         return -1 - refused
     buffers, settings = bundle.buffers, bundle.settings
     # Taken out of the tuple once: inside the loop that costs time.
-    games, episodes, words, masks, shown, counts, rewards, terminated, truncated, done, _ = buffers
-    rule, distinct, kind = settings.rules[0], settings.distinct, settings.observation
+    games, episodes, words, masks = buffers.games, buffers.episodes, buffers.words, buffers.masks
+    runs, seen, shown, counts = buffers.runs, buffers.seen, buffers.shown, buffers.counts
+    rewards, done = buffers.rewards, buffers.done
+    terminated, truncated = buffers.terminated, buffers.truncated
+    rule, mask, kind = settings.rules[0], settings.mask, settings.observation
     ended = 0
     for i in range(len(games)):
         if settings.autoreset == NEXT_STEP and done[i]:  # the caller deals it again
@@ -225,8 +234,8 @@ def step_all(bundle, actions, out):
         episode.steps += 1
         if not episode.over:
             if masks[i, actions[i]]:  # the last step or reset has written this mask
-                play(g, rule, actions[i])
-                episode.over = not legal(g, rule, distinct, words[i])
+                play_on(g, rule, mask, actions[i], i, runs, seen)
+                episode.over = not write_mask(g, rule, mask, i, runs, seen, words[i])
                 episode.cards_up = g.cards_up
                 # Writes only the slots that the move has changed; `shown` says what they held.
                 refresh(g, rule, kind, shown[i], counts[i], actions[i])

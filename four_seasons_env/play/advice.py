@@ -12,7 +12,7 @@ from four_seasons_env.agents import AGENTS, Agent, make_agent
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine import kernel
 from four_seasons_env.engine.moves import Move, all_moves
-from four_seasons_env.engine.repeats import RepeatGuard
+from four_seasons_env.engine.repeats import mask_after
 from four_seasons_env.game import Game
 from four_seasons_env.rules import Rules
 
@@ -57,20 +57,16 @@ def can_judge(rules: Rules) -> bool:
 
 
 def new_moves(game: Game, past: Iterable[tuple[Game, Move]] = ()) -> list[Move]:
-    """The legal moves that lead to no earlier position of a game.
+    """The moves that the mask `no_repeats` has in a position.
 
     Args:
         game: the position.
         past: the earlier positions, each with the move that was played there.
     """
-    past, row, moves = list(past), np.zeros(1, np.int64), all_moves(game.rules)
-    guard = RepeatGuard(1, kernel.compile_rules(game.rules), len(past))
-    for before, move in past:
-        guard.forbid(before.record, row, np.zeros((1, len(moves)), np.int8))
-        guard.played(row, np.array([move.number]))
-    mask = game.action_mask(distinct=True)[None]
-    (stuck,) = guard.forbid(game.record, row, mask)
-    return [] if stuck else [moves[number] for number in np.flatnonzero(mask[0])]
+    past = list(past)
+    start = past[0][0] if past else game
+    mask = mask_after(start.record, game.rules, [move for _, move in past])
+    return [all_moves(game.rules)[number] for number in np.flatnonzero(mask)]
 
 
 def choose(

@@ -13,9 +13,11 @@ from gymnasium.spaces import Text
 
 from four_seasons_env.arguments import check_choice, check_positive, takes
 from four_seasons_env.engine.moves import all_moves, find_move
+from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.env import FourSeasonsEnv, GameEnv, LimitInSpec
+from four_seasons_env.episodes.running import why_left_out
 from four_seasons_env.episodes.settings import GameSettings
-from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.game import Game
 from four_seasons_env.next_deal.next_deal_env import FourSeasonsNextDealEnv
 from four_seasons_env.rewards import ILLEGAL_PENALTY
 from four_seasons_env.text.words import (
@@ -53,17 +55,20 @@ class TextSettings(GameSettings):
         shuffle: list the positions in a random order, which depends only on what the player sees.
             Without it the most promising is first, so that always replying "1" plays well.
         tries: replies in a row that may play nothing, before the next one ends the game.
+        mask: the moves that a reply may name, as in `FourSeasonsEnv`. Positions never repeat.
     """
 
     unit: str = "move"
     choices: int = 8
     shuffle: bool = True
     tries: int = 3
+    mask: str = "legal"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("unit", self.unit, UNITS)
         check_choice("shuffle", self.shuffle, (True, False))
+        check_choice("mask", self.mask, MASKS if self.unit == "move" else MASKS[:1])
         for name in ("choices", "tries"):
             check_positive(name, getattr(self, name))
 
@@ -120,7 +125,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         common: Any = {each.name: getattr(settings, each.name) for each in fields(GameSettings)}
         self._env: GameEnv
         if self.unit == "move":
-            self._env = FourSeasonsEnv(illegal="raise", **common)
+            self._env = FourSeasonsEnv(mask=settings.mask, illegal="raise", **common)
         else:
             self._env = FourSeasonsNextDealEnv(
                 candidates=settings.choices, illegal="raise", **common
@@ -190,7 +195,7 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
         ]
 
     def _legal(self) -> list[str]:
-        return [move.text for move in self.game.legal_moves()]
+        return [all_moves(self.rules)[number].text for number in np.flatnonzero(self._batch.masks)]
 
     # --- episodes
 
@@ -259,10 +264,10 @@ class FourSeasonsTextEnv(LimitInSpec, gym.Env[str, str]):
             reason = f'"{shown(word)}" is not one number from 1 to {count}'
         else:
             try:
-                self.game.play(word)
-                return ""
-            except IllegalMove as error:
-                reason = str(error)
+                number = find_move(self.rules, word).number
+                if self._batch.masks[0, number]:
+                    return ""
+                reason = why_left_out(self.game, number)
             except ValueError:
                 reason = f'"{shown(word)}" is not a move'
             nearest = nearest_of(word, self._legal())

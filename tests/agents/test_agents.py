@@ -108,7 +108,7 @@ def test_order_of_unseen_stock_changes_no_move(player: str) -> None:
 def test_rollouts_beat_their_base() -> None:
     """Paired over the same deals, by more than three standard errors."""
     deals = range(TRAIN_FROM, TRAIN_FROM + 120)
-    guarded = {"forbid_repeats": True}
+    guarded = {"mask": "no_repeats"}
     better = play_deals(make_agent("rollout@worlds=24,base=greedy"), DEFAULT, deals, **guarded)
     for name in ("heuristic", "greedy"):
         difference = better["won"] * 1.0 - play_deals(make_agent(name), DEFAULT, deals)["won"]

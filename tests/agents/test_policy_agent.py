@@ -198,7 +198,7 @@ def test_a_player_is_refused_by_name(module: str, name: str, message: str) -> No
     ("name", "line", "own"),
     [
         ("First", "blocks failed", "in first\n    return {}["),
-        ("Shuttle", " is legal but returns to an earlier position, which deterministic", ""),
+        ("Shuttle", "must choose by the masks: ", ""),
     ],
 )
 def test_traceback_of_a_player_is_shown(

@@ -26,7 +26,7 @@ from four_seasons_env.game import Game
 def play(name):
     agent, game, rng = make_agent(name), Game(deal=10_000), np.random.default_rng(0)
     while not game.is_over and game.moves_played < 300:
-        mask = game.action_mask(distinct=agent.mask == "distinct")[None]
+        mask = game.action_mask(distinct=agent.mask != "legal")[None]
         game.play(int(agent.act(game.record.copy(), mask, rng)[0]))
     assert game.cards_up > 4
 """

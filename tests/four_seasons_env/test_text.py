@@ -168,6 +168,15 @@ def test_wrong_reply_names_the_nearest_choice(unit: str, reply: str, answer: str
     assert info["illegal"]
 
 
+def test_masked_moves_are_not_offered() -> None:
+    env = FourSeasonsTextEnv(mask="no_repeats")
+    env.reset(options={"deal": 17})
+    env.step("T3>T0")
+    assert "T0>T3" in {move.text for move in env.game.legal_moves()} - set(env._legal())
+    env.step("T0>T3")
+    assert "T0>T3 is legal, but returns to an earlier position. The nearest" in env.message
+
+
 def test_too_many_wrong_replies_end_the_game() -> None:
     env = FourSeasonsTextEnv(tries=2)
     env.reset(options={"deal": 17})

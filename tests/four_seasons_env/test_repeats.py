@@ -1,0 +1,174 @@
+"""The mask `no_repeats`, against a slow model with a set of positions."""
+
+import copy
+from itertools import pairwise
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from four_seasons_env.agents import make_agent
+from four_seasons_env.engine.deals import TRAIN_FROM
+from four_seasons_env.engine.moves import all_moves
+from four_seasons_env.env import FourSeasonsEnv
+from four_seasons_env.game import Game, IllegalMove
+from four_seasons_env.rules import RULES
+from four_seasons_env.solver import solve
+from four_seasons_env.testing import check_masked_env
+from four_seasons_env.vector import FourSeasonsVectorEnv
+from tests.helpers import canonical, later, mostly_slow, numbered_deck, random_moves, same, small
+from tests.reference.slow_model import SlowGame
+
+
+class SlowRun:
+    """A slow game with the positions of its present run of moves."""
+
+    def __init__(self, rules, deal):
+        self.game = SlowGame(rules, numbered_deck(deal, rules.ranks))
+        self.seen = {canonical(self.game)}
+
+    def hand(self):
+        return self.game.stock, self.game.waste
+
+    def moves(self):
+        """The distinct moves that lead to no seen position."""
+        return {text for text in self.game.distinct_moves() if not self.returns(text)}
+
+    def returns(self, text):
+        after = copy.deepcopy(self.game)
+        after.play_legal(text)
+        return canonical(after) in self.seen
+
+    def play(self, text):
+        before = copy.deepcopy(self.hand())
+        self.game.play_legal(text)
+        up = text.endswith(">F") and not self.game.rules.worrying_back
+        if up or self.hand() != before:
+            self.seen.clear()
+        self.seen.add(canonical(self.game))
+
+
+def play_beside_the_model(rules, player, games, max_moves=500):
+    """Play games in an environment and in the slow model; returns how many ended without a move."""
+    env = FourSeasonsEnv(rules, mask="no_repeats", illegal="raise", max_moves=max_moves)
+    rng, agent, moves, stuck = np.random.default_rng(0), None, all_moves(rules), 0
+    if player != "random":
+        agent = make_agent(player, rules)
+    for deal in range(TRAIN_FROM, TRAIN_FROM + games):
+        _, info = env.reset(options={"deal": deal})
+        model, ended = SlowRun(rules, deal), False
+        while not ended:
+            mask = info["action_mask"]
+            assert {moves[number].text for number in np.flatnonzero(mask)} == model.moves()
+            if agent:
+                action = int(agent.act(env.game.record.copy(), mask[None].copy(), rng)[0])
+            else:
+                action = int(rng.choice(np.flatnonzero(mask)))
+            model.play(moves[action].text)
+            _, _, terminated, truncated, info = env.step(action)
+            ended = terminated or truncated
+            assert terminated == (not model.moves())
+            assert terminated or env.game.moves_played == max_moves or not truncated
+        stuck += terminated and not env.game.is_over
+    return stuck
+
+
+@pytest.mark.parametrize("player", ["random", "greedy"])
+@pytest.mark.parametrize("name", mostly_slow(RULES))
+def test_mask_is_that_of_a_slow_model(name, player):
+    stuck = play_beside_the_model(RULES[name], player, 2)
+    if RULES[name].build != "none" and player == "random":
+        assert stuck, "positions run out"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("player", ["random", "greedy"])
+@pytest.mark.parametrize("name", RULES)
+def test_mask_is_that_of_a_slow_model_in_many_games(name, player):
+    play_beside_the_model(small(name, ranks=7, piles=3), player, 200)
+    play_beside_the_model(RULES[name], player, 20)
+
+
+@pytest.mark.parametrize("name", ["four-seasons", "pysolfc/simplicity", "four-seasons-1883"])
+def test_contract(name):
+    check_masked_env(gym.make("FourSeasons-v0", rules=name, mask="no_repeats"))
+
+
+WINNABLE = [
+    RULES["four-seasons"],
+    RULES["pysolfc/czarina"],
+    small("pysolfc/simplicity", ranks=6, piles=5),
+]
+
+
+@pytest.mark.parametrize("rules", WINNABLE, ids=lambda rules: rules.name)
+def test_solutions_can_be_played(rules):
+    """A solution without its detours, move by move through positions equal to its own."""
+    env = FourSeasonsEnv(rules, mask="no_repeats", illegal="raise", max_moves=2000)
+    won = 0
+    for deal in range(TRAIN_FROM, TRAIN_FROM + 30):
+        solution = solve(Game(rules, deal), max_positions=20_000)
+        positions = [Game(rules, deal)]
+        for move in solution.moves:
+            positions.append(positions[-1].after(move))
+        direct: list[str] = []
+        for position in map(canonical, positions):
+            if position in direct:  # a detour: back to where it began
+                del direct[direct.index(position) :]
+            direct.append(position)
+        env.reset(options={"deal": deal})
+        for _, following in pairwise(direct):
+            ways = [
+                move.number
+                for move in env.game.legal_moves()
+                if env.action_masks()[move.number] and canonical(env.game.after(move)) == following
+            ]
+            _, _, terminated, _, info = env.step(ways[0])
+        won += solution.status == "won"
+        assert solution.status != "won" or (terminated and info["won"])
+    assert won > 5
+
+
+def wandering(room=40):
+    """A game of an environment in which few cards are turned, and its runs outgrow their room."""
+    env = FourSeasonsVectorEnv(3, mask="no_repeats", max_moves=2000)
+    rng, (_, infos) = np.random.default_rng(0), env.reset(seed=3)
+    while env._batch._buffers.runs["length"].max() < room:
+        masks = infos["action_mask"].astype(float)
+        masks[:, :12] *= 1e-6  # moves between piles first
+        chosen = (masks * rng.random(masks.shape)).argmax(axis=1)
+        infos = env.step(chosen)[-1]
+    return env
+
+
+def test_copies_of_long_runs_play_alike():
+    env = wandering()
+    twin, rng = copy.deepcopy(env), np.random.default_rng(1)
+    for _ in range(60):
+        masks = env.action_masks()
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        assert same(env.step(actions), twin.step(actions))
+
+
+def test_refusal_names_the_reason():
+    env = FourSeasonsEnv(mask="no_repeats", illegal="raise")
+    env.reset(options={"deck": " ".join(numbered_deck(TRAIN_FROM))})
+    refused = set()
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        for number in np.flatnonzero(~env.action_masks()):
+            with pytest.raises(IllegalMove) as raised:
+                env.step(number)
+            legal = env.game.action_mask()[number]
+            refused |= {str(raised.value).partition(" is legal, but ")[2]} if legal else set()
+        _, _, terminated, *_ = env.step(rng.choice(np.flatnonzero(env.action_masks())))
+        if terminated:
+            break
+    assert refused == {"returns to an earlier position", "only renames spaces"}
+
+
+def test_a_reset_from_a_game_starts_a_new_run():
+    game = later(Game(deal=TRAIN_FROM), random_moves(Game(deal=TRAIN_FROM), 1, 30))
+    env = FourSeasonsEnv(mask="no_repeats")
+    _, info = env.reset(options={"game": game})
+    assert (info["action_mask"] == game.action_mask(distinct=True)).all()
