@@ -190,8 +190,8 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
         observations = self._new_observations()
         ended = batch.step(actions, observations)
         infos = self._infos()
-        if batch.finals is not None:
-            infos |= self._final_infos(*batch.finals)
+        if ended and self.autoreset_mode is gym.vector.AutoresetMode.SAME_STEP:
+            infos |= self._final_infos(*batch.finals(self.copy))
         elif ended:
             infos |= {"is_success": self._give(batch.episodes["won"])}
             infos |= {"_is_success": self._give(batch.done)}
@@ -216,10 +216,7 @@ class GameVectorEnv(LimitInSpec, gym.vector.VectorEnv[Any, NDArray[np.int64], An
     def _final_infos(
         self, episodes: NDArray[Any], masks: NDArray[np.int8], observations: NDArray[Any]
     ) -> dict[str, Any]:
-        """The infos of the episodes that ended in this step, from their `Finals`.
-
-        The rows of other games are zeros.
-        """
+        """The infos of the episodes that ended in this step."""
         done = self._give(self._batch.done)
         info: dict[str, Any] = {"action_mask": masks}
         for key in self._info_keys:

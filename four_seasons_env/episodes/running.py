@@ -1,17 +1,14 @@
 """`RunningGames`: a batch of running games with the buffers that compiled code writes into.
 
 Each environment has a batch, which seeds, resets and steps its games. The environment returns what
-the batch leaves in its buffers. The actions of a `Batch` are moves. `Threads` share its games.
+the batch leaves in its buffers. The actions of a `Batch` are moves.
 """
 
 from __future__ import annotations
 
 import abc
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -19,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from four_seasons_env.arguments import check_number, whole_number
-from four_seasons_env.engine.deals import TRAIN_FROM, start_streams
-from four_seasons_env.engine.jit import Bundle, announce, make_bundle
+from four_seasons_env.engine.deals import start_streams
+from four_seasons_env.engine.jit import announce, make_bundle
 from four_seasons_env.engine.kernel import GAME, compile_rules, new_masks
 from four_seasons_env.engine.moves import all_moves
 from four_seasons_env.engine.repeats import MASKS, NO_REPEATS, RUN, new_seen, with_room
+from four_seasons_env.engine.threads import Threads, cores
 from four_seasons_env.episodes import stepping
 from four_seasons_env.episodes.settings import (
     AUTORESET,
@@ -58,8 +56,6 @@ class RunningGames(abc.ABC):
         rewards: float64 array of shape (n,).
         terminated, truncated, done: bool arrays of shape (n,).
         drawn_from: deals to draw from, each array with the games that do, bool of shape (n,).
-        finals: the results of the episodes that ended in the last step, in new arrays, where games
-            restart in the same step; else None.
 
     Args:
         settings: the arguments of the environment.
@@ -85,21 +81,30 @@ class RunningGames(abc.ABC):
         self.rule = compile_rules(self.rules)
         self.max_moves = int(min(settings.max_moves, many.max_episode_steps or settings.max_moves))
         self._autoreset = AUTORESET[check_autoreset_mode(many.autoreset_mode)]
-        self._threads = Threads(min(many.num_threads, count), count)
+        self._threads = Threads(self._share_games(many.num_threads, count))
         self.games = np.zeros(count, GAME)
         self.episodes = np.zeros(count, stepping.EPISODE)
         self.rewards = np.zeros(count)
         self.terminated = np.zeros(count, np.bool_)
         self.truncated = np.zeros(count, np.bool_)
         self.done = np.zeros(count, np.bool_)
-        self.finals: stepping.Finals | None = None
         self._all = np.ones(count, np.bool_)
         self._streams = np.zeros(count, np.uint64)
+        self._ended = np.arange(count)  # rows of the finals that may not be zeros
         self.seeded = False
         self.started = False
         self.drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
-        self.set_deals(settings.deals)
+        self._note_deals(settings.deals, range(count))
         self.settings = replace(settings, deals=None)  # an iterator could not be copied
+
+    _least = 512
+    """Games that are worth a thread: waking it takes as long as a step of about a hundred."""
+
+    def _share_games(self, threads: int | None, games: int) -> int:
+        """How many threads play; by default as many as pay, and no more than there are cores."""
+        if threads is None:
+            threads = min(cores(), games // self._least)
+        return max(min(threads, games), 1)
 
     @abc.abstractmethod
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
@@ -121,9 +126,14 @@ class RunningGames(abc.ABC):
             ValueError: see `settings.check_deals`.
             IndexError: for an index without a game.
         """
+        self._note_deals(deals, range(len(self._all)) if indices is None else indices)
+        self._replace(**self._draws())
+
+    def _note_deals(self, deals: Iterable[int] | None, indices: Sequence[int]) -> None:
+        """Update `drawn_from`."""
         chosen = np.zeros_like(self._all)
         count = len(chosen)
-        for index in range(count) if indices is None else indices:
+        for index in indices:
             if not -count <= whole_number("index", index) < count:
                 raise IndexError(f"index must be 0 to {count - 1}, not {index}")
             chosen[index] = True
@@ -132,6 +142,15 @@ class RunningGames(abc.ABC):
         self.drawn_from = [each for each in others if each[0].any()]
         if numbers is not None:
             self.drawn_from.append((chosen, numbers))
+
+    def _draws(self) -> dict[str, NDArray[np.int64]]:
+        """`drawn_from` as buffers for compiled functions."""
+        draws = np.zeros((len(self._all), 2), np.int64)
+        choices = np.zeros(0, np.int64)
+        for games, deals in self.drawn_from:
+            draws[games] = len(choices), len(deals)
+            choices = np.concatenate([choices, deals])
+        return {"choices": choices, "draws": draws}
 
     def reset(
         self, asked: NDArray[Any] | None = None, chosen: NDArray[np.bool_] | None = None
@@ -152,13 +171,13 @@ class RunningGames(abc.ABC):
         self.started = True
         self.done[chosen] = False  # else the first step would be refused, or would deal again
         if asked is None:
-            self.deal_next(chosen)
+            self._write(chosen, stepping.DEAL)
             return
         # Only the deal or the deck of a record counts, unless it is a position.
         self.games[chosen] = asked[chosen]
         is_position = asked["deck_size"] > 0
         stepping.lay_out_asked(self.games, self.rule, chosen & ~is_position)
-        self._begin(chosen)
+        self._write(chosen, stepping.BEGIN)
 
     def check_started(self) -> None:
         """Check that there has been a reset.
@@ -169,22 +188,14 @@ class RunningGames(abc.ABC):
         if not self.started:
             raise gym.error.ResetNeeded("no episode has been started: call reset() first")
 
-    def deal_next(self, chosen: NDArray[np.bool_]) -> None:
-        """Start an episode in each chosen game with its stream's next deal."""
-        stepping.deal_all(self.games, self.rule, self._streams, chosen)
-        for games, deals in self.drawn_from:  # the streams' training deals select one of these
-            those = chosen & games
-            drawn = self.games["deal"][those] - TRAIN_FROM
-            self.games["deal"][those] = deals[drawn % len(deals)]
-            stepping.lay_out_asked(self.games, self.rule, those)
-        self._begin(chosen)
-
-    def _begin(self, chosen: NDArray[np.bool_]) -> None:
-        """Start an episode at the position of each chosen game."""
-        write_all = self._compiled.write_all
-        self._threads.call(
-            lambda bundle, part: write_all(bundle, part, stepping.BEGIN), self._bundles, chosen
-        )
+    def _write(self, chosen: NDArray[np.bool_], why: int) -> None:
+        """Write masks and observations of the chosen games; see `stepping.write_all`."""
+        compiled = self._compiled
+        if len(self._bundles) == 1:
+            compiled.write_all(self._bundles[0], chosen, why)
+        else:
+            count = len(self.games)
+            self._threads.call(compiled.write_share, self._bundles, count, chosen, why)
 
     def step(self, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
         """Take one action in each game; returns how many episodes ended.
@@ -203,43 +214,62 @@ class RunningGames(abc.ABC):
         reward = self.settings.reward if callable(self.settings.reward) else None
         before = self.games if reward is None else self.games.copy()
         dealt: Any = self._autoreset == stepping.NEXT_STEP and self.done.copy()
-        if len(self._bundles) == 1:
-            ended = self._compiled.step_all(self._whole, actions, out)
+        compiled, bundles = self._compiled, self._bundles
+        if len(bundles) == 1:
+            ended = compiled.step_all(bundles[0], actions, out)
         else:  # checked for all games first: no thread may play if another refuses an action
-            ended = -1 - stepping.first_refused(self._whole, actions)  # 0 if none is refused
-            ended = ended or self._threads.call(
-                self._compiled.step_all, self._bundles, actions, out
-            )
+            ended = -1 - stepping.first_refused(bundles[0], actions)  # 0 if none is refused
+            count = len(actions)
+            ended = ended or self._threads.call(compiled.step_share, bundles, count, actions, out)
         if ended < 0:
             self._refuse(-1 - ended, int(actions[-1 - ended]))
-        # Called after the compiled step, which has written 0 or the penalty, and before ended games
-        # are dealt again. Illegal actions earn nothing, and neither does a deal in place of a step.
+        # Illegal actions earn nothing, and neither does a deal in place of a step.
         if reward is not None:
             earned = earn(reward, before, self.games, self.episodes["illegal"] | dealt)
             self.rewards += earned
             self.episodes["score"] += earned
-        self.finals = None
-        if ended and self._autoreset == stepping.SAME_STEP:
-            self.finals = self._new_finals()
-            stepping.keep_finals(self.done, self.episodes, self.masks, out, *self.finals)
-            self._deal_again(self.done, out)
-        elif dealt is not False and dealt.any():
             self._deal_again(dealt, out)
         return int(ended)
 
-    def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        """Start an episode in each chosen game after a step, and write its observation."""
-        self.deal_next(chosen)
-        self._observe_some(chosen, out)
+    def _deal_again(self, dealt: Any, out: NDArray[Any]) -> None:
+        """Deal ended games again, after a custom reward has seen their last positions.
 
-    def _new_finals(self) -> stepping.Finals:
-        """Arrays of zeros for the results of ended episodes, which the caller of `step` may keep.
-
-        Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows of
-        games that have not ended.
+        Args:
+            dealt: with NEXT_STEP, the games that were not to step.
+            out: the observations.
         """
-        like = (self.episodes, self.masks, self.observations)
-        return stepping.Finals(*[np.zeros(array.shape, array.dtype) for array in like])
+        chosen = dealt
+        if self._autoreset == stepping.SAME_STEP:
+            chosen, own = self.done, self._buffers
+            own.final_episodes[chosen] = self.episodes[chosen]
+            own.final_masks[chosen] = self.masks[chosen]
+            own.final_observations[chosen] = out[chosen]
+        if np.any(chosen):
+            self._write(chosen, stepping.DEAL)
+            self._observe_some(chosen, out)
+
+    def finals(self, copy: bool) -> tuple[NDArray[Any], ...]:
+        """Episodes, masks and observations of the episodes that ended in the last step.
+
+        The rows of other games are zeros.
+
+        Args:
+            copy: return new arrays, not the buffers.
+        """
+        own = self._buffers
+        finals = own.final_episodes, own.final_masks, own.final_observations
+        if not copy:
+            rest = self._ended[~self.done[self._ended]]
+            for each in finals:
+                each[rest] = np.zeros((), each.dtype)
+            self._ended = np.flatnonzero(self.done)
+            return finals
+        # Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows
+        # of games that have not ended.
+        new: Any = [np.zeros(each.shape, each.dtype) for each in finals]
+        for to, each in zip(new, finals, strict=True):
+            to[self.done] = each[self.done]
+        return tuple(new)
 
     def observe(self, out: NDArray[Any]) -> None:
         """Write the observation of each game into an array of the shape of ``observations``."""
@@ -262,7 +292,7 @@ class RunningGames(abc.ABC):
         """
         self.games[: len(games)] = games
         self._compiled.write_all(
-            self._whole, np.arange(len(self.games)) < len(games), stepping.CONSIDER
+            self._bundles[0], np.arange(len(self.games)) < len(games), stepping.CONSIDER
         )
         self.observe(self.observations)
 
@@ -302,6 +332,8 @@ class RunningGames(abc.ABC):
             "penalty": ILLEGAL_PENALTY,
             "max_moves": self.max_moves,
             "autoreset": self._autoreset,
+            "deals_again": self._autoreset != stepping.DISABLED
+            and not callable(self.settings.reward),
             "strict": self.settings.illegal == "raise",
         }
 
@@ -316,35 +348,43 @@ class RunningGames(abc.ABC):
             "truncated": self.truncated,
             "done": self.done,
             "streams": self._streams,
+            **self._draws(),
+            "final_episodes": np.zeros_like(self.episodes),
+            "final_masks": np.zeros_like(self.masks),
+            "final_observations": np.zeros(self.observations.shape, self.observations.dtype),
         }
 
     def _share_buffers(self) -> None:
-        """Bundle the buffers and each thread's share of them, once.
+        """Bundle the buffers for each thread, once.
 
-        The bundles hold views, so a buffer must be written into and never be replaced.
+        A bundle holds the arrays of its time, so a buffer is written into, or replaced by
+        `_replace`.
         """
-        self._bundles = [self._bundle(share) for share in self._threads.shares]
-        # All games at once, for what one thread does: checks and finals.
-        alone = len(self._bundles) == 1
-        self._whole = self._bundles[0] if alone else self._bundle(slice(None))
+        self._bundles = [
+            make_bundle(self._buffers, self._settings, self._new_scratch())
+            for _ in range(self._threads.count)
+        ]
 
-    def _bundle(self, part: slice) -> Bundle:
-        """The argument of the compiled functions for some of the games."""
-        views = type(self._buffers)(*[array[part] for array in self._buffers])
-        return make_bundle(views, self._settings, self._new_scratch())
+    def _replace(self, **buffers: NDArray[Any]) -> None:
+        """Replace buffers whose size has changed."""
+        self._buffers = self._buffers._replace(**buffers)
+        self._share_buffers()
 
     # --- copies
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A new batch with the same settings, into which everything that changes is written."""
-        changing = tuple(self._buffers), self.drawn_from, self.seeded, self.started
+        changing = self._buffers._asdict(), self.drawn_from, self.seeded, self.started
         return type(self), (self.settings,), changing
 
     def __setstate__(self, changing: tuple[Any, ...]) -> None:
         """Continue like the original."""
-        arrays, self.drawn_from, self.seeded, self.started = changing
-        for buffer, array in zip(self._buffers, arrays, strict=True):
-            buffer[...] = array
+        buffers, self.drawn_from, self.seeded, self.started = changing
+        own = self._buffers._asdict()
+        sizes = {name for name, array in buffers.items() if array.shape != own[name].shape}
+        self._replace(**{name: np.array(buffers[name]) for name in sizes})
+        for name, array in buffers.items():
+            getattr(self._buffers, name)[...] = array
         self.observe(self.observations)
 
 
@@ -395,17 +435,9 @@ class Batch(RunningGames):
         if not self._surely_room:
             runs, seen = self._buffers.runs, with_room(self._buffers.runs, self._buffers.seen)
             if seen is not self._buffers.seen:
-                self._buffers = self._buffers._replace(seen=seen)
-                self._share_buffers()
+                self._replace(seen=seen)
             self._surely_room = seen.shape[1] - int(runs["length"].max())
         self._surely_room -= 1
-
-    def __setstate__(self, changing: tuple[Any, ...]) -> None:
-        """See `RunningGames.__setstate__`."""
-        seen = changing[0][self._buffers._fields.index("seen")]
-        self._buffers = self._buffers._replace(seen=np.zeros_like(seen))
-        self._share_buffers()
-        super().__setstate__(changing)
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """See `RunningGames.spaces`."""
@@ -418,12 +450,6 @@ class Batch(RunningGames):
 
     def _observe_some(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
         stepping.show_some(self._buffers.counts, self._settings.shares, out, chosen)
-
-    def _deal_again(self, chosen: NDArray[np.bool_], out: NDArray[Any]) -> None:
-        if not self.drawn_from:  # one call takes less time than several
-            stepping.deal_again(self._whole, out, chosen)
-        else:
-            super()._deal_again(chosen, out)
 
     def _refuse_illegal(self, index: int, action: int, where: str) -> None:
         game = Game.from_own_record(self.games[index], self.rules)
@@ -440,58 +466,3 @@ def why_left_out(game: Game, move: int) -> str:
     if game.action_mask(distinct=True)[move]:
         return f"{text} is legal, but returns to an earlier position"
     return f"{text} is legal, but only renames spaces"
-
-
-class Threads:
-    """Threads that share the games of a batch: compiled calls, each for its share of the games.
-
-    Games do not depend on each other, so the results do not depend on the number of threads.
-
-    Attributes:
-        shares: each thread's games.
-
-    Args:
-        count: number of threads.
-        games: number of games.
-    """
-
-    def __init__(self, count: int, games: int) -> None:
-        # A share is a run of neighbouring games, so threads share cache lines only at its edges.
-        edges = np.linspace(0, games, count + 1).astype(int).tolist()
-        self.shares = [slice(first, last) for first, last in pairwise(edges)]
-        self._pool: ThreadPoolExecutor | None = None
-        self._process = 0
-
-    def call(
-        self, function: Callable[..., int | None], bundles: Sequence[Bundle], *arrays: NDArray[Any]
-    ) -> int:
-        """Call a function once for each share.
-
-        Args:
-            function: takes a bundle and the arrays.
-            bundles: one for each share.
-            *arrays: of shape (n, ...).
-
-        Returns:
-            The sum of what the calls return, if these are numbers.
-        """
-        first, *others = [
-            (bundle, *[array[share] for array in arrays])
-            for bundle, share in zip(bundles, self.shares, strict=True)
-        ]
-        # The calling thread works on the first share; it would only wait otherwise. The compiled
-        # functions release the GIL.
-        pending = [self._started().submit(function, *each) for each in others]
-        return (function(*first) or 0) + sum(each.result() or 0 for each in pending)
-
-    def _started(self) -> ThreadPoolExecutor:
-        if self._pool is None or self._process != os.getpid():  # a fork has no threads
-            self._pool = ThreadPoolExecutor(len(self.shares) - 1)
-            self._process = os.getpid()
-        return self._pool
-
-    def close(self) -> None:
-        """End the threads, if there are any."""
-        if self._pool is not None and self._process == os.getpid():
-            self._pool.shutdown()
-        self._pool = None

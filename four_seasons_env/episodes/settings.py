@@ -161,8 +161,8 @@ class VectorSettings:
             `gymnasium.vector.AutoresetMode`.
         copy: return copies. With False, observations, rewards, masks and infos are views of buffers
             that the next step overwrites: somewhat faster, for callers that copy anyway.
-        num_threads: threads that share the games; the results do not depend on it. Faster from
-            about a thousand games on. A forked process starts its own threads.
+        num_threads: threads that share the games; the results do not depend on it. None: as many as
+            make this batch faster on this machine. A forked process starts its own threads.
         max_episode_steps: as `max_moves`, by Gymnasium's name; the smaller of the two counts.
     """
 
@@ -170,16 +170,16 @@ class VectorSettings:
     _: KW_ONLY
     autoreset_mode: str | AutoresetMode = "SameStep"
     copy: bool = True
-    num_threads: int = 1
+    num_threads: int | None = None
     max_episode_steps: int | None = None
 
     def __post_init__(self) -> None:
         check_autoreset_mode(self.autoreset_mode)
         check_choice("copy", self.copy, (True, False))
-        for name in ("num_envs", "num_threads"):
-            check_positive(name, getattr(self, name))
-        if self.max_episode_steps is not None:
-            check_positive("max_episode_steps", self.max_episode_steps)
+        check_positive("num_envs", self.num_envs)
+        for name in ("num_threads", "max_episode_steps"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
 
 
 @dataclass(frozen=True)

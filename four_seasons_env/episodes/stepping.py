@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.deals import next_deal
-from four_seasons_env.engine.jit import inlined, jit
+from four_seasons_env.engine.deals import TRAIN_FROM, next_deal
+from four_seasons_env.engine.jit import inlined, internal, jit
 from four_seasons_env.engine.kernel import is_won, lay_out, start
 from four_seasons_env.engine.repeats import play_on, start_run, write_mask
+from four_seasons_env.engine.threads import finish, take
 from four_seasons_env.observations import encode, refresh, show_all
 from four_seasons_env.rewards import reward_of
+
+AT_A_TIME = 64
+"""Games that a thread takes at once: they are played in 10 to 20 microseconds."""
 
 EPISODE = np.dtype(
     [
@@ -39,9 +43,9 @@ The names are Gymnasium's (`gymnasium.vector.AutoresetMode`).
 """
 
 
-BEGIN, CONSIDER, CONTINUE = range(3)
-"""Why a decision is written (`write_all`): an episode begins, an agent asks about any position, or
-an action has been taken. The environment of moves does not need the last."""
+BEGIN, DEAL, CONSIDER = range(3)
+"""Why a decision is written (`write_all`): an episode begins at a position, or with the next deal
+of its stream; or an agent asks about any position."""
 
 
 class CompiledSettings(NamedTuple):
@@ -54,6 +58,7 @@ class CompiledSettings(NamedTuple):
     penalty: float  # cost of an illegal action
     max_moves: int
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
+    deals_again: bool  # a step deals ended games again, unless the caller does
     strict: bool  # illegal actions are refused
     shares: NDArray[np.float32]  # (slots,), what a count of 1 is in an observation
 
@@ -74,14 +79,11 @@ class Buffers(NamedTuple):
     truncated: NDArray[np.bool_]  # (n,)
     done: NDArray[np.bool_]  # (n,)
     streams: NDArray[np.uint64]  # (n,), of the deals to come
-
-
-class Finals(NamedTuple):
-    """The results of episodes that have ended, one row for each game; zeros for other games."""
-
-    episodes: NDArray[np.void]  # EPISODE (n,)
-    masks: NDArray[np.int8]  # (n, actions)
-    observations: NDArray[Any]  # (n, ...)
+    choices: NDArray[np.int64]  # (m,), deals to draw from
+    draws: NDArray[np.int64]  # (n, 2), each game's share of them: first and how many; 0: any deal
+    final_episodes: NDArray[np.void]  # as `episodes`; of the last episode that has ended
+    final_masks: NDArray[np.int8]
+    final_observations: NDArray[Any]  # (n, slots)
 
 
 @inlined
@@ -117,12 +119,14 @@ def end_step(g, rule, episode, cards_before, settings):
     return reward, spent >= settings.max_moves and not episode.over
 
 
-@jit
-def deal_all(games, rules, streams, chosen):
-    """Lay out the next deal of each chosen game's stream."""
-    for i in range(len(chosen)):
-        if chosen[i]:
-            start(games[i], rules[0], next_deal(streams, i))
+@inlined
+def deal_next(i, buffers, rule):
+    """Lay out the next deal of a game's stream, or the one of its deals that this selects."""
+    deal = next_deal(buffers.streams, i)
+    first, count = buffers.draws[i]
+    if count:
+        deal = buffers.choices[first + (deal - TRAIN_FROM) % count]
+    start(buffers.games[i], rule, deal)
 
 
 @jit
@@ -136,29 +140,49 @@ def lay_out_asked(games, rules, chosen):
                 lay_out(games[i], rules[0])
 
 
+@internal
+def _write(i, bundle, why):
+    """Write what follows from the position of a game: its mask and observation."""
+    buffers, settings = bundle.buffers, bundle.settings
+    rule = settings.rules[0]
+    g, episode = buffers.games[i], buffers.episodes[i]
+    if why == DEAL:
+        deal_next(i, buffers, rule)
+    if why != CONSIDER:
+        start_episode(g, rule, episode)
+    start_run(buffers.runs[i])
+    # The masks are views of the words.
+    episode.over = not write_mask(
+        g, rule, settings.mask, i, buffers.runs, buffers.seen, buffers.words[i]
+    )
+    # Written in full: the buffers still show the last game, so `refresh` would not be enough.
+    encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
+
+
 @jit
 def write_all(bundle, chosen, why):
-    """Write what follows from the position of each chosen game: its mask and observation.
+    """`_write` for each chosen game.
 
     Args:
         chosen: bool (n,).
-        why: BEGIN also starts the episode.
+        why: BEGIN, DEAL or CONSIDER.
     """
-    buffers, settings = bundle.buffers, bundle.settings
-    rule = settings.rules[0]
     for i in range(len(chosen)):
-        if not chosen[i]:
-            continue
-        g, episode = buffers.games[i], buffers.episodes[i]
-        if why == BEGIN:
-            start_episode(g, rule, episode)
-        # The masks are views of the words.
-        start_run(buffers.runs[i])
-        episode.over = not write_mask(
-            g, rule, settings.mask, i, buffers.runs, buffers.seen, buffers.words[i]
-        )
-        # Written in full: the buffers still show the last game, so `refresh` would not be enough.
-        encode(g, rule, settings.observation, buffers.shown[i], buffers.counts[i])
+        if chosen[i]:
+            _write(i, bundle, why)
+
+
+@jit
+def write_share(bundle, ticket, chosen, why):
+    """`write_all` in each of several threads."""
+    first = take(ticket, AT_A_TIME)
+    while first < len(chosen):
+        last = min(first + AT_A_TIME, len(chosen))
+        for i in range(first, last):
+            if chosen[i]:
+                _write(i, bundle, why)
+        finish(ticket, last - first, 0)
+        first = take(ticket, AT_A_TIME)
 
 
 @inlined
@@ -201,11 +225,11 @@ def step_all(bundle, actions, out):
 
     An illegal action leaves the position as it is and costs the penalty. A game that was over at
     its opening (with a tiny deck) ends at its first step. With NEXT_STEP, a game that has ended
-    takes no step; the caller deals it again.
+    takes no step; it is dealt again.
 
     Args:
         actions: int64 (n,).
-        out: float32 (n, slots).
+        out: (n, slots), of the observations' dtype.
 
     Returns:
         How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot
@@ -215,6 +239,22 @@ def step_all(bundle, actions, out):
     refused = first_refused(bundle, actions)
     if refused >= 0:
         return -1 - refused
+    return _step(bundle, 0, len(actions), actions, out)
+
+
+@jit
+def step_share(bundle, ticket, actions, out):
+    """`step_all` in each of several threads, of actions that have been checked."""
+    first = take(ticket, AT_A_TIME)
+    while first < len(actions):
+        last = min(first + AT_A_TIME, len(actions))
+        finish(ticket, last - first, _step(bundle, first, last, actions, out))
+        first = take(ticket, AT_A_TIME)
+
+
+@internal
+def _step(bundle, first, last, actions, out):
+    """Take the actions of games first to last - 1; returns how many episodes ended."""
     buffers, settings = bundle.buffers, bundle.settings
     # Taken out of the tuple once: inside the loop that costs time.
     games, episodes, words, masks = buffers.games, buffers.episodes, buffers.words, buffers.masks
@@ -223,9 +263,11 @@ def step_all(bundle, actions, out):
     terminated, truncated = buffers.terminated, buffers.truncated
     rule, mask, kind = settings.rules[0], settings.mask, settings.observation
     ended = 0
-    for i in range(len(games)):
-        if settings.autoreset == NEXT_STEP and done[i]:  # the caller deals it again
+    for i in range(first, last):
+        if settings.autoreset == NEXT_STEP and done[i]:
             no_step(i, buffers)
+            if settings.deals_again:
+                _write(i, bundle, DEAL)
             continue
         g = games[i]
         episode = episodes[i]
@@ -244,8 +286,15 @@ def step_all(bundle, actions, out):
         rewards[i], truncated[i] = end_step(g, rule, episode, before, settings)
         terminated[i] = episode.over
         done[i] = terminated[i] or truncated[i]
-        ended += done[i]
-    show_all(counts, settings.shares, out)  # one pass over all games is faster than one for each
+        if done[i]:
+            ended += 1
+            if settings.autoreset == SAME_STEP and settings.deals_again:
+                buffers.final_episodes[i] = episode
+                buffers.final_masks[i] = masks[i]
+                show_all(counts[i : i + 1], settings.shares, buffers.final_observations[i : i + 1])
+                _write(i, bundle, DEAL)
+    # One pass over all games is faster than one for each.
+    show_all(counts[first:last], settings.shares, out[first:last])
     return ended
 
 
@@ -255,34 +304,3 @@ def show_some(counts, shares, out, chosen):
     for i in range(len(chosen)):
         if chosen[i]:
             show_all(counts[i : i + 1], shares, out[i : i + 1])
-
-
-@jit
-def deal_again(bundle, out, chosen):
-    """Start each chosen game with its stream's next deal, and write its observation."""
-    buffers, settings = bundle.buffers, bundle.settings
-    deal_all(buffers.games, settings.rules, buffers.streams, chosen)
-    write_all(bundle, chosen, BEGIN)
-    show_some(buffers.counts, settings.shares, out, chosen)
-
-
-@jit
-def keep_finals(
-    done,
-    episodes,
-    masks,
-    observations,
-    final_episodes,
-    final_masks,
-    final_observations,
-):
-    """Copy the results of the episodes that have ended, before their games are dealt again.
-
-    Args:
-        final_episodes: a field of `Finals`; the arguments after it are its other fields.
-    """
-    for i in range(len(done)):
-        if done[i]:
-            final_episodes[i] = episodes[i]
-            final_masks[i] = masks[i]
-            final_observations[i] = observations[i]

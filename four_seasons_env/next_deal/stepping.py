@@ -12,13 +12,15 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from four_seasons_env.engine.jit import Bundle, by_type, internal, jit, merged
+from four_seasons_env.engine.jit import by_type, internal, jit, merged
 from four_seasons_env.engine.kernel import legal, new_masks, nothing_hidden, play
+from four_seasons_env.engine.threads import finish, take
 from four_seasons_env.episodes.stepping import (
-    BEGIN,
     CONSIDER,
-    CONTINUE,
+    DEAL,
     NEXT_STEP,
+    SAME_STEP,
+    deal_next,
     end_step,
     first_refused,
     no_step,
@@ -59,6 +61,7 @@ class CompiledNextDealSettings(NamedTuple):
     penalty: float  # cost of an illegal action
     max_moves: int
     autoreset: int  # one of those of `episodes.stepping`
+    deals_again: bool  # a step deals ended games again, unless the caller does
     strict: bool  # actions that are not offered are refused
 
 
@@ -78,7 +81,12 @@ class NextDealBuffers(NamedTuple):
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
-    streams: NDArray[np.uint64]  # (n,), of the deals to come
+    streams: NDArray[np.uint64]  # these six as in `episodes.stepping.Buffers`
+    choices: NDArray[np.int64]
+    draws: NDArray[np.int64]
+    final_episodes: NDArray[np.void]
+    final_masks: NDArray[np.int8]
+    final_observations: NDArray[Any]
 
 
 class Scratch(NamedTuple):
@@ -160,13 +168,14 @@ def _offer(g, i, buffers, settings, scratch):
     return found
 
 
-@merged
-def _advance(i, buffers, settings, scratch, opening):
+@internal
+def _advance(i, bundle, opening):
     """Write the next decision of a game. Play a game in which nothing is hidden to its end.
 
     That happens only where endings are searched. A game that is at its opening is not played by
     `reset`: its only candidate is the opening itself, and the first step plays it.
     """
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
     g = buffers.games[i]
     rule = settings.rules[0]
     found = 0
@@ -232,91 +241,90 @@ def _take(i, action, buffers, rule, scratch):
         _play(g, i, rule, 0, buffers)  # move 0 is the deal
 
 
+@internal
+def _write(i, bundle, why):
+    """Write the next decision of a game; see `episodes.stepping.write_all`."""
+    buffers, rule = bundle.buffers, bundle.settings.rules[0]
+    if why == DEAL:
+        deal_next(i, buffers, rule)
+    if why == CONSIDER:
+        buffers.played[i] = -1
+    else:
+        start_episode(buffers.games[i], rule, buffers.episodes[i])
+    _advance(i, bundle, why != CONSIDER)
+
+
 @jit
 def write_all(bundle, chosen, why):
-    """Write the next decision of each chosen game; see `episodes.stepping.write_all`."""
-    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
+    """See `episodes.stepping.write_all`."""
     for i in range(len(chosen)):
-        if not chosen[i]:
-            continue
-        g, episode = buffers.games[i], buffers.episodes[i]
-        if why == BEGIN:
-            start_episode(g, settings.rules[0], episode)
-        elif why == CONSIDER:
-            buffers.played[i] = -1
-        _advance(i, buffers, settings, scratch, why == BEGIN)
+        if chosen[i]:
+            _write(i, bundle, why)
 
 
 @jit
-def take_all(bundle, actions, taken):
-    """Play the moves of each action, if none of them is refused.
+def write_share(bundle, ticket, chosen, why):
+    """`write_all` in each of several threads."""
+    i = take(ticket, 1)
+    while i < len(chosen):
+        if chosen[i]:
+            _write(i, bundle, why)
+        finish(ticket, 1, 0)
+        i = take(ticket, 1)
 
-    Args:
-        taken: bool (n,), set where moves were played.
 
-    Returns:
-        The first game that cannot take its action, or -1.
-    """
+@jit
+def step_all(bundle, actions, out):
+    """Take one action in each game; see `episodes.stepping.step_all`."""
     refused = first_refused(bundle, actions)
     if refused >= 0:
-        return refused
-    buffers, scratch = bundle.buffers, bundle.scratch
-    rule = bundle.settings.rules[0]
+        return -1 - refused
+    ended = 0
     for i in range(len(actions)):
-        buffers.played[i] = -1
-        if bundle.settings.autoreset == NEXT_STEP and buffers.done[i]:  # dealt again by the caller
-            continue
-        episode = buffers.episodes[i]
+        ended += _step(i, bundle, actions, out)
+    return ended
+
+
+@jit
+def step_share(bundle, ticket, actions, out):
+    """`step_all` in each of several threads, of actions that have been checked."""
+    i = take(ticket, 1)
+    while i < len(actions):
+        finish(ticket, 1, _step(i, bundle, actions, out))
+        i = take(ticket, 1)
+
+
+@internal
+def _step(i, bundle, actions, out):
+    """Take the action of a game; returns whether its episode ended."""
+    buffers, settings, scratch = bundle.buffers, bundle.settings, bundle.scratch
+    done, rule = buffers.done, settings.rules[0]
+    g, episode = buffers.games[i], buffers.episodes[i]
+    buffers.played[i] = -1
+    if settings.autoreset == NEXT_STEP and done[i]:
+        no_step(i, buffers)
+        if settings.deals_again:
+            _write(i, bundle, DEAL)
+    else:
+        before = np.int64(g.cards_up)
         episode.illegal = False
         episode.steps += 1
         if not episode.over:
             if buffers.masks[i, actions[i]]:
                 _take(i, actions[i], buffers, rule, scratch)
-                taken[i] = True
-                # Nothing is offered until `write_all` has run: Ctrl-C may come between the two.
-                for k in range(buffers.masks.shape[1]):
-                    if buffers.masks[i, k]:
-                        buffers.observations[i, k] = 0
-                        buffers.masks[i, k] = 0
+                _advance(i, bundle, False)
             else:
                 episode.illegal = True
-    return -1
-
-
-@jit
-def end_all(bundle, out):
-    """Write the results of a step, and the observations; returns how many episodes ended."""
-    buffers, settings = bundle.buffers, bundle.settings
-    ended = 0
-    for i in range(len(buffers.games)):
-        if settings.autoreset == NEXT_STEP and buffers.done[i]:
-            no_step(i, buffers)
-            continue
-        g, episode = buffers.games[i], buffers.episodes[i]
-        # The episode's record still holds the cards up before the action.
-        reward, truncated = end_step(g, settings.rules[0], episode, episode.cards_up, settings)
         episode.cards_up = g.cards_up
-        buffers.rewards[i] = reward
-        buffers.truncated[i] = truncated
+        buffers.rewards[i], buffers.truncated[i] = end_step(g, rule, episode, before, settings)
         buffers.terminated[i] = episode.over
-        buffers.done[i] = episode.over or truncated
-        ended += buffers.done[i]
+        done[i] = episode.over or buffers.truncated[i]
+        if done[i] and settings.autoreset == SAME_STEP and settings.deals_again:
+            buffers.final_episodes[i] = episode
+            buffers.final_masks[i] = buffers.masks[i]
+            buffers.final_observations[i] = buffers.observations[i]
+            _write(i, bundle, DEAL)
     # Where the caller asked for no copies, ``out`` is the buffer itself.
     if out.ctypes.data != buffers.observations.ctypes.data:
-        slots, out_slots = buffers.observations.reshape(-1), out.reshape(-1)
-        for j in range(len(slots)):
-            out_slots[j] = slots[j]
-    return ended
-
-
-def step_all(bundle: Bundle, actions: NDArray[np.int64], out: NDArray[Any]) -> int:
-    """Take one action in each game; see `episodes.stepping.step_all`.
-
-    The searches take most of the time to compile. Resets and steps share them in `write_all`.
-    """
-    taken = np.zeros(len(actions), np.bool_)
-    refused = take_all(bundle, actions, taken)
-    if refused >= 0:
-        return int(-1 - refused)
-    write_all(bundle, taken, CONTINUE)
-    return int(end_all(bundle, out))
+        out[i] = buffers.observations[i]
+    return np.int64(done[i])

@@ -292,7 +292,7 @@ def started(games: int) -> Batch:
 def test_a_bundle_is_of_the_arrays_themselves():
     batch = started(3)
     bundle = jit.make_bundle(
-        stepping.Buffers(*[each[1:3] for each in batch._buffers]), batch._settings
+        batch._buffers._replace(games=batch.games[1:], episodes=batch.episodes[1:]), batch._settings
     )
     batch.games["deal"] += 1
     stepping.write_all(bundle, np.array([False, True]), stepping.BEGIN)
@@ -301,7 +301,11 @@ def test_a_bundle_is_of_the_arrays_themselves():
 
 def test_a_bundle_keeps_its_arrays_alive():
     batch = started(3)
-    bundle, actions, out = batch._whole, np.zeros(3, np.int64), np.zeros_like(batch.observations)
+    bundle, actions, out = (
+        batch._bundles[0],
+        np.zeros(3, np.int64),
+        np.zeros_like(batch.observations),
+    )
     twin = copy.deepcopy(batch)
     del batch
     gc.collect()

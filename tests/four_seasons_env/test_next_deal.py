@@ -157,8 +157,7 @@ def test_offers_ignore_the_order_of_the_stock(rules: str, observation: str) -> N
             assert here.moves_of(i, last) == there.moves_of(i, last)
         actions = (rng.random(30) * here.masks.sum(axis=1)).astype(np.int64)
         here.step(actions, out=here.observations)
-        here.deal_next(here.done)
-        here.done[:] = False
+        here.reset(chosen=here.done.copy())
 
 
 def test_features_are_frozen() -> None:
