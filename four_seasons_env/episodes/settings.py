@@ -131,7 +131,7 @@ class MoveSettings(EnvSettings):
     """The arguments of the environments whose actions are moves.
 
     Args:
-        observation: `"tops"` or `"cards"` (`four_seasons_env.observations`).
+        observation: `"tops"`, `"cards"` or `"places"` (`four_seasons_env.observations`).
         mask: `"legal"` (every legal move) or `"distinct"` (without moves that only rename spaces,
             which then count as illegal).
     """
