@@ -197,7 +197,9 @@ class FourSeasonsEnv(GameEnv):
     ## Observation Space
     `Box(0, 1, (L,), float32)`. `"tops"` holds the top cards of piles and
     waste, foundation levels, pile heights, base and stock; `"cards"` holds everything that a player
-    with perfect memory knows (Markov). `four_seasons_env.observations` documents each slot.
+    with perfect memory knows (Markov). `"places"` holds the same in a fraction of the memory:
+    `Box(0, high, (2 N + 3,), uint8)`, where each of the N cards is and how many lie on it.
+    `four_seasons_env.observations` documents each slot.
 
     ## Starting State
     A shuffled deck laid out by the rules. `reset(seed=...)` starts a sequence of training deals,

@@ -1,14 +1,14 @@
-"""Observations: what a player knows of a position, as a vector of float32 in [0, 1].
+"""Observations: what a player knows of a position, as a vector of numbers.
 
-Batches of games keep counts of cards, in a quarter of the memory, and write the vectors from them.
-
-There are two encoders. A rule set has R ranks, P piles and N = 4 R cards. Ranks are *relative*: 0
-is the base card's rank, 1 is the next that its foundation takes, and so on up to R - 1. Spaces, an
-empty waste and unknown cards are all zeros. Neither encoder reads the order of a stock that the
-player has not seen.
+There are three encoders. `tops` and `cards` write float32 in [0, 1]; batches of games keep them as
+counts of cards, in a quarter of the memory. `places` writes uint8. A rule set has R ranks, P piles
+and N = 4 R cards. Ranks are *relative*: 0 is the base card's rank, 1 is the next that its
+foundation takes, and so on up to R - 1. No encoder reads the order of a stock that the player has
+not seen.
 
 `tops` shows the table without the covered cards. Its length is
-(P + 1)(R + 4) + 4 (R + 1) + P + R + 3, plus R + 4 where a redeal is limited:
+(P + 1)(R + 4) + 4 (R + 1) + P + R + 3, plus R + 4 where a redeal is limited. Spaces, an empty waste
+and unknown cards are all zeros:
 
 =====================  ===============================================================
 slots                  meaning
@@ -37,6 +37,21 @@ P                      it is in pile 0, 1, ...
 1                      cards that lie on it / N (piles and waste)
 1                      cards to be dealt up to and including it / N (stock after a redeal)
 =====================  ===============================================================
+
+`places` says the same in 2 N + 3 bytes, 107 for five piles and a full deck, with the cards in the
+same order. It is for networks that look the numbers up in tables: a place is not a quantity.
+
+=====================  ===============================================================
+slots                  meaning
+=====================  ===============================================================
+N                      where each card is: 0 in the stock (before a redeal: unseen),
+                       1 on its foundation, 2 in the waste, 3 + p in pile p
+N                      for each card: cards that lie on it (piles and waste), or cards to
+                       be dealt up to and including it (stock after a redeal); else 0
+1                      base rank (of clubs, where suits differ), 0 to R - 1
+1                      cards left in the stock
+1                      redeals left
+=====================  ===============================================================
 """
 
 from __future__ import annotations
@@ -58,12 +73,19 @@ from four_seasons_env.engine.kernel import (
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE
 from four_seasons_env.rules import Rules
 
-OBSERVATIONS = ("tops", "cards")
-CARDS = 1
-KINDS = {"tops": None, "cards": CARDS}
-"""The kinds as compiled functions take them. Code for the type of None leaves out what only `cards`
-needs, which saves a fifth of the time that a first step takes to compile."""
+VECTORS = ("tops", "cards")
+"""The observations that are float32 in [0, 1]."""
 
+OBSERVATIONS = (*VECTORS, "places")
+KINDS = {"tops": None, "cards": 1, "places": True}
+"""The kinds as compiled functions take them: each has a type of its own. Code for the type of None
+leaves out what only the others need, which saves a fifth of the time that a first step takes to
+compile."""
+
+IN_STOCK, IN_FOUNDATION, IN_WASTE, IN_PILES = range(4)
+"""Where a card is; pile p is IN_PILES + p."""
+
+_PLACES = types.boolean  # the type of `places` in KINDS
 _OFF = np.uint8(0)
 _MOST_REDEALS = 2
 _HALF = np.float32(1 / _MOST_REDEALS)
@@ -76,23 +98,31 @@ def tops_length(rules: Rules) -> int:
 
 
 def observation_length(rules: Rules, observation: str) -> int:
-    """Slots of an observation vector.
+    """Slots of an observation.
 
     Raises:
         ValueError: for an unknown observation, with the nearest one.
     """
     check_choice("observation", observation, OBSERVATIONS)
+    if observation == "places":
+        return 2 * rules.cards + 3
     extra = rules.cards * (rules.piles + 5) if observation == "cards" else 0
     return tops_length(rules) + extra
 
 
 def observation_space(rules: Rules, observation: str) -> gym.spaces.Box:
-    """The space of an observation vector."""
+    """The space of an observation."""
+    if observation == "places":
+        high = largest_counts(rules, observation)
+        return gym.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
     return gym.spaces.Box(0.0, 1.0, (observation_length(rules, observation),), np.float32)
 
 
 def largest_counts(rules: Rules, observation: str) -> NDArray[np.uint8]:
-    """The largest count of each slot, of cards or redeals; 1 for a slot that means yes or no."""
+    """The largest number of each slot, of cards or redeals; 1 for a slot that means yes or no."""
+    if observation == "places":
+        each = [IN_PILES + rules.piles - 1] * rules.cards + [rules.cards] * rules.cards
+        return np.array([*each, rules.ranks - 1, rules.cards, _MOST_REDEALS], np.uint8)
     most = np.ones(observation_length(rules, observation), np.uint8)
     end = tops_length(rules)
     counts_end = end - (rules.ranks + 4 if rules.limited_redeal else 0)
@@ -205,66 +235,114 @@ def _card_row(g, rule, card, out):
     return row
 
 
+@by_type
+def _write_card(g, rule, kind, card, where, count, out):
+    """Write the slots of a card: where it is, and the count that goes with it.
+
+    The count is of the cards that lie on it or, in a known stock, are dealt up to and including it.
+    """
+    return _write_in_places if kind == _PLACES else _write_in_vector
+
+
+def _write_in_vector(g, rule, kind, card, where, count, out):
+    row = _card_row(g, rule, card, out)
+    row[where] = _on(out)
+    row[rule.piles + (4 if where == IN_STOCK else 3)] = _share(out, count, rule.share)
+
+
+def _write_in_places(g, rule, kind, card, where, count, out):
+    at = (card & 3) * rule.ranks + relative_rank(g, rule, card)
+    out[at] = where
+    out[rule.cards + at] = count
+
+
 @internal
-def _write_place(g, rule, place, out):
+def _write_place(g, rule, kind, place, out):
     """Write the slots of each card of a pile, or of the waste."""
-    slot = 2 if place == WASTE else 3 + place
+    where = IN_WASTE if place == WASTE else IN_PILES + place
     card = g.top[place]
     lying_on_it = 0
     while card != NO_CARD:
-        row = _card_row(g, rule, card, out)
-        row[slot] = _on(out)
-        row[rule.piles + 3] = _share(out, lying_on_it, rule.share)
+        _write_card(g, rule, kind, card, where, lying_on_it, out)
         lying_on_it += 1
         card = g.below[card]
 
 
 @internal
-def _write_cards(g, rule, out):
+def _write_cards(g, rule, kind, out):
     """Write the slots of every card."""
     for pile in range(rule.piles):
-        _write_place(g, rule, pile, out)
-    _write_place(g, rule, WASTE, out)
+        _write_place(g, rule, kind, pile, out)
+    _write_place(g, rule, kind, WASTE, out)
     for suit in range(4):
         for level in range(g.level[suit]):
             rank = (g.base[suit] + level) % rule.ranks
-            _card_row(g, rule, 4 * rank + suit, out)[1] = _on(out)
+            _write_card(g, rule, kind, 4 * rank + suit, IN_FOUNDATION, 0, out)
     known = stock_is_known(g, rule)
-    for i in range(g.dealt, g.deck_size):
-        row = _card_row(g, rule, g.deck[i], out)
-        row[0] = _on(out)
-        if known:
-            row[rule.piles + 4] = _share(out, i - g.dealt + 1, rule.share)
+    for i in range(stock_size(g)):
+        _write_card(g, rule, kind, g.deck[g.dealt + i], IN_STOCK, i + 1 if known else 0, out)
 
 
 @internal
-def _refresh_cards(g, rule, source, target, put_up, out):
+def _refresh_cards(g, rule, kind, source, target, put_up, out):
     """Update the slots of the cards that a move has touched.
 
     Args:
         put_up: the card that the move has put on a foundation, if its target is one.
     """
     if target == FOUNDATION:
-        _card_row(g, rule, put_up, out)[1] = _on(out)
+        _write_card(g, rule, kind, put_up, IN_FOUNDATION, 0, out)
     else:
-        _write_place(g, rule, target, out)
+        _write_place(g, rule, kind, target, out)
     if source <= WASTE:
-        _write_place(g, rule, source, out)
+        _write_place(g, rule, kind, source, out)
 
 
-@jit
+@by_type
 def refresh(g, rule, kind, shown, out, move):
     """Update a row that `encode` has written, after a move of the same game.
 
     Reads only the places that the move has touched. Reads all places if the rules may have moved
     more cards than the player, or if the order of the stock is known.
     """
+    return _refresh_places if kind == _PLACES else _refresh_vector
+
+
+@inlined
+def _may_touch_all(g, rule, target):
+    """Whether all places must be written again after a move, see `refresh`."""
+    return rule.refills or target == STOCK or stock_is_known(g, rule)
+
+
+@inlined
+def _keep_tops(g, shown):
+    """Keep the top cards, so that `refresh` knows which card has left a place.
+
+    A loop, because the assignment of an array compiles for a second.
+    """
+    for place in range(len(shown.top)):
+        shown.top[place] = g.top[place]
+
+
+def _refresh_places(g, rule, kind, shown, out, move):
     source = rule.source[move]
     target = rule.target[move]
-    if rule.refills or target == STOCK or stock_is_known(g, rule):
+    if _may_touch_all(g, rule, target):
+        encode(g, rule, kind, shown, out)
+        return
+    moved = shown.top[source] if source <= WASTE else NO_CARD
+    _refresh_cards(g, rule, kind, source, target, moved, out)
+    out[2 * rule.cards + 1] = stock_size(g)
+    _keep_tops(g, shown)
+
+
+def _refresh_vector(g, rule, kind, shown, out, move):
+    source = rule.source[move]
+    target = rule.target[move]
+    if _may_touch_all(g, rule, target):
         _refresh_tops(g, rule, shown, out)
         if kind is not None:
-            _write_cards(g, rule, out[_tops_end(rule) :])
+            _write_cards(g, rule, kind, out[_tops_end(rule) :])
         return
     moved = shown.top[source] if source <= WASTE else NO_CARD
     if source == STOCK:
@@ -278,27 +356,40 @@ def refresh(g, rule, kind, shown, out, move):
     else:
         _refresh_place(g, rule, target, shown, out)
     if kind is not None:
-        _refresh_cards(g, rule, source, target, moved, out[_tops_end(rule) :])
+        _refresh_cards(g, rule, kind, source, target, moved, out[_tops_end(rule) :])
 
 
-@jit
+@by_type
 def encode(g, rule, kind, shown, out):
     """Write a position's observation of a kind (one of `KINDS`) into a row: counts, or float32.
 
     ``shown``, a SHOWN record, is written too: `refresh` needs it.
     """
+    return _encode_places if kind == _PLACES else _encode_vector
+
+
+def _encode_places(g, rule, kind, shown, out):
+    _write_cards(g, rule, kind, out)
+    end = 2 * rule.cards
+    out[end] = g.base[0]
+    out[end + 1] = stock_size(g)
+    out[end + 2] = g.redeals
+    _keep_tops(g, shown)
+
+
+def _encode_vector(g, rule, kind, shown, out):
     out[:] = _OFF
     shown.top[:] = NO_CARD
     shown.level[:] = 0
     _refresh_tops(g, rule, shown, out)
     out[_heights_at(rule) + rule.piles + g.base[0]] = _on(out)
     if kind is not None:
-        _write_cards(g, rule, out[_tops_end(rule) :])
+        _write_cards(g, rule, kind, out[_tops_end(rule) :])
 
 
 @jit
 def encode_all(games, rules, kind, out):
-    """`encode` for each game: GAME (n,), RULE (1,), float32 (n, length)."""
+    """`encode` for each game: GAME (n,), RULE (1,), float32 (n, length), or uint8 for `places`."""
     shown = np.empty(1, SHOWN)
     for i in range(len(games)):
         encode(games[i], rules[0], kind, shown[0], out[i])
@@ -306,14 +397,14 @@ def encode_all(games, rules, kind, out):
 
 @jit
 def show_all(counts, shares, out):
-    """Write rows of counts as observations: uint8 (n, slots).
+    """Write rows of counts, uint8 (n, slots), as observations: float32, or uint8 for `places`.
 
     One loop over all rows takes half the time of a function for each.
 
     Args:
         shares: float32 (slots,), what a count of 1 is in each slot of an observation.
-        out: float32 (n, slots).
+        out: float32 or uint8 (n, slots).
     """
     for i in range(len(counts)):
         for j in range(len(shares)):
-            out[i, j] = np.float32(counts[i, j]) * shares[j]
+            out[i, j] = _share(out, counts[i, j], shares[j])

@@ -21,7 +21,7 @@ from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import Move, all_moves
 from four_seasons_env.game import Game
 from four_seasons_env.games import Games
-from four_seasons_env.observations import KINDS, encode_all, observation_length
+from four_seasons_env.observations import KINDS, encode_all, observation_space
 from four_seasons_env.rules import BASE_FROM, BUILDS, OPENINGS, RULES, SPACES, WRAPS, Rules
 
 ROOT = Path(__file__).parent.parent
@@ -275,8 +275,9 @@ def texts(moves: Sequence[Any]) -> set[str]:
 
 
 def observe(game: Game, kind: str) -> np.ndarray:
-    """A position's observation of a kind ("tops", "cards"), float32 of shape (L,)."""
-    out = np.full((1, observation_length(game.rules, kind)), np.nan, np.float32)
+    """A position's observation of a kind (one of OBSERVATIONS), of shape (L,)."""
+    space = observation_space(game.rules, kind)
+    out = np.full((1, *space.shape), 199, space.dtype)  # a slot that is not written shows
     encode_all(game.record.copy(), compile_rules(game.rules), KINDS[kind], out)
     return out[0]
 

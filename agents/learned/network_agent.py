@@ -14,7 +14,7 @@ from four_seasons_env.agents.policy_files import PolicyCard, PolicyFileError
 from four_seasons_env.arguments import nearest
 from four_seasons_env.engine.kernel import compile_rules
 from four_seasons_env.engine.moves import all_moves
-from four_seasons_env.observations import KINDS, OBSERVATIONS, encode_all, observation_length
+from four_seasons_env.observations import KINDS, VECTORS, encode_all, observation_length
 from four_seasons_env.rules import Rules
 
 HIDDEN, LAST = "mlp_extractor.policy_net.", "action_net."
@@ -44,8 +44,8 @@ class NetworkAgent:
         weights: Mapping[str, NDArray[np.float32]],
         deterministic: bool | None = None,
     ) -> None:
-        if card.observation not in OBSERVATIONS:
-            hint = nearest(card.observation, OBSERVATIONS)
+        if card.observation not in VECTORS:
+            hint = nearest(card.observation, VECTORS)
             raise PolicyFileError(f"unknown observation {card.observation!r}: {hint}")
         self.mask = card.mask
         self.train_seed = card.training.get("seed")

@@ -38,7 +38,7 @@ from four_seasons_env.agents.training import (
 )
 from four_seasons_env.engine.repeats import MASKS
 from four_seasons_env.next_deal.stepping import ENDINGS
-from four_seasons_env.observations import OBSERVATIONS
+from four_seasons_env.observations import VECTORS
 from four_seasons_env.positions.enumeration import ORDERS
 from four_seasons_env.rewards import REWARDS
 from four_seasons_env.rules import Rules
@@ -84,7 +84,7 @@ class PpoSettings:
 class MaskablePpoSettings(PpoSettings):
     """The hyperparameters in `maskable_ppo.yaml`."""
 
-    observation: Annotated[str, one_of(OBSERVATIONS)]
+    observation: Annotated[str, one_of(VECTORS)]
     mask: Annotated[str, one_of(MASKS)]
 
 

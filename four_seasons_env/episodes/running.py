@@ -36,7 +36,6 @@ from four_seasons_env.observations import (
     KINDS,
     SHOWN,
     largest_counts,
-    observation_length,
     observation_space,
     show_all,
 )
@@ -409,8 +408,9 @@ class Batch(RunningGames):
         )
         words, self.masks = new_masks(count, self.rules)  # the same memory
         self._surely_room = 0
-        shape = (count, observation_length(self.rules, observation))
-        self.observations = np.zeros(shape, np.float32)
+        space = observation_space(self.rules, observation)
+        shape = (count, *space.shape)
+        self.observations = np.zeros(shape, space.dtype)
         self._buffers = stepping.Buffers(
             **self._common_buffers(),
             words=words,

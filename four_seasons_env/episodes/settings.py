@@ -131,7 +131,7 @@ class MoveSettings(EnvSettings):
     """The arguments of the environments whose actions are moves.
 
     Args:
-        observation: `"tops"` or `"cards"` (`four_seasons_env.observations`).
+        observation: `"tops"`, `"cards"` or `"places"` (`four_seasons_env.observations`).
         mask: `"legal"`: every legal move. `"distinct"`: without moves that only rename spaces.
             `"no_repeats"`: also without moves back to a position that was seen since the last move
             that cannot be undone; see `FourSeasonsEnv`. A move that the mask leaves out counts as

@@ -229,7 +229,7 @@ def step_all(bundle, actions, out):
 
     Args:
         actions: int64 (n,).
-        out: (n, slots), of the observations' dtype.
+        out: float32 (n, slots), or uint8 for `places`.
 
     Returns:
         How many episodes ended; ``done`` says which. Or -1 - i if game i is the first that cannot

@@ -23,8 +23,7 @@ from four_seasons_env.episodes.settings import EnvSettings, VectorSettings
 from four_seasons_env.game import IllegalMove
 from four_seasons_env.next_deal import stepping
 from four_seasons_env.next_deal.stepping import ENDINGS
-from four_seasons_env.observations import KINDS, observation_length
-from four_seasons_env.observations import OBSERVATIONS as VECTORS
+from four_seasons_env.observations import KINDS, VECTORS, observation_length
 from four_seasons_env.positions.enumeration import HELD, LARGEST_SEARCH, ORDERS
 from four_seasons_env.positions.features import GAME_ROWS, PILE_ROWS, SUIT_ROWS, row_length
 from four_seasons_env.positions.search import write_path

@@ -104,6 +104,7 @@ def by_sum(observations: Any, masks: np.ndarray, rng: np.random.Generator) -> np
     ("env_id", "arguments"),
     [
         ("FourSeasons-v0", {"observation": "cards", "mask": "distinct"}),
+        ("FourSeasons-v0", {"observation": "places"}),
         ("FourSeasons-v0", {}),
         ("FourSeasonsNextDeal-v0", {"candidates": 8, "expansions": 20}),
         ("FourSeasonsNextDeal-v0", {"endings": "policy", "observation": "tops"}),

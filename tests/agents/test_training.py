@@ -46,6 +46,7 @@ def test_flags_override_the_file(name: str) -> None:
         ("gamma=1.5", "gamma is 1.5: Expected `float` <= 1.0"),
         ("layers=[8, 0]", r"layers is .*: Expected `int` >= 1 - at `\$\[1\]`"),
         ("observation=crads", "unknown observation 'crads': did you mean 'cards'"),
+        ("observation=places", "unknown observation 'places': known: tops, cards"),
         ("games=[", "games is not YAML"),
         ("gamma", "key=value"),
     ],

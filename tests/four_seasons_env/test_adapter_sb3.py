@@ -18,6 +18,7 @@ GAMES = 4
 SETTINGS = [
     {"rules": small("four-seasons"), "max_moves": 25},
     {"rules": small("pysolfc/corners"), "observation": "cards", "mask": "distinct"},
+    {"rules": small("pysolfc/florentine"), "observation": "places", "max_moves": 25},
 ]
 
 

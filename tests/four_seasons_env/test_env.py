@@ -46,6 +46,7 @@ WINNING = ["T0>F", "T1>F", "T2>F"] + ["deal", "W>F"] * 12
         ("FourSeasons-v0", {"observation": "cards", "mask": "distinct", "render_mode": "ansi"}),
         ("Czarina-v0", {"reward": "win", "max_moves": 20}),
         ("FourSeasons-v0", {"rules": small("pysolfc/corners"), "observation": "cards"}),
+        ("FourSeasons-v0", {"observation": "places"}),
         (NEXT_DEAL, {"candidates": 8}),
         (TEXT, {}),
         (TEXT, {"unit": "position"}),

@@ -31,6 +31,7 @@ SETTINGS = [
     {"rules": small("four-seasons-1883", piles=1), "reward": "win"},
     {"rules": small("pysolfc/simplicity", piles=4), "mask": "distinct", "max_moves": 25},
     {"rules": small("czarina", ranks=4), "reward": waste_grown, "max_moves": 12},
+    {"rules": small("pysolfc/florentine"), "observation": "places", "max_moves": 30},
     {"rules": "simplicity", "max_moves": 1},
     {"rules": small("four-seasons"), "candidates": 4, "expansions": 10, "max_moves": 30},
     {"rules": "czarina", "candidates": 4, "expansions": 10, "observation": "cards"},

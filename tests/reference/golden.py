@@ -129,6 +129,7 @@ def frozen(rules: Rules) -> str:
         "bytes": [game.to_bytes() for game in games],
         "tops": [observe(game, "tops").astype("<f4").tobytes() for game in games],
         "cards": [observe(game, "cards").astype("<f4").tobytes() for game in games],
+        "places": [observe(game, "places").tobytes() for game in games],
     }
     digests = {name: hashlib.sha256(b" ".join(each)).hexdigest() for name, each in parts.items()}
     return " ".join([rules.name, *(f"{name} {each[:16]}" for name, each in digests.items())])
