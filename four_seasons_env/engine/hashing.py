@@ -13,8 +13,7 @@ from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.jit import internal, jit
 from four_seasons_env.engine.kernel import (
     NO_PILE,
-    foundation_top,
-    lowest_moved,
+    moved_card,
     stock_is_known,
     stock_size,
 )
@@ -76,17 +75,14 @@ def key_change(g, rule, move):
     A move changes one link, and a foundation's level or the reserve's top card.
     """
     source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
+    card = moved_card(g, rule, source, target)
+    suit, level = card & 3, np.int64(g.level[card & 3])
     if source >= FOUNDATION:
-        suit = source - FOUNDATION
-        card, level = foundation_top(g, rule, suit), np.int64(g.level[suit])
         change = _LEVEL[suit, level - 1] - _LEVEL[suit, level]
         return change + _LINK[card, g.top[target]]
     if target == FOUNDATION:
-        card = g.top[source]
-        suit, level = card & 3, np.int64(g.level[card & 3])
         change = _LEVEL[suit, level + 1] - _LEVEL[suit, level]
     else:
-        card = lowest_moved(g, rule, source, target)
         change = _LINK[card, g.top[target]]
     if source == rule.reserve:
         change += _TOP[source, g.below[card]] - _TOP[source, card]

@@ -697,15 +697,16 @@ def foundation_top(g, rule, suit):
 
 
 @jit
-def lowest_moved(g, rule, source, target):
-    """The lowest card that a legal move from pile to pile moves.
+def moved_card(g, rule, source, target):
+    """The card that a legal move takes from a pile or a foundation.
 
-    It is the top card of the source, or the bottom of its shortest packed part that fits the
-    target.
+    Of a run it is the bottom card: that of the shortest packed part that fits the target.
     """
+    if source >= FOUNDATION:
+        return np.uint8(foundation_top(g, rule, source - FOUNDATION))
     card = g.top[source]
-    host = g.top[target]
-    if rule.runs and host != NO_CARD:  # to a space: one card only
+    if rule.runs and target < WASTE and g.top[target] != NO_CARD:  # to a space: one card only
+        host = g.top[target]
         accepts = rule.accepts[g.base[0]]
         # The move is legal, so a card that fits is found before the packed sequence ends.
         while not (accepts[host] >> np.uint64(card)) & _ONE:
@@ -717,7 +718,7 @@ def lowest_moved(g, rule, source, target):
 def _move_run(g, rule, source, target):
     """Move the shortest packed part of a pile whose bottom card fits the target, as a unit."""
     top = card = g.top[source]
-    bottom = lowest_moved(g, rule, source, target)
+    bottom = moved_card(g, rule, source, target)
     cards = 1
     while card != bottom:
         card = g.below[card]

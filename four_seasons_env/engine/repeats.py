@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from four_seasons_env.engine.deals import NO_CARD
 from four_seasons_env.engine.hashing import key_change
-from four_seasons_env.engine.jit import internal, jit
-from four_seasons_env.engine.kernel import GAME, compile_rules, legal, new_masks, play
+from four_seasons_env.engine.jit import inlined, internal, jit
+from four_seasons_env.engine.kernel import GAME, compile_rules, legal, moved_card, new_masks, play
 from four_seasons_env.engine.masks import next_move
 from four_seasons_env.engine.moves import FOUNDATION, STOCK, WASTE, Move
 from four_seasons_env.rules import Rules
@@ -28,11 +29,12 @@ from four_seasons_env.rules import Rules
 MASKS = ("legal", "distinct", "no_repeats")
 LEGAL, DISTINCT, NO_REPEATS = range(len(MASKS))
 
-RUN = np.dtype([("key", "u8"), ("length", "i8")])
-"""The run of a game: the hash of its position, and how many positions have been seen."""
+RUN = np.dtype([("key", "u8"), ("moved", "u8"), ("length", "i8")])
+"""The run of a game: the hash of its position, the bit set of cards that it has moved, and how many
+positions have been seen."""
 
 _ROOM = 16  # positions of a run, at first
-_BYTE = np.uint64(0xFF)
+_ONE, _BYTE = np.uint64(1), np.uint64(0xFF)
 
 
 def new_seen(count: int, mask: int) -> NDArray[np.uint64]:
@@ -50,7 +52,7 @@ def with_room(runs: NDArray[Any], seen: NDArray[np.uint64]) -> NDArray[np.uint64
 @jit
 def start_run(run):
     """Begin a run at a game's position, whose hash is the 0 at the start of its row of ``seen``."""
-    run.key = 0
+    run.key = run.moved = 0
     run.length = 1
 
 
@@ -75,16 +77,20 @@ def write_mask(g, rule, mask, i, runs, seen, words):
         return False
     if mask != NO_REPEATS or runs[i].length == 1:  # a new run: there is nothing to return to
         return True
-    return _forbid(g, rule, runs[i], seen[i], words)
+    return _forbid(g, rule, runs[i], i, seen, words)
 
 
 @internal
-def _forbid(g, rule, run, seen, words):
-    """Remove the moves back to positions of a run; returns whether a move is left."""
-    left = False
-    move = next_move(words, -1)
+def _forbid(g, rule, run, i, seen, words):
+    """Remove the moves back to positions of game i's run; returns whether a move is left."""
+    # The first moves cannot be undone: deal and W>F, or up to the last W>Tj (`engine.moves`).
+    last = 1 if rule.worrying_back else 1 + 2 * rule.piles
+    left = 0 <= next_move(words, -1) <= last
+    move = next_move(words, last)
     while move >= 0:
-        if _may_be_undone(rule, move) and _returns(g, rule, move, run, seen):
+        # A card that the run has not moved lies where it lies in all positions of the run.
+        has_moved = (run.moved >> np.uint64(_card_of(g, rule, move))) & _ONE
+        if has_moved and _may_be_undone(rule, move) and _returns(g, rule, move, run, i, seen):
             words[move >> 3] &= ~(_BYTE << np.uint64(8 * (move & 7)))
         else:
             left = True
@@ -92,7 +98,16 @@ def _forbid(g, rule, run, seen, words):
     return left
 
 
-@internal
+@inlined
+def _card_of(g, rule, move):
+    """The card that a move between piles and foundations moves; see `kernel.moved_card`."""
+    source, target = np.int64(rule.source[move]), np.int64(rule.target[move])
+    if source < WASTE and not rule.runs:
+        return g.top[source]
+    return moved_card(g, rule, source, target) if source < STOCK else np.uint8(NO_CARD)
+
+
+@inlined
 def _may_be_undone(rule, move):
     """Whether later moves could undo a move, unless it turns a card automatically."""
     if rule.source[move] in (WASTE, STOCK):
@@ -101,12 +116,12 @@ def _may_be_undone(rule, move):
 
 
 @internal
-def _returns(g, rule, move, run, seen):
+def _returns(g, rule, move, run, i, seen):
     """Whether a move that may be undone leads back to a position of the run."""
     key = run.key + key_change(g, rule, move)
     found = False
     for k in range(run.length):  # no early end: so the compiler compares several at once
-        found |= seen[k] == key
+        found |= seen[i, k] == key
     if found and rule.refills:  # then it may turn a card, which no position of the run has
         after = np.empty(1, GAME)
         after[0] = g
@@ -126,11 +141,15 @@ def play_on(g, rule, mask, move, i, runs, seen):
         return
     run = runs[i]
     goes_on = _may_be_undone(rule, move)
-    change = key_change(g, rule, move) if goes_on else np.uint64(0)
+    change, card = np.uint64(0), np.uint8(0)
+    if goes_on:
+        change = key_change(g, rule, move)
+        card = _card_of(g, rule, move)
     dealt, waste = g.dealt, g.height[WASTE]
     play(g, rule, move)
     if goes_on and g.dealt == dealt and g.height[WASTE] == waste:
         run.key += change
+        run.moved |= _ONE << np.uint64(card)
         seen[i, run.length] = run.key
         run.length += 1
     else:

@@ -20,9 +20,10 @@ from numba import types
 from four_seasons_env.engine.jit import jit
 from four_seasons_env.engine.masks import intrinsic
 
-_NEXT, _FINISHED, _SUM = range(3)
-"""The numbers of a ticket: games taken, games finished, and the sum of all results. Each call has a
-ticket of its own, so a thread that wakes after its end finds it used up."""
+_FINISHED, _SUM, _TAKEN = range(3)
+"""The numbers of a ticket: games finished, the sum of all results, and from the third on the games
+taken of each thread's share. Each call has a ticket of its own, so a thread that wakes after its
+end finds it used up."""
 
 _SPINS = 2000  # looks at a ticket, about 10 microseconds
 
@@ -41,9 +42,29 @@ def _add(typing_context: Any, address: Any, number: Any) -> Any:
 
 
 @jit
-def take(ticket, size):
-    """The first of ``size`` games that no other thread has taken."""
-    return _add(np.uintp(ticket.ctypes.data + 8 * _NEXT), size)
+def take(ticket, own, games, size):
+    """Take games that no thread has taken: of the thread's own share, or else of another's.
+
+    A thread's own games are in its processor's cache from the last call.
+
+    Args:
+        ticket: of the call.
+        own: the thread's number.
+        games: number of games in all.
+        size: the most to take.
+
+    Returns:
+        The first game, and the one after the last. If none are left, both are ``games``.
+    """
+    shares = len(ticket) - _TAKEN
+    for k in range(shares):
+        share = (own + k) % shares
+        end = (share + 1) * games // shares
+        taken = _add(np.uintp(ticket.ctypes.data + 8 * (_TAKEN + share)), size)
+        first = share * games // shares + taken
+        if first < end:
+            return first, min(first + size, end)
+    return games, games
 
 
 @jit
@@ -85,10 +106,10 @@ class Threads:
     def call(
         self, function: Callable[..., None], owns: Sequence[Any], games: int, *arguments: Any
     ) -> int:
-        """Call ``function(own, ticket, *arguments)`` in each thread; see `take` and `finish`.
+        """Call ``function(own, ticket, number, *arguments)`` in each thread.
 
         Args:
-            function: takes games and finishes them until none are left.
+            function: takes games and finishes them until none are left (`take`, `finish`).
             owns: the first argument of each thread.
             games: number of games.
             *arguments: the same for all threads.
@@ -98,15 +119,15 @@ class Threads:
         """
         if self._process != os.getpid():
             self._start()
-        ticket = np.zeros(3, np.int64)
+        ticket = np.zeros(_TAKEN + self.count, np.int64)
         self._task[:] = function, owns, ticket, arguments
         for wake in self._wakes:
             if wake.locked():  # else it is about to look for a task
                 wake.release()
         try:
-            function(owns[-1], ticket, *arguments)
+            function(owns[-1], ticket, self.count - 1, *arguments)
         finally:  # after Ctrl-C, too
-            while ticket[_NEXT] and not _is_finished(ticket, games):
+            while ticket.any() and not _is_finished(ticket, games):
                 time.sleep(0)  # lets other threads of Python run
             self._task.clear()  # else it would keep the arrays
         return int(ticket[_SUM])
@@ -132,7 +153,7 @@ def _serve(i: int, wake: threading.Lock, task: list[Any]) -> None:
         wake.acquire()
         match tuple(task):
             case function, owns, ticket, arguments:
-                function(owns[i], ticket, *arguments)
+                function(owns[i], ticket, i, *arguments)
                 del function, owns, ticket, arguments
             case (None,):
                 return

@@ -89,7 +89,6 @@ class RunningGames(abc.ABC):
         self.done = np.zeros(count, np.bool_)
         self._all = np.ones(count, np.bool_)
         self._streams = np.zeros(count, np.uint64)
-        self._ended = np.arange(count)  # rows of the finals that may not be zeros
         self.seeded = False
         self.started = False
         self.drawn_from: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
@@ -103,7 +102,7 @@ class RunningGames(abc.ABC):
         """How many threads play; by default as many as pay, and no more than there are cores."""
         if threads is None:
             threads = min(cores(), games // self._least)
-        return max(min(threads, games), 1)
+        return max(min(threads, games // int(self._compiled.AT_A_TIME)), 1)
 
     @abc.abstractmethod
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
@@ -240,6 +239,7 @@ class RunningGames(abc.ABC):
         chosen = dealt
         if self._autoreset == stepping.SAME_STEP:
             chosen, own = self.done, self._buffers
+            own.has_final[chosen] = True
             own.final_episodes[chosen] = self.episodes[chosen]
             own.final_masks[chosen] = self.masks[chosen]
             own.final_observations[chosen] = out[chosen]
@@ -258,10 +258,6 @@ class RunningGames(abc.ABC):
         own = self._buffers
         finals = own.final_episodes, own.final_masks, own.final_observations
         if not copy:
-            rest = self._ended[~self.done[self._ended]]
-            for each in finals:
-                each[rest] = np.zeros((), each.dtype)
-            self._ended = np.flatnonzero(self.done)
             return finals
         # Not made by `np.zeros_like`, which writes the zeros: `np.zeros` takes no memory for rows
         # of games that have not ended.
@@ -348,6 +344,7 @@ class RunningGames(abc.ABC):
             "done": self.done,
             "streams": self._streams,
             **self._draws(),
+            "has_final": np.zeros_like(self.done),
             "final_episodes": np.zeros_like(self.episodes),
             "final_masks": np.zeros_like(self.masks),
             "final_observations": np.zeros(self.observations.shape, self.observations.dtype),

@@ -81,7 +81,8 @@ class Buffers(NamedTuple):
     streams: NDArray[np.uint64]  # (n,), of the deals to come
     choices: NDArray[np.int64]  # (m,), deals to draw from
     draws: NDArray[np.int64]  # (n, 2), each game's share of them: first and how many; 0: any deal
-    final_episodes: NDArray[np.void]  # as `episodes`; of the last episode that has ended
+    has_final: NDArray[np.bool_]  # (n,), an episode has ended in this step, and its game goes on
+    final_episodes: NDArray[np.void]  # as `episodes`, of these; zeros for other games
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]  # (n, slots)
 
@@ -173,16 +174,36 @@ def write_all(bundle, chosen, why):
 
 
 @jit
-def write_share(bundle, ticket, chosen, why):
-    """`write_all` in each of several threads."""
-    first = take(ticket, AT_A_TIME)
-    while first < len(chosen):
-        last = min(first + AT_A_TIME, len(chosen))
+def write_share(bundle, ticket, own, chosen, why):
+    """`write_all` in thread ``own`` of several."""
+    first, last = take(ticket, own, len(chosen), AT_A_TIME)
+    while first < last:
         for i in range(first, last):
             if chosen[i]:
                 _write(i, bundle, why)
         finish(ticket, last - first, 0)
-        first = take(ticket, AT_A_TIME)
+        first, last = take(ticket, own, len(chosen), AT_A_TIME)
+
+
+@inlined
+def keep_final(i, buffers):
+    """Keep episode and mask of a game that has ended; the caller keeps the observation."""
+    buffers.final_episodes[i] = buffers.episodes[i]
+    buffers.final_masks[i] = buffers.masks[i]
+    buffers.has_final[i] = True
+
+
+@internal
+def clear_final(i, bundle):
+    """Write zeros over what has been kept of a game's last episode."""
+    buffers = bundle.buffers
+    final = buffers.final_episodes[i]
+    final.deal = final.steps = final.cards_up = 0
+    final.score = 0.0
+    final.won = final.illegal = final.over = False
+    buffers.final_masks[i] = 0
+    buffers.final_observations[i] = 0
+    buffers.has_final[i] = False
 
 
 @inlined
@@ -243,13 +264,12 @@ def step_all(bundle, actions, out):
 
 
 @jit
-def step_share(bundle, ticket, actions, out):
-    """`step_all` in each of several threads, of actions that have been checked."""
-    first = take(ticket, AT_A_TIME)
-    while first < len(actions):
-        last = min(first + AT_A_TIME, len(actions))
+def step_share(bundle, ticket, own, actions, out):
+    """`step_all` in thread ``own`` of several, of actions that have been checked."""
+    first, last = take(ticket, own, len(actions), AT_A_TIME)
+    while first < last:
         finish(ticket, last - first, _step(bundle, first, last, actions, out))
-        first = take(ticket, AT_A_TIME)
+        first, last = take(ticket, own, len(actions), AT_A_TIME)
 
 
 @internal
@@ -259,7 +279,7 @@ def _step(bundle, first, last, actions, out):
     # Taken out of the tuple once: inside the loop that costs time.
     games, episodes, words, masks = buffers.games, buffers.episodes, buffers.words, buffers.masks
     runs, seen, shown, counts = buffers.runs, buffers.seen, buffers.shown, buffers.counts
-    rewards, done = buffers.rewards, buffers.done
+    rewards, done, has_final = buffers.rewards, buffers.done, buffers.has_final
     terminated, truncated = buffers.terminated, buffers.truncated
     rule, mask, kind = settings.rules[0], settings.mask, settings.observation
     ended = 0
@@ -269,6 +289,8 @@ def _step(bundle, first, last, actions, out):
             if settings.deals_again:
                 _write(i, bundle, DEAL)
             continue
+        if has_final[i]:
+            clear_final(i, bundle)
         g = games[i]
         episode = episodes[i]
         before = np.int64(g.cards_up)  # the cards that this step puts up earn the reward
@@ -289,13 +311,19 @@ def _step(bundle, first, last, actions, out):
         if done[i]:
             ended += 1
             if settings.autoreset == SAME_STEP and settings.deals_again:
-                buffers.final_episodes[i] = episode
-                buffers.final_masks[i] = masks[i]
-                show_all(counts[i : i + 1], settings.shares, buffers.final_observations[i : i + 1])
-                _write(i, bundle, DEAL)
+                _end(i, bundle)
     # One pass over all games is faster than one for each.
     show_all(counts[first:last], settings.shares, out[first:last])
     return ended
+
+
+@internal
+def _end(i, bundle):
+    """Keep the results of an episode that has ended, and deal the next one."""
+    buffers, shares = bundle.buffers, bundle.settings.shares
+    keep_final(i, buffers)
+    show_all(buffers.counts[i : i + 1], shares, buffers.final_observations[i : i + 1])
+    _write(i, bundle, DEAL)
 
 
 @jit

@@ -20,9 +20,11 @@ from four_seasons_env.episodes.stepping import (
     DEAL,
     NEXT_STEP,
     SAME_STEP,
+    clear_final,
     deal_next,
     end_step,
     first_refused,
+    keep_final,
     no_step,
     start_episode,
 )
@@ -42,6 +44,8 @@ from four_seasons_env.rules import Rules
 
 ENDINGS = ("search", "policy")
 SEARCH, POLICY = range(len(ENDINGS))
+
+AT_A_TIME = 1  # games that a thread takes at once
 
 LONGEST = 2 * (DEEPEST + 2)
 """Maximum number of moves of one action: to a position, the next deal, and an ending."""
@@ -81,9 +85,10 @@ class NextDealBuffers(NamedTuple):
     parents: NDArray[np.int16]  # (n, held), `Search.parents` of the enumeration
     moves: NDArray[np.uint8]  # (n, held), `Search.moves` of the enumeration
     played: NDArray[np.int16]  # (n, LONGEST), moves of the last action, then -1
-    streams: NDArray[np.uint64]  # these six as in `episodes.stepping.Buffers`
+    streams: NDArray[np.uint64]  # these seven as in `episodes.stepping.Buffers`
     choices: NDArray[np.int64]
     draws: NDArray[np.int64]
+    has_final: NDArray[np.bool_]
     final_episodes: NDArray[np.void]
     final_masks: NDArray[np.int8]
     final_observations: NDArray[Any]
@@ -263,14 +268,14 @@ def write_all(bundle, chosen, why):
 
 
 @jit
-def write_share(bundle, ticket, chosen, why):
-    """`write_all` in each of several threads."""
-    i = take(ticket, 1)
-    while i < len(chosen):
+def write_share(bundle, ticket, own, chosen, why):
+    """`write_all` in thread ``own`` of several."""
+    i, end = take(ticket, own, len(chosen), AT_A_TIME)
+    while i < end:
         if chosen[i]:
             _write(i, bundle, why)
         finish(ticket, 1, 0)
-        i = take(ticket, 1)
+        i, end = take(ticket, own, len(chosen), AT_A_TIME)
 
 
 @jit
@@ -286,12 +291,12 @@ def step_all(bundle, actions, out):
 
 
 @jit
-def step_share(bundle, ticket, actions, out):
-    """`step_all` in each of several threads, of actions that have been checked."""
-    i = take(ticket, 1)
-    while i < len(actions):
+def step_share(bundle, ticket, own, actions, out):
+    """`step_all` in thread ``own`` of several, of actions that have been checked."""
+    i, end = take(ticket, own, len(actions), AT_A_TIME)
+    while i < end:
         finish(ticket, 1, _step(i, bundle, actions, out))
-        i = take(ticket, 1)
+        i, end = take(ticket, own, len(actions), AT_A_TIME)
 
 
 @internal
@@ -301,6 +306,8 @@ def _step(i, bundle, actions, out):
     done, rule = buffers.done, settings.rules[0]
     g, episode = buffers.games[i], buffers.episodes[i]
     buffers.played[i] = -1
+    if buffers.has_final[i]:
+        clear_final(i, bundle)
     if settings.autoreset == NEXT_STEP and done[i]:
         no_step(i, buffers)
         if settings.deals_again:
@@ -320,8 +327,7 @@ def _step(i, bundle, actions, out):
         buffers.terminated[i] = episode.over
         done[i] = episode.over or buffers.truncated[i]
         if done[i] and settings.autoreset == SAME_STEP and settings.deals_again:
-            buffers.final_episodes[i] = episode
-            buffers.final_masks[i] = buffers.masks[i]
+            keep_final(i, buffers)
             buffers.final_observations[i] = buffers.observations[i]
             _write(i, bundle, DEAL)
     # Where the caller asked for no copies, ``out`` is the buffer itself.
